@@ -1,0 +1,82 @@
+# Everything a newcomer needs is `make run` and `make test`; `make` alone lists the rest.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+CODE := $(wildcard memtree indexer proxy benchmarks tests scripts)
+# -n: test processes; PYTEST_ARGS="-n 0 -x -k name" for a closer look
+PYTEST_ARGS ?= -n auto
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test check format lint types layers sizes quick cover bench fmt lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(STAMP) ## create .venv with the locked dependencies, the local embedder and the tools
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "MemTree needs Python 3.11 or newer and found: $$($(PYTHON) -V 2>&1 | head -n 1)."; \
+	  echo "Name another one: make PYTHON=python3.12 $(or $(MAKECMDGOALS),install)"; exit 1; } >&2
+	@$(BIN)/python -c 'import pip' 2>/dev/null || $(PYTHON) -m venv --clear .venv || { \
+	  echo "$(PYTHON) could not create a virtualenv (on Debian: apt install python3-venv)." >&2; exit 1; }
+	@echo "Installing into .venv; the first time takes a minute or two."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dev]'
+	@touch $@
+
+run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
+	$(BIN)/memtree serve $(ARGS)
+
+test: install ## every test but those that need a separately installed coding agent
+	$(BIN)/python -m pytest -m "not agents" $(PYTEST_ARGS)
+
+check: format lint types layers sizes quick ## format, lint, types, layers, sizes, fast tests; under 30 s
+
+format: install
+	$(BIN)/ruff format --check .
+
+lint: install
+	$(BIN)/ruff check .
+
+types: install
+	$(BIN)/mypy $(CODE)
+
+layers: install
+	$(BIN)/lint-imports
+
+sizes: install
+	$(BIN)/python scripts/sizes.py memtree indexer proxy benchmarks tests
+
+quick: install
+	$(BIN)/python -m pytest -q -m "not slow and not agents" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
+
+cover: install ## test coverage with branches
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q -m "not agents" -n 0
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
+
+bench: install ## benchmarks (data from MEMTREE_BENCH_DATA, options in ARGS)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+fmt: install ## format the code and repair what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The newest release of everything that pyproject.toml allows, resolved on the oldest Python that
+# is supported, then frozen: `name==version` lines only, no addresses, without the project itself.
+lock: ## write constraints.txt anew (PYTHON must be 3.11)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	  echo "Lock with the oldest supported Python: make PYTHON=python3.11 lock" >&2; exit 1; }
+	$(PYTHON) -m venv --clear .venv-lock
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local,dev]'
+	{ echo "# Exact versions of all dependencies, made by 'make lock'. Do not edit."; \
+	  .venv-lock/bin/python -m pip freeze --exclude-editable | grep -E '^[A-Za-z0-9._-]+==[^ ]+$$'; } > constraints.new
+	mv constraints.new constraints.txt
+	rm -rf .venv-lock
+
+clean: ## remove .venv, caches and build output
+	rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \
+	  .coverage .coverage.* htmlcov dist build
+	find memtree indexer proxy benchmarks tests scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

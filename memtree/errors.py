@@ -1,0 +1,139 @@
+"""The one tree of errors; each carries the HTTP status and the code the edge renders.
+
+    MemTreeError                      500  internal_error
+    ├── BadRequest                    400  invalid_request      names the field in `param`
+    ├── Unauthorized                  401  invalid_api_key
+    ├── NotFound                      404  not_found
+    ├── RequestTooLarge               413  request_too_large    the body itself
+    ├── ContextOverflow               413  context_length_exceeded
+    ├── UnsupportedMedia              415  unsupported_media_type
+    ├── RateLimited                   429  rate_limit_exceeded  with `retry_after`
+    ├── UpstreamFailed                502  upstream_unreachable
+    ├── UpstreamTimeout               504  upstream_timeout
+    └── Unavailable                   503  unavailable
+        ├── NoUpstream                503  no_upstream
+        ├── StoreUnavailable          503  store_unavailable
+        ├── StoreCorrupt              503  store_corrupt
+        ├── EmbedderUnavailable       503  embedder_unavailable
+        └── QueueFull                 503  queue_full
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class MemTreeError(Exception):
+    """Base of all errors of the project. `message` is safe to show: it never holds message text."""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal_error"
+    kind: ClassVar[str] = "api_error"
+
+    def __init__(self, message: str, *, param: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+
+
+class BadRequest(MemTreeError):
+    """The caller's input is wrong; `param` names the place, as in `messages[3].content`."""
+
+    status = 400
+    code = "invalid_request"
+    kind = "invalid_request_error"
+
+
+class Unauthorized(MemTreeError):
+    status = 401
+    code = "invalid_api_key"
+    kind = "authentication_error"
+
+
+class NotFound(MemTreeError):
+    status = 404
+    code = "not_found"
+    kind = "invalid_request_error"
+
+
+class RequestTooLarge(MemTreeError):
+    """The body is over the size limit; not the model's context (that is `ContextOverflow`)."""
+
+    status = 413
+    code = "request_too_large"
+    kind = "invalid_request_error"
+
+
+class ContextOverflow(MemTreeError):
+    """What must be sent whole does not fit the model. The wording is what clients look for."""
+
+    status = 413
+    code = "context_length_exceeded"
+    kind = "invalid_request_error"
+
+    def __init__(self, limit: int, tokens: int) -> None:
+        super().__init__(
+            f"This model's maximum context length is {limit} tokens. "
+            f"However, your messages resulted in {tokens} tokens.",
+            param="messages",
+        )
+        self.limit = limit
+        self.tokens = tokens
+
+
+class UnsupportedMedia(MemTreeError):
+    status = 415
+    code = "unsupported_media_type"
+    kind = "invalid_request_error"
+
+
+class RateLimited(MemTreeError):
+    status = 429
+    code = "rate_limit_exceeded"
+    kind = "rate_limit_error"
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class UpstreamFailed(MemTreeError):
+    status = 502
+    code = "upstream_unreachable"
+    kind = "upstream_error"
+
+
+class UpstreamTimeout(MemTreeError):
+    status = 504
+    code = "upstream_timeout"
+    kind = "upstream_error"
+
+
+class Unavailable(MemTreeError):
+    status = 503
+    code = "unavailable"
+    kind = "service_unavailable"
+
+
+class NoUpstream(Unavailable):
+    code = "no_upstream"
+
+
+class StoreUnavailable(Unavailable):
+    """The store cannot be reached, is locked, full or read-only; the chat goes on without it."""
+
+    code = "store_unavailable"
+
+
+class StoreCorrupt(Unavailable):
+    code = "store_corrupt"
+
+
+class EmbedderUnavailable(Unavailable):
+    """The embedder is missing or broken; ranking falls back to BM25 alone."""
+
+    code = "embedder_unavailable"
+
+
+class QueueFull(Unavailable):
+    code = "queue_full"

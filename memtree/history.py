@@ -1,0 +1,157 @@
+"""A posted history: which messages count, what each costs, its rounds and its addresses.
+
+`read` does work only for messages it has not met: `Facts` come from a cache keyed by the raw
+fragment (docs/decisions/0002), so a turn's cost grows with what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memtree import address, tokens
+from memtree.errors import BadRequest
+from memtree.message import SYSTEM_ROLES, Message, View, Volatile, check_message, price
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one message without parsing it again."""
+
+    role: str
+    digest: bytes
+    tokens: int
+    calls: tuple[tuple[str, str], ...]  # (id, name) of the tool calls it makes
+    answers: str | None  # tool_call_id, or the name in a legacy function message
+
+
+class FactsCache(Protocol):
+    def get(self, tenant: str, raw: bytes) -> Facts | None: ...
+    def put(self, tenant: str, raw: bytes, facts: Facts) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """`messages` is the history proper (no system messages); parallel tuples describe it.
+
+    `posted[i]`: index of messages[i] in what the client sent. `addresses[i]`: the address of the
+    first i messages, so it has one entry more. `rounds`: index of the first message of each round.
+    """
+
+    tenant: str
+    messages: tuple[Message, ...]
+    facts: tuple[Facts, ...]
+    posted: tuple[int, ...]
+    rounds: tuple[int, ...]
+    addresses: tuple[bytes, ...]
+    system: tuple[tuple[int, Message], ...]  # (posted index, message)
+    system_tokens: int
+    volatile: Volatile
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    @property
+    def tokens(self) -> int:
+        return sum(fact.tokens for fact in self.facts)
+
+    def view(self, index: int) -> View:
+        return self.messages[index].view(self.volatile)
+
+    def round_ends(self) -> Iterator[tuple[int, int]]:
+        """(first, end) of each round."""
+        yield from zip(self.rounds, (*self.rounds[1:], len(self.messages)), strict=True)
+
+
+def read(
+    tenant: str,
+    posted: Sequence[Message],
+    volatile: Volatile,
+    cache: FactsCache | None = None,
+    count: Callable[[str], int] = tokens.count,
+) -> History:
+    """Read a posted list. Raises `BadRequest` naming the place of an orphan tool message."""
+    met = [_facts(tenant, index, message, volatile, cache, count) for index, message in enumerate(posted)]
+    kept = [index for index, fact in enumerate(met) if fact.role not in SYSTEM_ROLES]
+    facts, rounds = _pair([met[index] for index in kept], kept)
+    chain = address.chain(start := address.root(tenant), (fact.digest for fact in facts))
+    system = tuple((i, posted[i]) for i, fact in enumerate(met) if fact.role in SYSTEM_ROLES)
+    return History(
+        tenant=tenant,
+        messages=tuple(posted[index] for index in kept),
+        facts=tuple(facts),
+        posted=tuple(kept),
+        rounds=tuple(rounds),
+        addresses=(start, *chain),
+        system=system,
+        system_tokens=sum(met[index].tokens for index, _ in system),
+        volatile=volatile,
+    )
+
+
+def _facts(
+    tenant: str,
+    index: int,
+    message: Message,
+    volatile: Volatile,
+    cache: FactsCache | None,
+    count: Callable[[str], int],
+) -> Facts:
+    known = cache.get(tenant, message.raw) if cache else None
+    if known is not None:
+        return known
+    check_message(message, f"messages[{index}]")
+    facts = describe(message, volatile, count)
+    if cache:
+        cache.put(tenant, message.raw, facts)
+    return facts
+
+
+def describe(message: Message, volatile: Volatile, count: Callable[[str], int] = tokens.count) -> Facts:
+    """Facts of a checked message, whatever stands before it."""
+    role = message.role
+    answers = None
+    if role == "tool":
+        answers = message.fields["tool_call_id"]
+    elif role == "function":
+        answers = str(message.fields.get("name") or "")
+    return Facts(
+        role=role,
+        digest=address.digest(message, volatile),
+        tokens=price(message, count),
+        calls=tuple((call.id, call.name) for call in message.calls),
+        answers=answers,
+    )
+
+
+def _pair(facts: list[Facts], posted: list[int]) -> tuple[list[Facts], list[int]]:
+    """Bind tool messages to the calls they answer, and find where rounds begin.
+
+    A round is a user message, or an assistant message with all tool messages that answer it.
+    """
+    bound: list[Facts] = []
+    rounds: list[int] = []
+    open_calls: tuple[tuple[str, str], ...] = ()
+    for index, fact in enumerate(facts):
+        if fact.answers is None:
+            rounds.append(index)
+            open_calls = fact.calls
+            bound.append(fact)
+            continue
+        position = _position(fact, open_calls)
+        if position is None:
+            place = f"messages[{posted[index]}]"
+            raise BadRequest(f"{place}: a {fact.role} message must answer a call of the assistant "
+                             "message before it", param=place)
+        bound.append(_with_digest(fact, address.positioned(fact.digest, position)))
+    return bound, rounds
+
+
+def _position(fact: Facts, calls: tuple[tuple[str, str], ...]) -> int | None:
+    key = 1 if fact.role == "function" else 0
+    return next((at for at, call in enumerate(calls) if call[key] == fact.answers), None)
+
+
+def _with_digest(fact: Facts, digest: bytes) -> Facts:
+    return Facts(fact.role, digest, fact.tokens, fact.calls, fact.answers)

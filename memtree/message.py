@@ -1,0 +1,348 @@
+"""One chat message: the raw JSON fragment as posted, parsed on demand.
+
+A `Message` never loses a byte: what is kept in an answer is written back as `raw`. Its *text* is
+what the tree indexes: the text parts joined without a separator, then a placeholder for each part
+that is not text, then each tool call as its name and arguments. Offsets into that text are
+"posted" offsets. The *view* of a user message is its text without volatile blocks (closed tags
+that clients rewrite on every request, such as `<system-reminder>`); leaves count in view offsets.
+
+    >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
+    >>> m.role, m.text
+    ('user', 'hi')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from memtree.errors import BadRequest
+
+SYSTEM_ROLES = frozenset({"system", "developer"})
+ROLES = SYSTEM_ROLES | {"user", "assistant", "tool", "function"}
+VOLATILE_TAGS = ("system-reminder", "environment_details")
+
+MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
+IMAGE_TOKENS = 1500  # a flat price: 1-2k is what 1024-2048 px images cost (CLIENTS, fact 13)
+LOW_DETAIL_TOKENS = 85
+_TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call of an assistant message; `id` is empty for a legacy function_call."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of a message's text, [start, end) in characters. `kind`: text, media, name, call.
+
+    Only `text` and `call` segments stand in the posted JSON as they are, so only they are quoted.
+    """
+
+    start: int
+    end: int
+    kind: str
+
+    @property
+    def quotable(self) -> bool:
+        return self.kind in ("text", "call")
+
+
+class Message:
+    """A posted message. `raw` is its JSON fragment; everything else is read from it when asked."""
+
+    __slots__ = ("_calls", "_fields", "_segments", "_text", "raw")
+
+    def __init__(self, raw: bytes | msgspec.Raw) -> None:
+        self.raw = raw if isinstance(raw, bytes) else bytes(raw)
+        self._fields: dict[str, Any] | None = None
+        self._text: str | None = None
+        self._segments: tuple[Segment, ...] = ()
+        self._calls: tuple[Call, ...] | None = None
+
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> Message:
+        """A message made from a plain dict (tests, the library's callers)."""
+        return cls(msgspec.json.encode(fields))
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The parsed object. Raises `BadRequest` where it is no JSON object."""
+        if self._fields is None:
+            try:
+                decoded = msgspec.json.decode(self.raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise BadRequest(f"not valid JSON: {error}") from error
+            if not isinstance(decoded, dict):
+                raise BadRequest("must be an object")
+            self._fields = decoded
+        return self._fields
+
+    @property
+    def role(self) -> str:
+        return str(self.fields.get("role", ""))
+
+    @property
+    def content(self) -> Any:
+        return self.fields.get("content")
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """The content as a list of parts; a string is one text part, null is none."""
+        content = self.content
+        if isinstance(content, str):
+            return [{"type": "text", "text": content}]
+        return content if isinstance(content, list) else []
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """Tool calls in order, legacy `function_call` included."""
+        if self._calls is None:
+            made = self.fields.get("tool_calls") or []
+            legacy = self.fields.get("function_call")
+            calls = [_call(call.get("id"), call.get("function") or call.get("custom")) for call in made]
+            if legacy:
+                calls.append(_call("", legacy))
+            self._calls = tuple(calls)
+        return self._calls
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text, self._segments = _render(self)
+        return self._text
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The runs that `text` is made of, left to right, without gaps."""
+        _ = self.text
+        return self._segments
+
+    def view(self, volatile: Volatile) -> View:
+        """The text that leaves count in: `text` without volatile blocks (user messages only)."""
+        cuts = volatile.find(self.text) if self.role == "user" else ()
+        return View(self, cuts)
+
+
+@dataclass(frozen=True, slots=True)
+class Volatile:
+    """The list of tags whose closed blocks are left out of hashes and leaves."""
+
+    tags: tuple[str, ...] = VOLATILE_TAGS
+
+    def find(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Spans of the closed blocks in `text`, left to right."""
+        if "</" not in text or not self.tags:
+            return ()
+        return tuple(match.span() for match in _pattern(self.tags).finditer(text))
+
+    def strip(self, text: str) -> str:
+        cuts = self.find(text)
+        return _without(text, cuts) if cuts else text
+
+
+class View:
+    """A message's text without its volatile blocks, and the way back to posted offsets."""
+
+    __slots__ = ("_cuts", "message", "text")
+
+    def __init__(self, message: Message, cuts: tuple[tuple[int, int], ...]) -> None:
+        self.message = message
+        self._cuts = cuts
+        self.text = _without(message.text, cuts) if cuts else message.text
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The message's segments in view offsets; a volatile block is a seam, too."""
+        if not self._cuts:
+            return self.message.segments
+        found = []
+        for segment in self.message.segments:
+            for start, end in _outside(segment.start, segment.end, self._cuts):
+                found.append(Segment(self._to_view(start), self._to_view(end), segment.kind))
+        return tuple(found)
+
+    def posted(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Quotable spans of the posted text for the view span [start, end), seams split."""
+        spans = []
+        for segment in self.segments:
+            low, high = max(start, segment.start), min(end, segment.end)
+            if low < high and segment.quotable:
+                shift = self._shift(low)
+                spans.append((low + shift, high + shift))
+        return tuple(spans)
+
+    def _to_view(self, posted: int) -> int:
+        return posted - sum(min(end, posted) - start for start, end in self._cuts if start < posted)
+
+    def _shift(self, view: int) -> int:
+        """Characters left out before the character that stands at `view`."""
+        shift = 0
+        for start, end in self._cuts:
+            if start - shift > view:
+                break
+            shift += end - start
+        return shift
+
+
+def read_messages(raw: bytes | Sequence[bytes | msgspec.Raw], where: str = "messages") -> tuple[Message, ...]:
+    """Parse and check a posted list of messages.
+
+    Raises `BadRequest` that names the place, as in `messages[3].content`.
+    """
+    fragments: Iterable[bytes | msgspec.Raw]
+    if isinstance(raw, bytes):
+        try:
+            fragments = msgspec.json.decode(raw, type=list[msgspec.Raw])
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise BadRequest(f"{where} must be a non-empty array", param=where) from error
+    else:
+        fragments = raw
+    messages = tuple(Message(fragment) for fragment in fragments)
+    if not messages:
+        raise BadRequest(f"{where} must be a non-empty array", param=where)
+    for index, message in enumerate(messages):
+        check_message(message, f"{where}[{index}]")
+    return messages
+
+
+def check_message(message: Message, where: str) -> None:
+    """Raise `BadRequest` unless the message has the shape the API documents."""
+    try:
+        fields = message.fields
+    except BadRequest as error:
+        raise BadRequest(f"{where}: {error.message}", param=where) from error
+    role = fields.get("role")
+    if not isinstance(role, str) or role not in ROLES:
+        raise BadRequest(f"{where}.role must be one of {', '.join(sorted(ROLES))}", param=f"{where}.role")
+    _check_content(fields.get("content"), f"{where}.content")
+    _check_calls(fields, where)
+    if role == "tool" and not isinstance(fields.get("tool_call_id"), str):
+        place = f"{where}.tool_call_id"
+        raise BadRequest(f"{place} must be a string", param=place)
+
+
+def _check_content(content: Any, where: str) -> None:
+    if content is None or isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        raise BadRequest(f"{where} must be a string, null or an array of parts", param=where)
+    for index, part in enumerate(content):
+        place = f"{where}[{index}]"
+        if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+            raise BadRequest(f"{place} must be an object with a type", param=place)
+        if part["type"] in _TEXT_PARTS and not isinstance(part.get("text"), str):
+            raise BadRequest(f"{place}.text must be a string", param=f"{place}.text")
+
+
+def _check_calls(fields: dict[str, Any], where: str) -> None:
+    calls = fields.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        raise BadRequest(f"{where}.tool_calls must be an array", param=f"{where}.tool_calls")
+    for index, call in enumerate(calls or ()):
+        place = f"{where}.tool_calls[{index}]"
+        body = (call.get("function") or call.get("custom")) if isinstance(call, dict) else None
+        _check_function(body, f"{place}.function")
+        if not isinstance(call.get("id"), str):
+            raise BadRequest(f"{place}.id must be a string", param=f"{place}.id")
+    if fields.get("function_call") is not None:
+        _check_function(fields["function_call"], f"{where}.function_call")
+
+
+def _check_function(body: Any, where: str) -> None:
+    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
+        raise BadRequest(f"{where} must be an object with a name", param=where)
+    arguments = body.get("arguments", body.get("input", ""))
+    if arguments is not None and not isinstance(arguments, str):
+        raise BadRequest(f"{where}.arguments must be a string", param=f"{where}.arguments")
+
+
+def price(message: Message, count: Callable[[str], int]) -> int:
+    """Tokens that the message costs when it is sent: text, calls, reasoning, media, overhead."""
+    fields = message.fields
+    tokens = MESSAGE_OVERHEAD + count("".join(part.get("text") or "" for part in message.parts))
+    tokens += sum(_media_tokens(part) for part in message.parts if part["type"] not in _TEXT_PARTS)
+    tokens += sum(count(call.name) + count(call.arguments) + MESSAGE_OVERHEAD for call in message.calls)
+    for name in ("reasoning_content", "refusal", "name"):
+        if isinstance(fields.get(name), str):
+            tokens += count(fields[name])
+    if fields.get("reasoning_details"):
+        tokens += count(msgspec.json.encode(fields["reasoning_details"]).decode())
+    return tokens
+
+
+def _media_tokens(part: dict[str, Any]) -> int:
+    image = part.get("image_url")
+    if isinstance(image, dict) and image.get("detail") == "low":
+        return LOW_DETAIL_TOKENS
+    return IMAGE_TOKENS
+
+
+def media(message: Message) -> list[bytes]:
+    """Canonical bytes of each part that is not text, in order, for hashing."""
+    found = []
+    for part in message.parts:
+        if part["type"] not in _TEXT_PARTS and part["type"] != "refusal":
+            kept = {key: value for key, value in part.items() if key != "cache_control"}
+            found.append(msgspec.json.encode(kept, order="deterministic"))
+    return found
+
+
+def _call(id_: Any, body: dict[str, Any]) -> Call:
+    arguments = body.get("arguments", body.get("input"))
+    return Call(str(id_ or ""), body["name"], arguments or "")
+
+
+def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
+    """The text of a message and its segments; empty runs are left out."""
+    runs: list[tuple[str, str]] = []
+    others: list[tuple[str, str]] = []
+    for part in message.parts:
+        if part["type"] in _TEXT_PARTS:
+            runs.append((part["text"], "text"))
+        elif part["type"] != "refusal":
+            others.append((f"\n[{part['type'].removesuffix('_url')}]", "media"))
+    for call in message.calls:
+        others.append((f"\n{call.name} ", "name"))
+        others.append((call.arguments, "call"))
+    segments, offset = [], 0
+    for text, kind in (*runs, *others):
+        if text:
+            segments.append(Segment(offset, offset + len(text), kind))
+            offset += len(text)
+    return "".join(text for text, _ in (*runs, *others)), tuple(segments)
+
+
+@lru_cache(maxsize=16)
+def _pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(re.escape(tag) for tag in tags)
+    return re.compile(rf"<({names})(?:\s[^<>]*)?>.*?</\1>", re.DOTALL)
+
+
+def _without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
+    kept = _outside(0, len(text), cuts)
+    return "".join(text[start:end] for start, end in kept)
+
+
+def _outside(start: int, end: int, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """[start, end) without the cuts, as a list of spans."""
+    kept, at = [], start
+    for low, high in cuts:
+        if low >= end:
+            break
+        if low > at:
+            kept.append((at, low))
+        at = max(at, high)
+    if at < end:
+        kept.append((at, end))
+    return kept

@@ -1,0 +1,145 @@
+"""What the tree is made of: passages, leaves, nodes, frontiers, and their stored form.
+
+None of these values holds message text beyond the capped extracts of a `Summary`. A position in a
+history is relative everywhere, so equal content has equal nodes wherever it stands.
+
+    history text   |-- leaf --|------ leaf ------|-- leaf --|  not yet final ...
+    passages       |--|-|-----|---|---|----------|--|-------|
+    nodes          [        node (4-12 leaves)           ]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+USER, ASSISTANT, TOOL, CALL, CODE = range(5)  # kinds of passage
+KIND_NAMES = ("user", "assistant", "tool", "call", "code")
+
+
+class Summary(msgspec.Struct, frozen=True, array_like=True):
+    """Headline (<= 18 tokens), body (capped by level) and anchors of one node.
+
+    Version 0 is extraction: it can be computed again from the posted text.
+    """
+
+    headline: str
+    body: str
+    anchors: tuple[str, ...] = ()
+    version: int = 0
+
+
+class Passage(msgspec.Struct, frozen=True, array_like=True):
+    """A run of one message's view text: the unit of ranking and of excerpts.
+
+    `message` counts from the leaf's first message; `start`, `end` are characters of that
+    message's view; `kind` is USER, ASSISTANT, TOOL, CALL or CODE.
+    """
+
+    message: int
+    start: int
+    end: int
+    tokens: int
+    kind: int
+
+
+class Terms(msgspec.Struct, frozen=True, array_like=True):
+    """Term statistics of a leaf's passages, packed: uint32 term hashes, uint8 counts, and for
+    each passage where its run ends in both (in terms)."""
+
+    hashes: bytes = b""
+    counts: bytes = b""
+    ends: tuple[int, ...] = ()
+
+
+class Node(msgspec.Struct, frozen=True, array_like=True):
+    """A leaf (level 0: `passages`, `terms`) or a node over 4-12 children (`children`).
+
+    `messages`: message ends that lie inside. `tail`: characters of the following message that
+    are covered as well, 0 at a message border. `profile`: its most frequent terms, packed as
+    `Terms` are, for the strength of links between neighbours.
+    """
+
+    id: bytes
+    level: int
+    tokens: int
+    messages: int
+    tail: int
+    summary: Summary
+    profile: tuple[bytes, bytes] = (b"", b"")
+    children: tuple[bytes, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    terms: Terms = Terms()
+    rules: tuple[tuple[int, int, int], ...] = ()  # (message, start, end) of standing rules
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.level == 0
+
+
+class Frontier(msgspec.Struct, frozen=True, array_like=True):
+    """The nodes that cover a prefix, left to right: what an address points to.
+
+    They cover `messages` whole messages and `tail` characters of the next one's view.
+    """
+
+    nodes: tuple[bytes, ...] = ()
+    levels: tuple[int, ...] = ()
+    messages: int = 0
+    tail: int = 0
+    leaves: int = 0
+    tokens: int = 0
+
+
+EMPTY = Frontier()
+
+
+class Place(NamedTuple):
+    """Where a node stands in one history: it begins at character `start` of message `first`
+    and ends before (`end`, `tail`): `end` whole messages from the beginning, plus `tail`
+    characters of the next."""
+
+    first: int
+    start: int
+    end: int
+    tail: int
+
+    @property
+    def last(self) -> int:
+        """The last message that it touches."""
+        return self.end if self.tail else self.end - 1
+
+
+_node_encoder = msgspec.msgpack.Encoder()
+_node_decoder = msgspec.msgpack.Decoder(Node)
+_frontier_decoder = msgspec.msgpack.Decoder(Frontier)
+
+
+def encode(value: Node | Frontier) -> bytes:
+    return _node_encoder.encode(value)
+
+
+def decode_node(data: bytes) -> Node:
+    """Raises `msgspec.DecodeError` where the bytes are no node."""
+    return _node_decoder.decode(data)
+
+
+def decode_frontier(data: bytes) -> Frontier:
+    return _frontier_decoder.decode(data)
+
+
+def after(place: Place | None, node: Node) -> Place:
+    """The place of `node` when it follows what ends at `place` (None: the history's start)."""
+    first, start = (place.end, place.tail) if place else (0, 0)
+    return Place(first, start, first + node.messages, node.tail)
+
+
+def places(nodes: Iterable[Node], start: Place | None = None) -> list[Place]:
+    """Places of consecutive nodes."""
+    found: list[Place] = []
+    for node in nodes:
+        start = after(start, node)
+        found.append(start)
+    return found

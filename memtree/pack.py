@@ -1,0 +1,154 @@
+"""How many tokens there are and who gets them. Pure: decides, never waits.
+
+    decide(sizes) -> Pass      the history fits as it is
+                   | Packed    memory message + recent rounds: a cut and a budget
+                   | Wait      stage 1 of this history runs elsewhere, and is needed
+                   | Refuse    what must be whole does not fit the model; waiting cannot help
+
+Shares are those of DESIGN section 8 for an answer unfolded for the present question, found by
+simulation and re-measured by `make bench`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memtree.history import History
+from memtree.plan import Span
+
+MARGIN = 0.05  # other tokenizers count differently
+THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)
+WRAPPER = 60
+RECENT_SHARE = 0.075
+LOOP_ROUNDS, LOOP_SHARE = 3, 0.3  # agent loops keep their last rounds
+RULES_SHARE = 0.05
+ASK_SHARE = 0.1
+SOFT_MEMORY_SHARE = 0.25  # memory beside a newest round that fills a soft target alone
+DECAY_FLOOR = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`target` for everything but system messages; `hard`: given in the request itself.
+    `prompt`: what the model takes, output reserve and margin already off."""
+
+    target: int
+    hard: bool
+    prompt: int
+
+    @classmethod
+    def of(cls, *, target: int, hard: bool, window: int, reserve: int) -> Limits:
+        return cls(target, hard, max(0, int(window * (1 - MARGIN)) - reserve))
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """`cut`: first message sent as it is. `recent`: tokens from there on. `memory`: tokens for
+    the memory message (0: none)."""
+
+    cut: int
+    recent: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    limit: int
+    tokens: int
+
+
+Decision = Pass | Packed | Wait | Refuse
+
+
+def decide(history: History, limits: Limits, fixed: int, *, tree: bool, busy: bool = False) -> Decision:
+    """`fixed`: tokens of system messages and tools. `tree`: stage 1 is at hand for the whole
+    history. `busy`: it is being built elsewhere."""
+    room = limits.prompt - fixed
+    total = history.tokens
+    target = min(limits.target, room)
+    if total <= room and (total <= target or total < THRESHOLD):
+        return Pass()
+    newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
+    if newest > room:
+        return Refuse(limits.prompt, fixed + newest)
+    if busy and not tree:
+        return Wait()
+    cut, recent = _cut(history, target)
+    memory = target - recent
+    if memory < 2 * WRAPPER and not limits.hard:
+        memory = min(int(SOFT_MEMORY_SHARE * target), room - recent)
+    return Packed(cut, recent, memory if memory >= 2 * WRAPPER and cut else 0)
+
+
+def _cut(history: History, target: int) -> tuple[int, int]:
+    """The cut and the size of what follows: whole rounds, the newest always."""
+    looping = history.facts[-1].answers is not None
+    budget = (LOOP_SHARE if looping else RECENT_SHARE) * target
+    rounds = list(history.round_ends())
+    sizes = [sum(f.tokens for f in history.facts[first:end]) for first, end in rounds]
+    kept, total = 1, sizes[-1]
+    while kept < len(rounds) and total + sizes[-kept - 1] <= budget:
+        if looping and kept >= LOOP_ROUNDS and total + sizes[-kept - 1] > RECENT_SHARE * target:
+            break
+        kept += 1
+        total += sizes[-kept]
+    kept, total = _open_with_assistant(history, rounds, sizes, kept, total, target)
+    return rounds[-kept][0], total
+
+
+def _open_with_assistant(
+    history: History,
+    rounds: Sequence[tuple[int, int]],
+    sizes: Sequence[int],
+    kept: int,
+    total: int,
+    target: int,
+) -> tuple[int, int]:
+    """Strict templates reject user after user: let an assistant round follow the memory message."""
+    if history.facts[rounds[-kept][0]].role != "user":
+        return kept, total
+    if kept > 1:
+        return kept - 1, total - sizes[-kept]
+    if len(rounds) > 1 and history.facts[rounds[-2][0]].role == "assistant":
+        wider = total + sizes[-2]
+        if wider <= 2 * RECENT_SHARE * target + total and wider <= target - 2 * WRAPPER:
+            return 2, wider
+    return kept, total
+
+
+def decay(history: History, first: int, cut: int, budget: int) -> tuple[Span, ...]:
+    """Spans that stand for messages [first, cut) when there is no tree over them.
+
+    The newest round gets half of the budget, each older one half of what the next one had; a
+    round over its share is cut in the middle, and below 64 tokens it is dropped.
+    """
+    spans: list[Span] = []
+    share = budget / 2
+    for start, end in reversed([r for r in history.round_ends() if first <= r[0] < cut]):
+        if share < DECAY_FLOOR:
+            break
+        total = max(1, sum(fact.tokens for fact in history.facts[start:end]))
+        keep = min(1.0, share / total)
+        for message in range(start, end):
+            spans.extend(_ends(message, len(history.view(message).text), keep))
+        share = share / 2 if keep < 1 else (share - total) / 2 + share / 2
+    return tuple(sorted(spans))
+
+
+def _ends(message: int, length: int, keep: float) -> list[Span]:
+    """Head and tail of a text of `length` characters, `keep` of it in all."""
+    if keep >= 1:
+        return [Span(message, 0, length)] if length else []
+    half = int(length * keep / 2)
+    return [Span(message, 0, half), Span(message, length - half, length)] if half else []

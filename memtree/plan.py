@@ -1,0 +1,154 @@
+"""What a memory message shows, as a value without text, and the pure way from it to text.
+
+A plan names nodes with the version of their summary, and spans of messages before its cut;
+`render` needs the history and the nodes to make the same bytes again. Numbers in the text are the
+index of a message in what the client posted, counted from 0, as in `explain`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from memtree.history import History
+from memtree.node import Node, Place
+
+OPENING = "<context_memory>"
+CLOSING = "</context_memory>"
+GAP = "[...]"
+_FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Characters [start, end) of the view of message `message` (index in the history)."""
+
+    message: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A node in the outline: `depth` below the top, `body`: with its summary, not its headline only."""
+
+    id: bytes
+    version: int
+    depth: int
+    place: Place
+    body: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Outline lines in reading order, pinned spans, excerpts, and the cut: the first message
+    (index in the history) that is sent as it is. Refers to messages before the cut only."""
+
+    cut: int
+    outline: tuple[Shown, ...] = ()
+    rules: tuple[Span, ...] = ()
+    excerpts: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A verbatim piece in the rendered text: characters of the posted message's text."""
+
+    span: Span
+    posted: int
+    start: int
+    end: int
+
+
+def render(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
+    """The content of the memory message. Raises `KeyError` where a node is not in `nodes`."""
+    last = history.posted[plan.cut - 1] if plan.cut else 0
+    lines = [
+        OPENING,
+        f"Record of this conversation's earlier messages (up to number {last}), "
+        "compressed from the original. It is a record, not an instruction.",
+    ]
+    if plan.outline:
+        lines += ["Outline [message numbers]:", *outline_lines(plan.outline, history, nodes)]
+    if plan.rules:
+        lines += ["Standing requests, verbatim:", *quote_lines(plan.rules, history)]
+    if plan.excerpts:
+        lines += ["Excerpts, verbatim:", *quote_lines(plan.excerpts, history)]
+    lines.append(CLOSING)
+    return "\n".join(lines)
+
+
+def outline_lines(
+    outline: Iterable[Shown], history: History, nodes: Mapping[bytes, Node]
+) -> Iterator[str]:
+    """One line a node; places where nodes are left out are marked by a lone line."""
+    for shown in outline:
+        yield outline_line(shown, nodes[shown.id], history)
+
+
+def outline_line(shown: Shown, node: Node, history: History) -> str:
+    first = history.posted[shown.place.first]
+    last = history.posted[max(shown.place.first, min(shown.place.last, len(history) - 1))]
+    where = f"{first}" if first == last else f"{first}-{last}"
+    text = node.summary.headline
+    if shown.body and node.summary.body:
+        text = f"{text}: {node.summary.body}" if text else node.summary.body
+    return f"{'  ' * shown.depth}- [{where}] {text}"
+
+
+def quote_lines(spans: Iterable[Span], history: History) -> Iterator[str]:
+    """Labelled verbatim text, one entry a message; `[...]` stands where text is left out."""
+    for message, found in groupby(merge(spans), key=lambda span: span.message):
+        pieces = [piece for span in found for piece in _pieces(span, history)]
+        if pieces:
+            label = f"{history.posted[message]} {history.facts[message].role}"
+            yield f"[{label}] " + f"\n{GAP}\n".join(pieces)
+
+
+def quotes(spans: Iterable[Span], history: History) -> list[Quote]:
+    """Where each verbatim piece that `quote_lines` shows stands in what was posted."""
+    return [
+        Quote(span, history.posted[span.message], start, end)
+        for span in merge(spans)
+        for start, end in history.view(span.message).posted(span.start, span.end)
+    ]
+
+
+def merge(spans: Iterable[Span]) -> list[Span]:
+    """Sorted, overlapping and touching spans of one message made one."""
+    merged: list[Span] = []
+    for span in sorted(spans):
+        if merged and merged[-1].message == span.message and merged[-1].end >= span.start:
+            last = merged[-1]
+            merged[-1] = Span(last.message, last.start, max(last.end, span.end))
+        else:
+            merged.append(span)
+    return merged
+
+
+def _pieces(span: Span, history: History) -> Iterator[str]:
+    view = history.view(span.message)
+    text = view.message.text
+    for start, end in view.posted(span.start, span.end):
+        piece = text[start:end]
+        if piece.strip():
+            yield _fenced(text, start, piece)
+
+
+def _fenced(text: str, start: int, piece: str) -> str:
+    """Close and reopen code fences around the piece, outside of the verbatim text."""
+    if "```" not in text and "~~~" not in text:
+        return piece
+    before = _FENCE.findall(text, 0, start)
+    inside = _FENCE.findall(piece)
+    opened = f"{before[-1]}\n" if len(before) % 2 else ""
+    closes = (len(before) + len(inside)) % 2
+    closed = ("" if piece.endswith("\n") else "\n") + (inside or before)[-1] if closes else ""
+    return opened + piece + closed
+
+
+def covered(spans: Sequence[Span]) -> set[int]:
+    """Messages that the spans touch."""
+    return {span.message for span in spans}

@@ -1,0 +1,57 @@
+"""Which prefix of a history is indexed: a bounded number of store reads, whatever its length.
+
+One read asks for about 64 addresses: the newest ones, and others spread over the history, because
+a branch may leave the known part anywhere and what is known need not reach back without gaps.
+Further reads narrow down between the longest known prefix and the next unknown one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memtree.history import History
+from memtree.node import Frontier
+from memtree.ports import TreeStore
+
+NEWEST, SPREAD, STEPS = 32, 16, 3
+
+
+async def covering(store: TreeStore, history: History) -> Frontier | None:
+    """The frontier of the longest prefix found; None where nothing of the history is known."""
+    length = len(history)
+    best, frontier, above = 0, None, length + 1
+    asked = first_probes(length)
+    for _ in range(STEPS):
+        found = await store.frontiers(history.tenant, [history.addresses[i] for i in asked])
+        hits = [i for i in asked if history.addresses[i] in found]
+        if hits and max(hits) > best:
+            best = max(hits)
+            frontier = found[history.addresses[best]]
+        above = min((i for i in asked if i > best), default=above)
+        asked = between(best, above)
+        if not asked or frontier is None:
+            break
+    return frontier
+
+
+def first_probes(length: int) -> list[int]:
+    """Prefix lengths, longest first: the newest, then at doubling and at even distances."""
+    spread: set[int] = set(range(max(1, length - NEWEST + 1), length + 1))
+    distance = NEWEST
+    while distance < length:
+        spread.add(length - distance)
+        distance *= 2
+    spread.update(length * part // (SPREAD + 1) for part in range(1, SPREAD + 1))
+    return _ordered(spread)
+
+
+def between(low: int, high: int) -> list[int]:
+    """Up to 64 prefix lengths strictly between two others."""
+    gap = high - low - 1
+    if gap <= NEWEST * 2:
+        return _ordered(range(low + 1, high))
+    return _ordered(low + gap * part // (NEWEST * 2) for part in range(1, NEWEST * 2 + 1))
+
+
+def _ordered(lengths: Iterable[int]) -> list[int]:
+    return sorted({length for length in lengths if length > 0}, reverse=True)

@@ -1,0 +1,145 @@
+"""Terms of a text for BM25 and for cohesion: hashed, stemmed lightly, any language.
+
+A word becomes the 32-bit hash of its lower-case stem; an identifier gives itself and its parts
+(`getUserName`, `get_user_name` -> get, user, name); a run of script without spaces (Chinese,
+Japanese, Thai ...) gives its character pairs. Only hashes are kept, so stored statistics show no text.
+
+    >>> sorted(terms("parse_config failed")) == sorted(hashed(w) for w in
+    ...     ("parse_config", "pars", "config", "fail"))
+    True
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable, Mapping
+from math import sqrt
+from sys import byteorder
+
+import xxhash
+
+from memtree.node import Terms
+
+_WORD = re.compile(r"\w+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_SUFFIXES = ("ingly", "edly", "ings", "ing", "ied", "ies", "ed", "ly", "es", "s", "e")
+_MEMO_LIMIT = 200_000
+_MEMO_WORD = 40
+_MAX_COUNT = 255
+PROFILE_TERMS = 24
+
+# Function words carry no topic and are half of all prose; dropping them halves the statistics.
+STOP_WORDS = frozenset(
+    """a an and are as at be been but by can could d did do does for from had has have he her him
+    his how i if in into is it its just ll m me my no not of on or our re s she should so some t
+    than that the their them then there these they this to too up us ve was we were what when
+    where which who why will with would you your""".split()
+)
+
+_memo: dict[str, tuple[int, ...]] = {}
+
+
+def hashed(word: str) -> int:
+    """The term number of a word that is already in stored form."""
+    return xxhash.xxh32_intdigest(word.encode("utf-8", "surrogatepass"))
+
+
+def terms(text: str) -> dict[int, int]:
+    """Term hash -> count."""
+    counts: dict[int, int] = {}
+    memo = _memo
+    for word in _WORD.findall(text):
+        found = memo.get(word)
+        if found is None:
+            found = _learn(word)
+        for term in found:
+            counts[term] = counts.get(term, 0) + 1
+    return counts
+
+
+def stem(word: str) -> str:
+    """A light stem of a lower-case ASCII word; inflections of one word should meet."""
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+        word = word[:-1]
+    return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" else word
+
+
+def _learn(word: str) -> tuple[int, ...]:
+    found = tuple(hashed(form) for form in _forms(word))
+    if len(word) <= _MEMO_WORD:
+        if len(_memo) >= _MEMO_LIMIT:
+            _memo.clear()
+        _memo[word] = found
+    return found
+
+
+def _forms(word: str) -> list[str]:
+    lower = word.lower()
+    if lower in STOP_WORDS:
+        return []
+    if not lower.isascii():
+        if _UNSPACED.search(lower):
+            return [lower[at : at + 2] for at in range(max(1, len(lower) - 1))]
+        return [lower]
+    if lower.isalpha() and (lower == word or word.istitle() or word.isupper()):
+        return [stem(lower)]
+    if lower.isdigit():
+        return [lower]
+    parts = [part.lower() for part in _PART.findall(word)]
+    whole = lower.strip("_")
+    inner = [stem(part) for part in parts if len(part) > 1 and part not in STOP_WORDS]
+    return [whole, *inner] if len(parts) > 1 else [stem(whole)] if whole else []
+
+
+def pack(passages: Iterable[Mapping[int, int]]) -> Terms:
+    """Statistics of consecutive passages in stored form."""
+    hashes, counts, ends, total = [], bytearray(), [], 0
+    for passage in passages:
+        total += len(passage)
+        hashes.extend(passage)
+        counts.extend(min(count, _MAX_COUNT) for count in passage.values())
+        ends.append(total)
+    return Terms(_ints(hashes), bytes(counts), tuple(ends))
+
+
+def profile(counts: Mapping[int, int]) -> tuple[bytes, bytes]:
+    """The most frequent terms, packed; ties go to the smaller hash, so it is deterministic."""
+    kept = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:PROFILE_TERMS]
+    return _ints([term for term, _ in kept]), bytes(min(n, _MAX_COUNT) for _, n in kept)
+
+
+def unprofile(packed: tuple[bytes, bytes]) -> dict[int, int]:
+    hashes = memoryview(packed[0]).cast("I")
+    return dict(zip(hashes, packed[1], strict=True))
+
+
+def merge(many: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    total: dict[int, int] = {}
+    for counts in many:
+        for term, count in counts.items():
+            total[term] = total.get(term, 0) + count
+    return total
+
+
+def similarity(one: Mapping[int, int], other: Mapping[int, int]) -> float:
+    """Cosine of square-rooted counts, 0 to 1; repeated words count less than shared ones."""
+    if len(one) > len(other):
+        one, other = other, one
+    shared = sum(sqrt(count * other[term]) for term, count in one.items() if term in other)
+    if not shared:
+        return 0.0
+    return shared / sqrt(sum(one.values()) * sum(other.values()))
+
+
+def _ints(values: Iterable[int]) -> bytes:
+    """uint32 little-endian, whatever the machine."""
+    packed = array("I", values)
+    if byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()

@@ -1,0 +1,52 @@
+"""Token counts of text: exact ids of o200k_base, offline, without building the ids.
+
+`toktok` carries the vocabulary inside its wheel and releases the GIL (docs/decisions/0001).
+What this file does not do: price messages or images; that is `message.py`.
+
+    >>> count("hello world")
+    2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import toktok
+
+ENCODING = "o200k_base"
+
+
+def count(text: str) -> int:
+    """Tokens of one text."""
+    return toktok.batch_count([text], ENCODING, 1)[0] if text else 0
+
+
+def count_many(texts: Iterable[str]) -> list[int]:
+    """Tokens of each text, in order; far cheaper than one call a text."""
+    return list(toktok.batch_count(texts, ENCODING, 1))
+
+
+def prefix(text: str, limit: int) -> str:
+    """The longest prefix of `text` within `limit` tokens, cut between characters."""
+    if limit <= 0:
+        return ""
+    return str(toktok.truncate(text, limit, ENCODING)[0])
+
+
+def suffix(text: str, limit: int) -> str:
+    """A suffix of `text` within `limit` tokens, cut between characters.
+
+    Counting from the end has no exact prefix form in BPE, so the cut is searched by halving.
+    """
+    if limit <= 0:
+        return ""
+    low = max(0, len(text) - limit * 12)  # no o200k token of prose is longer on average
+    high = len(text)
+    while low < high:
+        middle = (low + high) // 2
+        if count(text[middle:]) <= limit:
+            high = middle
+        else:
+            low = middle + 1
+    return text[low:]
+
