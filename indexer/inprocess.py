@@ -103,7 +103,7 @@ class InProcessQueue:
 
     def _bound(self) -> None:
         while len(self._jobs) > self._max_jobs or (
-            len(self._jobs) > 1 and sum(job.bytes for job in self._jobs.values()) > self._max_bytes
+            len(self._jobs) > 1 and sum(job.size for job in self._jobs.values()) > self._max_bytes
         ):
             name, _ = self._jobs.popitem(last=False)
             self.dropped += 1

@@ -23,10 +23,10 @@ class Job:
     work: list[LeafWork]
     tries: int = 0
     not_before: float = 0.0  # monotonic seconds
-    bytes: int = field(init=False)
+    size: int = field(init=False)  # bytes of the messages it holds
 
     def __post_init__(self) -> None:
-        self.bytes = sum(len(message.raw) for message in self.history.messages)
+        self.size = sum(len(message.raw) for message in self.history.messages)
 
     @property
     def name(self) -> tuple[str, bytes]:

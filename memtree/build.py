@@ -102,7 +102,9 @@ class _Leaves:
         base = blocks[0].message
         last = blocks[-1]
         whole = following is None or following.message > last.message
-        passages = tuple(Passage(b.message - base, b.start, b.end, b.tokens, b.kind) for b in blocks)
+        passages = tuple(
+            Passage(b.message - base, b.start, b.end, b.tokens, b.kind) for b in blocks
+        )
         return Node(
             id=self._id(blocks, passages),
             level=0,
@@ -126,7 +128,9 @@ class _Leaves:
 
     def _source(self, block: Block) -> extract.Source:
         kind = {node.CODE: "code", node.CALL: "call", node.TOOL: "result"}.get(block.kind, "text")
-        return extract.Source(self._views[block.message - self._first].message.role, block.text, kind)
+        return extract.Source(
+            self._views[block.message - self._first].message.role, block.text, kind
+        )
 
     def _standing(self, blocks: Sequence[Block], base: int) -> Iterator[tuple[int, int, int]]:
         for block in blocks:

@@ -91,7 +91,16 @@ def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
     ]
     counted = tokens.count_many([run.text for run in runs])
     return [
-        Block(run.message, run.start, run.end, size, run.kind, run.border, run.text, terms.terms(run.text))
+        Block(
+            run.message,
+            run.start,
+            run.end,
+            size,
+            run.kind,
+            run.border,
+            run.text,
+            terms.terms(run.text),
+        )
         for run, size in zip(runs, counted, strict=True)
     ]
 

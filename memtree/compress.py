@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from memtree import explain, history, pack, terms, tokens, tree
+from memtree import explain, history, pack, terms, tokens
 from memtree.build import Grown, Tail
 from memtree.corpus import Corpus
 from memtree.errors import ContextOverflow, EmbedderUnavailable, StoreUnavailable, Unavailable
@@ -34,7 +34,7 @@ from memtree.unfold import Unfolded, unfold
 
 log = logging.getLogger("memtree")
 
-SHORT_MESSAGE = 60
+SHORT_MESSAGE = 100  # tokens: at 60 LoCoMo recall at 4k is 90.4, at 100 92.3, at 250 91.7
 DAY = 86_400.0
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
 BUILD_PATIENCE = 20.0  # seconds that a request waits for stage 1 before older rounds decay
@@ -225,7 +225,9 @@ class Memory:
 
     async def _adopt(self, posted: History, known: _Known, grown: Grown, ask: Ask) -> None:
         if grown.nodes:
-            batch = Batch(grown.nodes, grown.frontiers, self._clock.now() + ask.expiration_days * DAY)
+            batch = Batch(
+                grown.nodes, grown.frontiers, self._clock.now() + ask.expiration_days * DAY
+            )
             try:
                 await self._store.commit(posted.tenant, batch)
             except Unavailable as error:
@@ -242,12 +244,16 @@ class Memory:
         """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
         if self._embedder is None:
             return
-        async with self._corpora.of(posted.tenant, known.frontier, known.nodes, self._dimensions) as corpus:
+        async with self._corpora.of(
+            posted.tenant, known.frontier, known.nodes, self._dimensions
+        ) as corpus:
             lacking = corpus.lacking()
             if lacking and known.trouble != "store":
                 ids = [corpus.leaves[index].id for index in lacking]
                 try:
-                    corpus.add_vectors(await self._store.vectors(posted.tenant, self._embedder.recipe, ids))
+                    corpus.add_vectors(
+                        await self._store.vectors(posted.tenant, self._embedder.recipe, ids)
+                    )
                 except StoreUnavailable as error:
                     log.warning("store.vectors_failed code=%s", error.code)
                 lacking = corpus.lacking()
@@ -260,14 +266,18 @@ class Memory:
     def _dimensions(self) -> int:
         return self._embedder.dimensions if self._embedder else 1
 
-    async def _packed(self, posted: History, ask: Ask, decision: pack.Packed, known: _Known) -> Answer:
+    async def _packed(
+        self, posted: History, ask: Ask, decision: pack.Packed, known: _Known
+    ) -> Answer:
         if not decision.memory:
             return _assemble(posted, ask, decision, known, None)
         if not known.whole:
             return _assemble(posted, ask, decision, known, _decayed(posted, decision, known))
         text = query_text(posted, ask.query)
         vector = await self._query_vector(text)
-        async with self._corpora.of(posted.tenant, known.frontier, known.nodes, self._dimensions) as corpus:
+        async with self._corpora.of(
+            posted.tenant, known.frontier, known.nodes, self._dimensions
+        ) as corpus:
 
             def work() -> tuple[Unfolded, dict[int, explain.Scored]]:
                 with corpus.with_open(known.open, known.open_place):

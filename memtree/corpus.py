@@ -36,32 +36,36 @@ class Corpus:
         self._late: dict[int, NDArray[np.float32]] = {}  # leaf -> vectors that came out of order
         self._firsts: list[int] = [0]  # first passage of each leaf, and the end
 
+    def _column(self, index: int) -> Ints:
+        column: Ints = self.columns[index]
+        return column
+
     def __len__(self) -> int:
-        return self.columns.shape[1]
+        return int(self.columns.shape[1])
 
     @property
     def message(self) -> Ints:
-        return self.columns[0]
+        return self._column(0)
 
     @property
     def start(self) -> Ints:
-        return self.columns[1]
+        return self._column(1)
 
     @property
     def end(self) -> Ints:
-        return self.columns[2]
+        return self._column(2)
 
     @property
     def tokens(self) -> Ints:
-        return self.columns[3]
+        return self._column(3)
 
     @property
     def kind(self) -> Ints:
-        return self.columns[4]
+        return self._column(4)
 
     @property
     def leaf(self) -> Ints:
-        return self.columns[5]
+        return self._column(5)
 
     def short(self, limit: int) -> NDArray[np.bool_]:
         """Whether each passage belongs to a message of fewer than `limit` tokens."""
@@ -84,10 +88,14 @@ class Corpus:
 
     def _add(self, leaves: Sequence[Node], places: Sequence[Place]) -> None:
         rows = []
-        for index, (leaf, place) in enumerate(zip(leaves, places, strict=True), start=len(self.leaves)):
+        for index, (leaf, place) in enumerate(
+            zip(leaves, places, strict=True), start=len(self.leaves)
+        ):
             for passage in leaf.passages:
                 message = place.first + passage.message
-                rows.append((message, passage.start, passage.end, passage.tokens, passage.kind, index))
+                rows.append(
+                    (message, passage.start, passage.end, passage.tokens, passage.kind, index)
+                )
             self._firsts.append(self._firsts[-1] + len(leaf.passages))
         self.columns = np.concatenate([self.columns, np.array(rows, np.int32).T], axis=1)
         self.leaves.extend(leaves)
@@ -138,4 +146,3 @@ class Corpus:
             found[low:high] = matrix @ query
             known[low:high] = True
         return found, known
-

@@ -1,21 +1,21 @@
 """The one tree of errors; each carries the HTTP status and the code the edge renders.
 
-    MemTreeError                      500  internal_error
-    ├── BadRequest                    400  invalid_request      names the field in `param`
-    ├── Unauthorized                  401  invalid_api_key
-    ├── NotFound                      404  not_found
-    ├── RequestTooLarge               413  request_too_large    the body itself
-    ├── ContextOverflow               413  context_length_exceeded
-    ├── UnsupportedMedia              415  unsupported_media_type
-    ├── RateLimited                   429  rate_limit_exceeded  with `retry_after`
-    ├── UpstreamFailed                502  upstream_unreachable
-    ├── UpstreamTimeout               504  upstream_timeout
-    └── Unavailable                   503  unavailable
-        ├── NoUpstream                503  no_upstream
-        ├── StoreUnavailable          503  store_unavailable
-        ├── StoreCorrupt              503  store_corrupt
-        ├── EmbedderUnavailable       503  embedder_unavailable
-        └── QueueFull                 503  queue_full
+MemTreeError                      500  internal_error
+├── BadRequest                    400  invalid_request      names the field in `param`
+├── Unauthorized                  401  invalid_api_key
+├── NotFound                      404  not_found
+├── RequestTooLarge               413  request_too_large    the body itself
+├── ContextOverflow               413  context_length_exceeded
+├── UnsupportedMedia              415  unsupported_media_type
+├── RateLimited                   429  rate_limit_exceeded  with `retry_after`
+├── UpstreamFailed                502  upstream_unreachable
+├── UpstreamTimeout               504  upstream_timeout
+└── Unavailable                   503  unavailable
+    ├── NoUpstream                503  no_upstream
+    ├── StoreUnavailable          503  store_unavailable
+    ├── StoreCorrupt              503  store_corrupt
+    ├── EmbedderUnavailable       503  embedder_unavailable
+    └── QueueFull                 503  queue_full
 """
 
 from __future__ import annotations

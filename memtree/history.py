@@ -72,7 +72,10 @@ def read(
     count: Callable[[str], int] = tokens.count,
 ) -> History:
     """Read a posted list. Raises `BadRequest` naming the place of an orphan tool message."""
-    met = [_facts(tenant, index, message, volatile, cache, count) for index, message in enumerate(posted)]
+    met = [
+        _facts(tenant, index, message, volatile, cache, count)
+        for index, message in enumerate(posted)
+    ]
     kept = [index for index, fact in enumerate(met) if fact.role not in SYSTEM_ROLES]
     facts, rounds = _pair([met[index] for index in kept], kept)
     chain = address.chain(start := address.root(tenant), (fact.digest for fact in facts))
@@ -108,7 +111,9 @@ def _facts(
     return facts
 
 
-def describe(message: Message, volatile: Volatile, count: Callable[[str], int] = tokens.count) -> Facts:
+def describe(
+    message: Message, volatile: Volatile, count: Callable[[str], int] = tokens.count
+) -> Facts:
     """Facts of a checked message, whatever stands before it."""
     role = message.role
     answers = None
@@ -142,8 +147,11 @@ def _pair(facts: list[Facts], posted: list[int]) -> tuple[list[Facts], list[int]
         position = _position(fact, open_calls)
         if position is None:
             place = f"messages[{posted[index]}]"
-            raise BadRequest(f"{place}: a {fact.role} message must answer a call of the assistant "
-                             "message before it", param=place)
+            raise BadRequest(
+                f"{place}: a {fact.role} message must answer a call of the assistant "
+                "message before it",
+                param=place,
+            )
         bound.append(_with_digest(fact, address.positioned(fact.digest, position)))
     return bound, rounds
 

@@ -1,6 +1,6 @@
 """BM25 over passages, append-only: a growing history adds postings and never rebuilds them all.
 
-Term statistics come packed from the leaves, so no text is read. Parameters: k1 = 1.2, b = 0.6
+Term statistics come packed from the leaves, so no text is read. Parameters: k1 = 1.2, b = 0.4
 (passages are of similar size, so length says less than it does for documents).
 """
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memtree.node import Terms
 
-K1, B = 1.2, 0.6
+K1, B = 1.2, 0.4
 _REBUILD_SHARE = 0.2
 _REBUILD_FLOOR = 20_000
 

@@ -64,7 +64,7 @@ class Message:
     __slots__ = ("_calls", "_fields", "_segments", "_text", "raw")
 
     def __init__(self, raw: bytes | msgspec.Raw) -> None:
-        self.raw = raw if isinstance(raw, bytes) else bytes(raw)
+        self.raw: bytes = bytes(raw)  # bytes(bytes) makes no copy
         self._fields: dict[str, Any] | None = None
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
@@ -110,7 +110,9 @@ class Message:
         if self._calls is None:
             made = self.fields.get("tool_calls") or []
             legacy = self.fields.get("function_call")
-            calls = [_call(call.get("id"), call.get("function") or call.get("custom")) for call in made]
+            calls = [
+                _call(call.get("id"), call.get("function") or call.get("custom")) for call in made
+            ]
             if legacy:
                 calls.append(_call("", legacy))
             self._calls = tuple(calls)
@@ -195,7 +197,9 @@ class View:
         return shift
 
 
-def read_messages(raw: bytes | Sequence[bytes | msgspec.Raw], where: str = "messages") -> tuple[Message, ...]:
+def read_messages(
+    raw: bytes | Sequence[bytes | msgspec.Raw], where: str = "messages"
+) -> tuple[Message, ...]:
     """Parse and check a posted list of messages.
 
     Raises `BadRequest` that names the place, as in `messages[3].content`.
@@ -224,7 +228,9 @@ def check_message(message: Message, where: str) -> None:
         raise BadRequest(f"{where}: {error.message}", param=where) from error
     role = fields.get("role")
     if not isinstance(role, str) or role not in ROLES:
-        raise BadRequest(f"{where}.role must be one of {', '.join(sorted(ROLES))}", param=f"{where}.role")
+        raise BadRequest(
+            f"{where}.role must be one of {', '.join(sorted(ROLES))}", param=f"{where}.role"
+        )
     _check_content(fields.get("content"), f"{where}.content")
     _check_calls(fields, where)
     if role == "tool" and not isinstance(fields.get("tool_call_id"), str):
@@ -272,7 +278,9 @@ def price(message: Message, count: Callable[[str], int]) -> int:
     fields = message.fields
     tokens = MESSAGE_OVERHEAD + count("".join(part.get("text") or "" for part in message.parts))
     tokens += sum(_media_tokens(part) for part in message.parts if part["type"] not in _TEXT_PARTS)
-    tokens += sum(count(call.name) + count(call.arguments) + MESSAGE_OVERHEAD for call in message.calls)
+    tokens += sum(
+        count(call.name) + count(call.arguments) + MESSAGE_OVERHEAD for call in message.calls
+    )
     for name in ("reasoning_content", "refusal", "name"):
         if isinstance(fields.get(name), str):
             tokens += count(fields[name])

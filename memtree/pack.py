@@ -71,7 +71,9 @@ class Refuse:
 Decision = Pass | Packed | Wait | Refuse
 
 
-def decide(history: History, limits: Limits, fixed: int, *, tree: bool, busy: bool = False) -> Decision:
+def decide(
+    history: History, limits: Limits, fixed: int, *, tree: bool, busy: bool = False
+) -> Decision:
     """`fixed`: tokens of system messages and tools. `tree`: stage 1 is at hand for the whole
     history. `busy`: it is being built elsewhere."""
     room = limits.prompt - fixed

@@ -32,7 +32,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A node in the outline: `depth` below the top, `body`: with its summary, not its headline only."""
+    """A node in the outline, `depth` below the top; `body`: with its summary, not only its headline."""
 
     id: bytes
     version: int

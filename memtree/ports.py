@@ -105,6 +105,10 @@ class KeyRow:
     created: float
 
 
+class Store(TreeStore, KeyStore, Protocol):
+    """What `stores.open_store` opens: one place for trees and keys."""
+
+
 class Embedder(Protocol):
     """Text to unit vectors. `recipe` names model and preprocessing: recipes never mix.
 

@@ -1,7 +1,7 @@
 """Which passages matter for a query: BM25 and cosine, smoothed, fused by rank.
 
 Recipe (DESIGN section 7): each of the two scores is smoothed over neighbouring short passages
-(0.5 / 0.25 at distance 1 / 2), since a short turn is understood by its neighbours; pieces of one
+(0.3 / 0.15 at distance 1 / 2), since a short turn is understood by its neighbours; pieces of one
 long answer are not smoothed. Then reciprocal rank fusion with k = 10, which holds from short chats
 to a million tokens where sums of z-scores collapse.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 RRF_K = 10.0
 SHORT = 60  # tokens of a message up to which its neighbours lend it score
-NEAR, FAR = 0.5, 0.25
+NEAR, FAR = 0.3, 0.15
 
 Scores = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -30,8 +30,10 @@ class Ranking:
     cosine: Scores | None
 
 
-def rank(lexical: Scores, cosine: Scores | None, short: Flags, dense_weight: float = 1.0) -> Ranking:
-    """Fuse the scores of all passages, in order of the history. `short`: part of a short message."""
+def rank(
+    lexical: Scores, cosine: Scores | None, short: Flags, dense_weight: float = 1.0
+) -> Ranking:
+    """Fuse the scores of all passages, in order of the history; `short`: of short messages."""
     fused = _by_rank(smooth(lexical, short))
     if cosine is not None:
         fused = fused + dense_weight * _by_rank(smooth(np.maximum(cosine, 0), short))

@@ -2,7 +2,7 @@
 
 A word becomes the 32-bit hash of its lower-case stem; an identifier gives itself and its parts
 (`getUserName`, `get_user_name` -> get, user, name); a run of script without spaces (Chinese,
-Japanese, Thai ...) gives its character pairs. Only hashes are kept, so stored statistics show no text.
+Japanese, Thai ...) gives its character pairs. Only hashes are kept: statistics show no text.
 
     >>> sorted(terms("parse_config failed")) == sorted(hashed(w) for w in
     ...     ("parse_config", "pars", "config", "fail"))
@@ -32,10 +32,88 @@ PROFILE_TERMS = 24
 
 # Function words carry no topic and are half of all prose; dropping them halves the statistics.
 STOP_WORDS = frozenset(
-    """a an and are as at be been but by can could d did do does for from had has have he her him
-    his how i if in into is it its just ll m me my no not of on or our re s she should so some t
-    than that the their them then there these they this to too up us ve was we were what when
-    where which who why will with would you your""".split()
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "could",
+        "d",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "him",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "just",
+        "ll",
+        "m",
+        "me",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "our",
+        "re",
+        "s",
+        "she",
+        "should",
+        "so",
+        "some",
+        "t",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "too",
+        "up",
+        "us",
+        "ve",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
 )
 
 _memo: dict[str, tuple[int, ...]] = {}
@@ -99,7 +177,9 @@ def _forms(word: str) -> list[str]:
 
 def pack(passages: Iterable[Mapping[int, int]]) -> Terms:
     """Statistics of consecutive passages in stored form."""
-    hashes, counts, ends, total = [], bytearray(), [], 0
+    hashes: list[int] = []
+    ends: list[int] = []
+    counts, total = bytearray(), 0
     for passage in passages:
         total += len(passage)
         hashes.extend(passage)

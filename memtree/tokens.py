@@ -49,4 +49,3 @@ def suffix(text: str, limit: int) -> str:
         else:
             low = middle + 1
     return text[low:]
-

@@ -14,6 +14,7 @@ sessions of one tenant share subtrees.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from memtree import address, terms
 from memtree.node import EMPTY, Frontier, Node, Place, Summary, after
@@ -27,7 +28,9 @@ Summarise = Callable[[Sequence[Summary], int], Summary]
 class Spine:
     """Nodes without a parent, by level; grows by `append`. `frontier()` is its stored form."""
 
-    def __init__(self, frontier: Frontier = EMPTY, nodes: Mapping[bytes, Node] | None = None) -> None:
+    def __init__(
+        self, frontier: Frontier = EMPTY, nodes: Mapping[bytes, Node] | None = None
+    ) -> None:
         """`nodes` holds the frontier's own nodes. Raises `KeyError` where one is missing."""
         self.levels: list[list[Node]] = [[]]
         self.leaves = frontier.leaves
@@ -78,7 +81,9 @@ def weakest_link(nodes: Sequence[Node]) -> int:
     """
     profiles = [terms.unprofile(node.profile) for node in nodes[:SEAL_AT]]
     sizes = range(MIN_CHILDREN, min(MAX_CHILDREN, len(nodes) - 1) + 1)
-    return min(sizes, key=lambda size: (terms.similarity(profiles[size - 1], profiles[size]), -size))
+    return min(
+        sizes, key=lambda size: (terms.similarity(profiles[size - 1], profiles[size]), -size)
+    )
 
 
 def seal(children: Sequence[Node], summarise: Summarise) -> Node:
@@ -112,7 +117,9 @@ def walk(
         place = spot
 
 
-def _below(node: Node, spot: Place, depth: int, nodes: Mapping[bytes, Node]) -> Iterator[tuple[Node, Place, int]]:
+def _below(
+    node: Node, spot: Place, depth: int, nodes: Mapping[bytes, Node]
+) -> Iterator[tuple[Node, Place, int]]:
     yield node, spot, depth
     place: Place | None = Place(0, 0, spot.first, spot.start)
     for id_ in node.children:
@@ -128,7 +135,7 @@ def check(frontier: Frontier, nodes: Mapping[bytes, Node]) -> list[str]:
         return [f"frontier names unknown node {one}" for one in missing]
     tops = [nodes[id_] for id_ in frontier.nodes]
     problems = []
-    if any(one.level < other.level for one, other in zip(tops, tops[1:], strict=False)):
+    if any(one.level < other.level for one, other in pairwise(tops)):
         problems.append("frontier: a node stands left of a higher one")
     problems += _sums("frontier", frontier, tops)
     for level in {node.level for node in tops}:
@@ -176,10 +183,12 @@ def check_leaf(leaf: Node) -> list[str]:
     if not leaf.passages:
         return [f"{name}: no passages"]
     if len(leaf.terms.ends) != len(leaf.passages):
-        problems.append(f"{name}: statistics of {len(leaf.terms.ends)} passages, not {len(leaf.passages)}")
+        problems.append(
+            f"{name}: statistics of {len(leaf.terms.ends)} passages, not {len(leaf.passages)}"
+        )
     if sum(passage.tokens for passage in leaf.passages) != leaf.tokens:
         problems.append(f"{name}: passages do not add up to its tokens")
-    for one, other in zip(leaf.passages, leaf.passages[1:], strict=False):
+    for one, other in pairwise(leaf.passages):
         if other.message == one.message and other.start != one.end:
             problems.append(f"{name}: a gap at character {one.end}")
         if other.message < one.message or (other.message > one.message and other.start):
@@ -203,5 +212,6 @@ def show(frontier: Frontier, nodes: Mapping[bytes, Node]) -> str:
     lines = []
     for node, place, depth in walk(frontier.nodes, nodes):
         where = f"{place.first}:{place.start}-{place.end}:{place.tail}"
-        lines.append(f"{'  ' * depth}L{node.level} {node.id.hex()[:8]} [{where}] {node.tokens}t  {node.summary.headline}")
+        name = f"{'  ' * depth}L{node.level} {node.id.hex()[:8]}"
+        lines.append(f"{name} [{where}] {node.tokens}t  {node.summary.headline}")
     return "\n".join(lines)

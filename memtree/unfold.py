@@ -65,14 +65,28 @@ def unfold(
     """A plan whose rendered text has at most `budget` tokens (or the bare wrapper)."""
     before = corpus.message < cut
     fused = np.where(before & (corpus.tokens > 0), ranking.fused, 0.0).astype(np.float32)
-    outline = list(_outline(history, roots, nodes, fused, corpus, cut, int(outline_share(budget) * budget), count))
+    outline = list(
+        _outline(
+            history, roots, nodes, fused, corpus, cut, int(outline_share(budget) * budget), count
+        )
+    )
     outline_tokens = count("\n".join(outline_line(s, nodes[s.id], history) for s in outline))
     room = budget - WRAPPER - outline_tokens
     pinned = _pins(history, corpus, cut, budget, room, count)
     room -= sum(one.tokens + LABEL for one in pinned)
     units = _Units(corpus, fused, pinned)
     chosen = units.choose(room, int(USER_SHARE * budget) if _lopsided(corpus, before) else 0)
-    return _fit(history, nodes, Plan(cut, tuple(outline)), pinned, chosen, units, budget, outline_tokens, count)
+    return _fit(
+        history,
+        nodes,
+        Plan(cut, tuple(outline)),
+        pinned,
+        chosen,
+        units,
+        budget,
+        outline_tokens,
+        count,
+    )
 
 
 def outline_share(budget: int) -> float:
@@ -120,17 +134,23 @@ def _fit(
         if over > 0:
             plan = Plan(plan.cut, plan.outline[:-1])
         full, text, size = made()
-    return Unfolded(full, text, size, outline_tokens, [*rules, *asks, *chosen], units.left_out(chosen))
+    return Unfolded(
+        full, text, size, outline_tokens, [*rules, *asks, *chosen], units.left_out(chosen)
+    )
 
 
 class _Units:
     """What may be quoted: whole short messages, single passages of long ones, with their score."""
 
-    def __init__(self, corpus: Corpus, fused: NDArray[np.float32], pinned: Sequence[Chosen]) -> None:
+    def __init__(
+        self, corpus: Corpus, fused: NDArray[np.float32], pinned: Sequence[Chosen]
+    ) -> None:
         self._corpus = corpus
         self._fused = fused
         message = corpus.message
-        self._message_tokens = np.bincount(message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
+        self._message_tokens = (
+            np.bincount(message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
+        )
         self._taken = {one.span.message for one in pinned if one.reason == "ask"}
         self._order = np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]
 
@@ -149,7 +169,9 @@ class _Units:
         shown = {one.passage for one in chosen}
         return [int(row) for row in self._order[: 4 * limit] if int(row) not in shown][:limit]
 
-    def _take(self, rows: Sequence[int] | NDArray[np.int64], room: int, reason: str) -> list[Chosen]:
+    def _take(
+        self, rows: Sequence[int] | NDArray[np.int64], room: int, reason: str
+    ) -> list[Chosen]:
         chosen: list[Chosen] = []
         failed = 0
         for row in rows:
@@ -180,7 +202,11 @@ class _Units:
         key = -row - 1
         if key in self._taken:
             return None
-        return Span(message, int(corpus.start[row]), int(corpus.end[row])), int(corpus.tokens[row]), key
+        return (
+            Span(message, int(corpus.start[row]), int(corpus.end[row])),
+            int(corpus.tokens[row]),
+            key,
+        )
 
 
 def _lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:
@@ -188,7 +214,9 @@ def _lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:
     mine = before & (corpus.kind == USER)
     theirs = before & (corpus.kind != USER)
     counts = [max(1, len(np.unique(corpus.message[side]))) for side in (mine, theirs)]
-    means = [float(corpus.tokens[side].sum()) / n for side, n in zip((mine, theirs), counts, strict=True)]
+    means = [
+        float(corpus.tokens[side].sum()) / n for side, n in zip((mine, theirs), counts, strict=True)
+    ]
     return means[1] >= LOPSIDED * max(1.0, means[0])
 
 
@@ -304,7 +332,9 @@ class _Tree:
     def _show(self, branches: Sequence[_Branch], left: int) -> int:
         """Give branches their headline while the budget lasts; returns what is left."""
         for branch in branches:
-            shown = Shown(branch.node.id, branch.node.summary.version, branch.depth, branch.place, False)
+            shown = Shown(
+                branch.node.id, branch.node.summary.version, branch.depth, branch.place, False
+            )
             cost = self._count(outline_line(shown, branch.node, self._history)) + 1
             if cost <= left:
                 branch.shown = True
@@ -344,6 +374,8 @@ class _Tree:
 
 def _lines(branch: _Branch) -> Iterator[Shown]:
     if branch.shown:
-        yield Shown(branch.node.id, branch.node.summary.version, branch.depth, branch.place, branch.body)
+        yield Shown(
+            branch.node.id, branch.node.summary.version, branch.depth, branch.place, branch.body
+        )
     for child in branch.children:
         yield from _lines(child)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-# More than one OpenMP thread hangs in a child made by fork after the first search.
+# More than one OpenMP thread hangs in a child made by fork.
 faiss.omp_set_num_threads(1)
 
 LEVELS = 127
@@ -38,7 +38,7 @@ def pack(matrix: Matrix) -> bytes:
 
 
 def unpack(data: bytes, dimensions: int) -> Matrix:
-    """(n, dimensions) float32 unit rows out of `pack`; cosine with the original is over 0.999.
+    """(n, dimensions) float32 unit rows out of `pack`; an embedding comes back within cosine 0.999.
 
     Raises:
         ValueError: `data` is no whole number of rows.

@@ -1,0 +1,94 @@
+"""`python -m benchmarks [NAME ...]`: each benchmark in a process of its own, so that memory use
+and caches of one do not show in another. Exit code 2 without data, 1 for a broken promise."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import beam, invariants, locomo, needles, replay, report, server, session
+from benchmarks.data import Data, MissingData
+from benchmarks.subject import Bench
+
+VARIABLE = "MEMTREE_BENCH_DATA"
+ALL = {
+    "locomo": locomo.run,
+    "beam": beam.run,
+    "needles": needles.run,
+    "session": session.run,
+    "replay": replay.run,
+    "server": server.run,
+}
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    root = os.environ.get(VARIABLE)
+    if not root or not Path(root).is_dir():
+        found = f"{root} is no directory" if root else "it is not set"
+        print(
+            f"benchmarks: {VARIABLE} names the directory with the data sets, and {found}.\n"
+            f"    {VARIABLE}=/path/to/data make bench",
+            file=sys.stderr,
+        )
+        return 2
+    names = options.names or list(ALL)
+    if len(names) > 1:
+        return _each_apart(names, options)
+    return _one(names[0], Bench(Data(Path(root)), options.keep), options.json)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[[], *ALL], metavar="NAME", help=", ".join(ALL))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, too")
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="keep databases in DIR: embedding is done once"
+    )
+    return parser
+
+
+def _one(name: str, bench: Bench, json_path: Path | None) -> int:
+    if bench.keep:
+        bench.keep.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    try:
+        rows, broken = asyncio.run(ALL[name](bench))
+    except MissingData as error:
+        print(f"benchmarks: {error} ({VARIABLE})", file=sys.stderr)
+        return 2
+    print(report.table(f"{name} ({time.monotonic() - started:.0f} s)", rows))
+    if broken:
+        print(invariants.describe(broken))
+    if json_path:
+        json_path.write_text(json.dumps(report.as_json(name, rows), indent=1), "utf-8")
+    return 1 if broken else 0
+
+
+def _each_apart(names: list[str], options: argparse.Namespace) -> int:
+    figures: list[Any] = []
+    worst = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            path = Path(folder) / f"{name}.json"
+            command = [sys.executable, "-m", "benchmarks", name, "--json", str(path)]
+            if options.keep:
+                command += ["--keep", str(options.keep)]
+            worst = max(worst, abs(subprocess.run(command, check=False).returncode))
+            if path.exists():
+                figures += json.loads(path.read_text("utf-8"))
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1), "utf-8")
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())

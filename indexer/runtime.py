@@ -1,0 +1,106 @@
+"""The parts of a process that keeps memory, put together from the settings.
+
+Both the server and the command line open one `Runtime`; it is the only place that chooses
+adapters. A missing embedder is no failure: ranking is BM25 alone and `trouble` says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from indexer.build import StageOne
+from indexer.inprocess import InProcessQueue, NoQueue
+from memtree.compress import Memory
+from memtree.config import Settings
+from memtree.errors import EmbedderUnavailable
+from memtree.facts import FactsMemory
+from memtree.message import Volatile
+from memtree.ports import Embedder, Store
+from memtree.stores import open_store
+
+log = logging.getLogger("memtree.indexer")
+
+
+class SystemClock:
+    """The `Clock` of a real process."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    memory: Memory
+    store: Store
+    embedder: Embedder | None
+    queue: InProcessQueue | NoQueue
+    trouble: str = ""  # why there is no embedder
+
+    async def settle(self) -> None:
+        """Until everything that was posted is indexed in all stages."""
+        await self.memory.close()
+        if isinstance(self.queue, InProcessQueue):
+            await self.queue.join()
+
+
+@asynccontextmanager
+async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterator[Runtime]:
+    """Open store, embedder and queue; close them in order, finishing work for `drain` seconds.
+
+    Raises `StoreUnavailable`, `StoreCorrupt` or `BadRequest` where the store cannot be opened.
+    """
+    store = await asyncio.to_thread(open_store, settings.store)
+    builder = StageOne(child=settings.index_processes)
+    try:
+        embedder, trouble = await _embedder(settings)
+        clock = SystemClock()
+        queue = InProcessQueue(store, embedder, clock) if embedder else NoQueue()
+        memory = Memory(
+            store,
+            builder,
+            queue,
+            clock,
+            embedder=embedder,
+            facts=FactsMemory(secrets.randbits(32)),
+            volatile=Volatile(settings.volatile_tags),
+        )
+        if isinstance(queue, InProcessQueue):
+            queue.start()
+        try:
+            yield Runtime(memory, store, embedder, queue, trouble)
+        finally:
+            await memory.close()
+            if isinstance(queue, InProcessQueue):
+                await queue.close(drain)
+            if embedder:
+                await embedder.close()
+    finally:
+        await builder.close()
+        await store.close()
+
+
+async def _embedder(settings: Settings) -> tuple[Embedder | None, str]:
+    if settings.embedder == "none":
+        return None, "switched off"
+    try:
+        from memtree.models.local import LocalEmbedder  # noqa: PLC0415  the optional `local` extra
+
+        embedder = LocalEmbedder()
+        await embedder.warm_up()
+    except ImportError as error:
+        trouble = f"{error.name} is not installed (pip install 'memtree-proxy[local]')"
+    except EmbedderUnavailable as error:
+        trouble = error.message
+    else:
+        return embedder, ""
+    log.warning("embedder.unavailable, ranking by words alone: %s", trouble)
+    return None, trouble

@@ -1,0 +1,143 @@
+"""Every setting, in one frozen value; the only file that reads the environment.
+
+Precedence: flags, then `MEMTREE_*` variables, then `memtree.toml`, then the defaults here. The
+names are those of API section 6. A value that cannot be read is a `BadRequest` naming the setting.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from memtree.errors import BadRequest
+from memtree.message import VOLATILE_TAGS
+
+DEFAULT_UPSTREAM = "https://api.openai.com/v1"
+CONFIG_FILE = "memtree.toml"
+
+
+def _setting(default: Any, help_: str) -> Any:
+    return field(default=default, metadata={"help": help_})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings with their defaults. Sizes in bytes, lengths in tokens, times in seconds."""
+
+    host: str = _setting("127.0.0.1", "address to listen on")
+    port: int = _setting(8787, "port to listen on")
+    open: bool = _setting(False, "listen beyond loopback without access keys")
+    upstream: str | None = _setting(
+        DEFAULT_UPSTREAM, "base URL of the OpenAI-compatible API behind us, or none"
+    )
+    upstream_api_key: str | None = _setting(
+        None, "key for the upstream; used instead of the client's once access keys exist"
+    )
+    store: str = _setting(
+        "sqlite:///memtree.db", "where the tree is kept: sqlite:///PATH or memory:"
+    )
+    queue: str = _setting("inprocess", "where background work runs: inprocess")
+    embedder: str = _setting("local", "local (MiniLM in this process) or none (BM25 alone)")
+    target_tokens: int = _setting(20_000, "size of a compressed history, system messages aside")
+    mode: str = _setting("fresh", "how memory is unfolded: fresh, for every request anew")
+    memory: bool = _setting(False, "context memory on for chat requests that do not say")
+    expiration_days: int = _setting(30, "days after which unused memory may be forgotten")
+    volatile_tags: tuple[str, ...] = _setting(
+        VOLATILE_TAGS, "tags whose blocks in user messages are neither hashed nor indexed"
+    )
+    max_body_bytes: int = _setting(128 * 1024 * 1024, "largest request body that is read")
+    overflow_status: int = _setting(
+        413, "status of context_length_exceeded: 413, or 400 for old clients"
+    )
+    index_processes: bool = _setting(True, "index very long histories in a child process")
+    log_level: str = _setting("info", "debug, info, warning or error")
+
+    @classmethod
+    def from_env(
+        cls, flags: Mapping[str, Any] | None = None, env: Mapping[str, str] | None = None
+    ) -> Settings:
+        """Settings of this process. `flags` that are None were not given.
+
+        Raises `BadRequest` that names the setting and where it came from.
+        """
+        env = os.environ if env is None else env
+        values = _from_file(env.get("MEMTREE_CONFIG"))
+        for one in fields(cls):
+            name = variable(one.name)
+            if name in env:
+                values[one.name] = _read(one.name, env[name], name)
+        values.update({k: v for k, v in (flags or {}).items() if v is not None})
+        return _checked(cls(**{k: _read(k, v, k) for k, v in values.items()}))
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return f"MEMTREE_{name.upper()}"
+
+
+def _from_file(given: str | None) -> dict[str, Any]:
+    path = Path(given or CONFIG_FILE)
+    if not path.exists():
+        if given:
+            raise BadRequest(f"MEMTREE_CONFIG: there is no file {given}", param="MEMTREE_CONFIG")
+        return {}
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise BadRequest(f"{path}: {error}", param=str(path)) from error
+    known = {one.name for one in fields(Settings)}
+    for name in values:
+        if name not in known:
+            raise BadRequest(f"{path}: there is no setting {name!r}", param=name)
+    return values
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "bool": lambda text: {"1": True, "true": True, "on": True, "yes": True,
+                          "0": False, "false": False, "off": False, "no": False}[text.lower()],
+    "str": str,
+    "str | None": lambda text: None if text.lower() in ("", "none") else text,
+    "tuple[str, ...]": lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
+}  # fmt: skip
+
+
+def _read(name: str, value: Any, source: str) -> Any:
+    kind = next(one.type for one in fields(Settings) if one.name == name)
+    if isinstance(value, list):
+        value = tuple(value)
+    if not isinstance(value, str):
+        return value
+    try:
+        return _READERS[str(kind)](value)
+    except (ValueError, KeyError) as error:
+        raise BadRequest(
+            f"{source}: {value!r} is not a valid value for {name}", param=name
+        ) from error
+
+
+def _checked(settings: Settings) -> Settings:
+    _one_of("mode", settings.mode, ("fresh",))
+    _one_of("embedder", settings.embedder, ("local", "none"))
+    _one_of("queue", settings.queue, ("inprocess",))
+    _one_of("overflow_status", settings.overflow_status, (413, 400))
+    _one_of("log_level", settings.log_level, ("debug", "info", "warning", "error"))
+    for name in ("port", "target_tokens", "expiration_days", "max_body_bytes"):
+        value = getattr(settings, name)
+        if not isinstance(value, int) or value < (0 if name == "port" else 1):
+            raise BadRequest(f"{name} must be a positive number, not {value!r}", param=name)
+    if settings.upstream and not settings.upstream.startswith(("http://", "https://")):
+        raise BadRequest(
+            "upstream must be a URL beginning with http:// or https://, or none", param="upstream"
+        )
+    return settings
+
+
+def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed:
+        known = ", ".join(str(one) for one in allowed)
+        raise BadRequest(f"{name} must be one of {known}, not {value!r}", param=name)

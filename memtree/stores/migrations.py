@@ -1,0 +1,93 @@
+"""The SQLite schema: a list of steps, and the number of steps that a file has seen.
+
+A step that was released is never edited; append another one. Several parts of the program may
+share one file: each has its own list and its own row in `schema_version`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from memtree.errors import StoreUnavailable
+
+Step = Callable[[sqlite3.Connection], None]
+
+
+def _tree(db: sqlite3.Connection) -> None:
+    """Blobs stand in rowid tables, in the order of their writing, with an index beside: without
+    rowids the file of a million tokens is 9.0 MB instead of 4.6 and is written 3.5 times slower.
+    """
+    db.execute("CREATE TABLE tenants (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)")
+    db.execute(
+        "CREATE TABLE nodes (tenant INTEGER NOT NULL, id BLOB NOT NULL, level INTEGER NOT NULL,"
+        " children BLOB NOT NULL, data BLOB NOT NULL, UNIQUE (tenant, id))"
+    )
+    db.execute("CREATE INDEX inner_nodes ON nodes (level) WHERE level > 0")  # for `stats`
+    db.execute(
+        "CREATE TABLE frontiers (tenant INTEGER NOT NULL, key BLOB NOT NULL, data BLOB NOT NULL,"
+        " UNIQUE (tenant, key))"
+    )
+    db.execute(
+        "CREATE TABLE addresses (tenant INTEGER NOT NULL, address BLOB NOT NULL,"
+        " frontier BLOB NOT NULL, expires REAL NOT NULL, PRIMARY KEY (tenant, address))"
+        " WITHOUT ROWID"
+    )
+    db.execute(
+        "CREATE TABLE vectors (tenant INTEGER NOT NULL, recipe TEXT NOT NULL, id BLOB NOT NULL,"
+        " data BLOB NOT NULL, UNIQUE (tenant, recipe, id))"
+    )
+
+
+def _keys(db: sqlite3.Connection) -> None:
+    db.execute(
+        "CREATE TABLE keys (id TEXT PRIMARY KEY, label TEXT NOT NULL, tenant TEXT NOT NULL,"
+        " created REAL NOT NULL) WITHOUT ROWID"
+    )
+    db.execute("CREATE TABLE key_values (hash TEXT PRIMARY KEY, key TEXT NOT NULL) WITHOUT ROWID")
+
+
+TREE_STEPS: tuple[Step, ...] = (_tree, _keys)
+
+
+def migrate(db: sqlite3.Connection, part: str = "tree", steps: Sequence[Step] = TREE_STEPS) -> None:
+    """Bring a part of the file up to date, all or nothing; two processes may try it at once.
+
+    `StoreUnavailable` for a newer schema than known, and for a database of another program.
+    """
+    if _version(db, part, len(steps)) == len(steps):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(db, part, len(steps))
+        for step in steps[version:]:
+            step(db)
+        _record(db, part, len(steps))
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _record(db: sqlite3.Connection, part: str, version: int) -> None:
+    db.execute(
+        "CREATE TABLE IF NOT EXISTS schema_version"
+        " (part TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID"
+    )
+    db.execute("INSERT OR REPLACE INTO schema_version VALUES (?, ?)", (part, version))
+
+
+def _version(db: sqlite3.Connection, part: str, known: int) -> int:
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return 0
+    if "schema_version" not in tables:
+        raise StoreUnavailable("it is the database of another program; name another file")
+    row = db.execute("SELECT version FROM schema_version WHERE part = ?", (part,)).fetchone()
+    version = int(row[0]) if row else 0
+    if version > known:
+        raise StoreUnavailable(
+            f"its schema ({part}) is version {version}, this program knows up to {known}: "
+            "a newer MemTree wrote it; update this one or name another file"
+        )
+    return version

@@ -1,0 +1,90 @@
+"""The routes, put together from services that the composition root has built."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from memtree.compress import Memory
+from memtree.config import Settings
+from memtree.ports import KeyStore
+from proxy import errors
+from proxy.auth import Gate, is_loopback
+from proxy.chat import Chat
+from proxy.context_memory import ContextMemory
+from proxy.edge import Edge
+from proxy.health import health
+from proxy.inbound import PREFIXES
+from proxy.passthrough import Passthrough
+from proxy.upstream import Upstream
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the routes need. Whoever builds them closes them. `upstream` None: nothing is relayed."""
+
+    memory: Memory
+    keys: KeyStore
+    upstream: Upstream | None
+    settings: Settings
+
+
+class Handler:
+    """An endpoint as an ASGI app, so that Starlette gives it any method; `method` None: all."""
+
+    def __init__(self, endpoint: Endpoint, method: str | None) -> None:
+        self._endpoint = endpoint
+        self._method = method
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = scope["method"]
+        if self._method not in (None, method) and (self._method, method) != ("GET", "HEAD"):
+            raise errors.MethodNotAllowed(method, str(self._method))
+        response = await self._endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+
+def everywhere(path: str, endpoint: Endpoint, method: str | None = None) -> list[Route]:
+    """A route under every prefix; another method goes on to the routes after it."""
+    methods = None if method is None else [method]
+    return [Route(prefix + path, Handler(endpoint, method), methods=methods) for prefix in PREFIXES]
+
+
+def own(path: str, endpoint: Endpoint, method: str) -> list[Route]:
+    """A route under every prefix that is ours alone: another method is a 405."""
+    return [Route(prefix + path, Handler(endpoint, method)) for prefix in PREFIXES]
+
+
+def create_app(services: Services) -> Starlette:
+    settings = services.settings
+    gate = Gate(services.keys, loopback=is_loopback(settings.host))
+    context = ContextMemory(services.memory, gate, settings)
+    chat = Chat(services.memory, gate, services.upstream, settings)
+    passthrough = Passthrough(gate, services.upstream)
+    routes = [
+        # GET and DELETE of stored completions lie on the same path and are the upstream's.
+        *everywhere("/chat/completions", chat.complete, "POST"),
+        *everywhere("/chat_completions", chat.complete, "POST"),
+        *own("/context_memory", context.compress, "POST"),
+        *own("/memory", context.compress, "POST"),
+        *own("/context_memory/status", context.status, "GET"),
+        *own("/context_memory/tree", context.tree, "POST"),
+        *everywhere("/context_memory/{rest:path}", errors.not_found),
+        *own("/health", health, "GET"),
+        *own("/healthz", health, "GET"),
+        *everywhere("/{rest:path}", passthrough.relay),
+    ]
+    app = Starlette(
+        routes=routes, middleware=[Middleware(Edge, overflow_status=settings.overflow_status)]
+    )
+    app.router.redirect_slashes = False
+    return app

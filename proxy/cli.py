@@ -1,0 +1,163 @@
+"""`memtree`: the command line (API section 6). Parsing here, what commands do in `commands.py`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from memtree import __version__
+from memtree.config import Settings, variable
+from memtree.errors import MemTreeError
+from proxy import commands, demo, doctor
+from proxy.serve import serve
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0, 1 for a problem found or reported, 130 for Ctrl-C."""
+    options = build_parser().parse_args(argv)
+    flags = {one.name: getattr(options, one.name, None) for one in fields(Settings)}
+    try:
+        settings = Settings.from_env(flags)
+        _log_to_stderr(settings.log_level)
+        return int(asyncio.run(options.run(options, settings)) or 0)
+    except MemTreeError as error:
+        print(f"memtree: {error.message}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memtree", description="Endless conversations for any LLM client."
+    )
+    parser.add_argument("--version", action="version", version=f"memtree {__version__}")
+    subs = parser.add_subparsers(metavar="COMMAND", required=True)
+    _serve(subs)
+    _compress(subs)
+    _index(subs)
+    _tree(subs)
+    _keys(subs)
+    _demo(subs)
+    _simple(subs, "check", "check the integrity of the store", commands.check)
+    _simple(subs, "doctor", "what is configured, what is reachable", doctor.run)
+    return parser
+
+
+def _serve(subs: Any) -> None:
+    epilog = (
+        "Each setting is also a variable MEMTREE_* and a line of memtree.toml; "
+        "flags win over variables, variables over the file."
+    )
+    sub = subs.add_parser("serve", help="run the proxy", epilog=epilog)
+    add_settings(sub, [one.name for one in fields(Settings)])
+    sub.set_defaults(run=lambda _, settings: serve(settings))
+
+
+def _compress(subs: Any) -> None:
+    sub = subs.add_parser("compress", help="compress a history: messages in, fewer messages out")
+    sub.add_argument(
+        "file", metavar="FILE", help="JSON or JSONL of messages, or - for standard input"
+    )
+    sub.add_argument(
+        "--target", type=int, metavar="TOKENS", help="size of the answer, a hard limit"
+    )
+    sub.add_argument("--query", help="what to unfold for, instead of the newest user message")
+    sub.add_argument(
+        "--explain", action="store_true", help="say on standard error what was chosen and why"
+    )
+    add_settings(sub, ["store", "embedder"])
+    sub.set_defaults(run=commands.compress)
+
+
+def _index(subs: Any) -> None:
+    sub = subs.add_parser("index", help="index a history, with a progress bar")
+    sub.add_argument(
+        "file", metavar="FILE", help="JSON or JSONL of messages, or - for standard input"
+    )
+    add_settings(sub, ["store", "embedder"])
+    sub.set_defaults(run=commands.index)
+
+
+def _tree(subs: Any) -> None:
+    sub = subs.add_parser("tree", help="draw the tree over a history")
+    sub.add_argument(
+        "file", metavar="FILE", help="JSON or JSONL of messages, or - for standard input"
+    )
+    sub.add_argument("--query", help="unfold for this; without it the whole tree is drawn")
+    sub.add_argument("--target", type=int, metavar="TOKENS", help="size to unfold to")
+    add_settings(sub, ["store", "embedder"])
+    sub.set_defaults(run=commands.tree)
+
+
+def _keys(subs: Any) -> None:
+    sub = subs.add_parser("keys", help="create, list and revoke access keys")
+    actions = sub.add_subparsers(metavar="ACTION", required=True)
+    create = actions.add_parser("create", help="make a key and print it once")
+    create.add_argument("label")
+    value_help = "use this value instead of a new one; several mean one tenant"
+    create.add_argument("--value", action="append", metavar="SECRET", help=value_help)
+    create.set_defaults(run=commands.keys_create)
+    listing = actions.add_parser("list", help="labels and tenants, never the keys")
+    listing.set_defaults(run=commands.keys_list)
+    revoke = actions.add_parser("revoke", help="take a key back")
+    revoke.add_argument("id")
+    revoke.set_defaults(run=commands.keys_revoke)
+    for action in (create, listing, revoke):
+        add_settings(action, ["store"])
+
+
+def _demo(subs: Any) -> None:
+    sub = subs.add_parser(
+        "demo", help="a long made-up coding session through the real path, no key needed"
+    )
+    sub.add_argument(
+        "--tokens", type=int, default=300_000, help="size of the session (default 300000)"
+    )
+    sub.add_argument("--query", help="ask this instead of the demo's own questions")
+    sub.set_defaults(run=demo.run)
+
+
+def _simple(subs: Any, name: str, help_: str, run: Any) -> None:
+    sub = subs.add_parser(name, help=help_)
+    add_settings(sub, ["store", "embedder", "upstream"] if name == "doctor" else ["store"])
+    sub.set_defaults(run=run)
+
+
+def add_settings(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
+    """A flag for each of these settings, with its help, variable and default."""
+    group = parser.add_argument_group("settings")
+    for one in fields(Settings):
+        if one.name not in names:
+            continue
+        flag = f"--{one.name.replace('_', '-')}"
+        default = ",".join(one.default) if isinstance(one.default, tuple) else one.default
+        text = f"{one.metadata['help']} ({variable(one.name)}; default {default})".replace(
+            "%", "%%"
+        )
+        if one.type == "bool":
+            group.add_argument(
+                flag, dest=one.name, action=argparse.BooleanOptionalAction, default=None, help=text
+            )
+        else:
+            group.add_argument(flag, dest=one.name, metavar="VALUE", help=text)
+
+
+def _log_to_stderr(level: str) -> None:
+    logging.basicConfig(
+        level=level.upper(),
+        stream=sys.stderr,
+        format="%(asctime)s %(levelname)s %(name)s %(message)s",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

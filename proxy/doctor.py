@@ -1,0 +1,94 @@
+"""`memtree doctor`: what is configured, and what of it can be reached."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import fields
+
+import httpx
+from rich.console import Console
+from rich.markup import escape
+
+from indexer.runtime import Runtime, open_runtime
+from memtree.config import Settings
+from memtree.errors import MemTreeError
+
+SECRETS = frozenset({"upstream_api_key"})
+
+
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Exit code 1 where something that is configured does not work."""
+    console = Console()
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        shown = ("set" if value else "not set") if one.name in SECRETS else value
+        console.print(f"[dim]{one.name:<16}[/dim] {escape(str(shown))}")
+    sound = True
+    try:
+        async with open_runtime(settings, drain=0) as runtime:
+            sound &= await _store(console, runtime)
+            sound &= await _embedder(console, settings, runtime)
+    except MemTreeError as error:
+        sound = _tell(console, False, "store", error.message)
+    sound &= await _upstream(console, settings)
+    return 0 if sound else 1
+
+
+async def _store(console: Console, runtime: Runtime) -> bool:
+    try:
+        stats = await runtime.store.stats()
+        keys = await runtime.store.list_keys()
+    except MemTreeError as error:
+        return _tell(console, False, "store", error.message)
+    text = (
+        f"{stats.nodes} nodes, {stats.vectors} leaves with vectors, "
+        f"{stats.bytes / 1e6:.1f} MB, {len(keys)} key(s)"
+    )
+    return _tell(console, True, "store", text)
+
+
+async def _embedder(console: Console, settings: Settings, runtime: Runtime) -> bool:
+    if runtime.embedder is None:
+        return _tell(
+            console,
+            settings.embedder == "none",
+            "embedder",
+            f"ranking by words alone: {runtime.trouble}",
+        )
+    begun = time.perf_counter()
+    await runtime.embedder.embed_query("is the embedder awake?")
+    spent = (time.perf_counter() - begun) * 1000
+    return _tell(
+        console, True, "embedder", f"{runtime.embedder.recipe}, a query takes {spent:.0f} ms"
+    )
+
+
+async def _upstream(console: Console, settings: Settings) -> bool:
+    if settings.upstream is None:
+        return _tell(
+            console, True, "upstream", "none: the chat routes answer 503, /context_memory works"
+        )
+    key = settings.upstream_api_key
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    try:
+        async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
+            answer = await client.get(f"{settings.upstream.rstrip('/')}/models", headers=headers)
+    except httpx.HTTPError as error:
+        return _tell(
+            console, False, "upstream", f"{settings.upstream}: {type(error).__name__} {error}"
+        )
+    note = (
+        " (no key of our own: clients bring theirs)"
+        if answer.status_code == 401 and not key
+        else ""
+    )
+    return _tell(
+        console, True, "upstream", f"{settings.upstream} answers {answer.status_code}{note}"
+    )
+
+
+def _tell(console: Console, sound: bool, part: str, text: str) -> bool:
+    mark = "[green]ok[/green]     " if sound else "[red]problem[/red]"
+    console.print(f"{mark} {part:<9} {escape(text)}")
+    return sound

@@ -1,0 +1,110 @@
+"""Around every request: its trace, its errors, its one log line, and an end when the client goes.
+
+A handler runs as a task beside a watch on the connection. When the client hangs up, the task is
+cancelled wherever it stands: in memory, waiting for the upstream's headers, or in mid-stream.
+What this file does not do: know any route.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memtree.errors import MemTreeError
+from proxy import errors, log, trace
+
+CLIENT_GONE = 499  # nginx's number, for the log alone
+
+
+class Edge:
+    """ASGI middleware, innermost but for the router."""
+
+    def __init__(self, app: ASGIApp, overflow_status: int) -> None:
+        self.app = app
+        self._overflow_status = overflow_status
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        seen = trace.begin(scope)
+        exchange = Exchange(receive, send)
+        work = asyncio.create_task(self._answer(scope, exchange, seen))
+        watch = asyncio.create_task(exchange.gone())
+        try:
+            await asyncio.wait((work, watch), return_when=asyncio.FIRST_COMPLETED)
+            if exchange.finished or work.done():
+                await work
+            else:
+                seen.status = CLIENT_GONE
+        finally:
+            work.cancel()
+            watch.cancel()
+            await asyncio.gather(work, watch, return_exceptions=True)
+            seen.log((time.perf_counter() - started) * 1000)
+
+    async def _answer(self, scope: Scope, exchange: Exchange, seen: trace.Trace) -> None:
+        try:
+            await self.app(scope, exchange.receive, exchange.send)
+        except ClientDisconnect:
+            exchange.status = CLIENT_GONE
+        except MemTreeError as error:
+            await self._fail(error, scope, exchange, seen)
+        except Exception as error:  # noqa: BLE001  the process loop: one request must not end it
+            log.failure("internal_error", error, route=seen.route)
+            await self._fail(error, scope, exchange, seen)
+        seen.status = exchange.status
+
+    async def _fail(
+        self, error: Exception, scope: Scope, exchange: Exchange, seen: trace.Trace
+    ) -> None:
+        if exchange.status:
+            # In mid-stream: the server closes a connection whose answer is not complete, and the
+            # client sees a cut stream. A clean end would pass half an answer off as a whole one.
+            log.event("cut", route=seen.route, why=type(error).__name__)
+            return
+        response = errors.render(error, self._overflow_status, seen.headers())
+        await response(scope, exchange.receive, exchange.send)
+
+
+class Exchange:
+    """One request and its answer: `receive` and `send` that notice how far both are."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+        self._read = asyncio.Event()  # nobody needs `receive` any more
+        self._gone = asyncio.Event()
+        self.status = 0
+        self.finished = False
+
+    async def receive(self) -> Message:
+        if self._read.is_set():
+            await self._gone.wait()
+            return {"type": "http.disconnect"}
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            self._gone.set()
+        if not message.get("more_body"):
+            self._read.set()
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        elif not message.get("more_body"):
+            # Before the send: the server reports an end to `receive` as soon as all is out.
+            self.finished = True
+        await self._send(message)
+
+    async def gone(self) -> None:
+        """Returns when the client has hung up, or the answer is out."""
+        await self._read.wait()
+        while not self._gone.is_set():
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self._gone.set()

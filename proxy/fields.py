@@ -1,0 +1,161 @@
+"""The fields of API section 1, read strictly: a wrong type is a 400, a number out of range is
+clamped, null means absent.
+
+`context_ask` and `chat_ask` make the one value that memory takes. They differ in two rules: on
+`/context_memory` a posted target is hard, on the chat routes the window and the output reserve
+come from what the request says about its model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from memtree import tokens
+from memtree.compress import Ask
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from proxy import windows
+from proxy.wire import Body
+
+MODES = ("stable", "fresh", "auto")
+MIN_WINDOW, MAX_WINDOW = 10_000, 1_000_000_000  # API section 1: under 10,000 is raised
+MIN_TARGET = 1_000
+DEFAULT_DAYS, MAX_DAYS = 30, 365
+DEFAULT_RESERVE = 4_096  # DESIGN section 3
+# Front proxies drop headers with underscores, so the hyphen forms count as well.
+EXPIRATION_HEADERS = (
+    "memory_expiration_days",
+    "memory-expiration-days",
+    "x-memory-expiration-days",
+)
+MODE_HEADER = "x-memtree-mode"
+
+_INTEGER = re.compile(r"\s*([+-]?)0*([0-9]+)\s*", re.ASCII)
+
+
+def integer(value: object, name: str, low: int, high: int) -> int | None:
+    """An int or a numeric string, clamped to [low, high]. Raises `BadRequest` naming the field."""
+    if value is None:
+        return None
+    if isinstance(value, str) and (match := _INTEGER.fullmatch(value)):
+        sign, digits = match.groups()
+        if len(digits) > 18:  # beyond any limit here, and Python refuses 4,300 digits
+            return low if sign == "-" else high
+        value = int(sign + digits)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BadRequest(f"{name} must be an integer", param=name)
+    return max(low, min(high, value))
+
+
+def boolean(value: object, name: str) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    raise BadRequest(f"{name} must be a boolean", param=name)
+
+
+def text(value: object, name: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise BadRequest(f"{name} must be a string", param=name)
+
+
+def choice(value: object, name: str, among: Sequence[str]) -> str | None:
+    if value is None or (isinstance(value, str) and value in among):
+        return value
+    raise BadRequest(f"{name} must be one of {', '.join(among)}", param=name)
+
+
+def check_array(body: Body, name: str) -> None:
+    """Raise `BadRequest` unless the field is an array or absent; nothing is decoded."""
+    if (fragment := body.fragment(name)) and fragment != b"null" and fragment[:1] != b"[":
+        raise BadRequest(f"{name} must be an array", param=name)
+
+
+def expiration_days(body: Body, headers: Mapping[str, str], suffix: int | None = None) -> int:
+    """The header wins over the body, the body over the model's suffix."""
+    for name in EXPIRATION_HEADERS:
+        if (days := integer(headers.get(name), name, 1, MAX_DAYS)) is not None:
+            return days
+    days = integer(body.value("expiration_days"), "expiration_days", 1, MAX_DAYS)
+    return days or (max(1, min(MAX_DAYS, suffix)) if suffix is not None else DEFAULT_DAYS)
+
+
+def mode(body: Body, headers: Mapping[str, str], default: str) -> str:
+    """The header wins over the body, as it does for the expiration."""
+    posted = choice(body.value("mode"), "mode", MODES)
+    return choice(headers.get(MODE_HEADER), MODE_HEADER, MODES) or posted or default
+
+
+def window(body: Body) -> int:
+    """The posted limit, else what is known of the model. Only a posted one has a floor."""
+    posted = integer(
+        body.value("model_context_limit"), "model_context_limit", MIN_WINDOW, MAX_WINDOW
+    )
+    model = body.value("model")
+    return posted or windows.of(model if isinstance(model, str) else "")
+
+
+def reserve(body: Body) -> int:
+    """Tokens kept free for the answer. A wrong type is the upstream's to judge."""
+    for name in ("max_tokens", "max_completion_tokens"):
+        value = body.value(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return min(value, MAX_WINDOW)
+    return DEFAULT_RESERVE
+
+
+def tools_tokens(body: Body) -> int:
+    """What the serialized tools take of the window."""
+    names = ("tools", "functions", "response_format")
+    fragments = [fragment for name in names if (fragment := body.fragment(name))]
+    return sum(_count(fragment) for fragment in fragments if fragment not in (b"null", b"[]"))
+
+
+def context_ask(tenant: str, body: Body, headers: Mapping[str, str], settings: Settings) -> Ask:
+    """What `/context_memory` asks of memory. Raises `BadRequest` naming the field."""
+    messages = body.messages()
+    text(body.value("model"), "model")
+    check_array(body, "tools")
+    limit = window(body)
+    target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
+    return Ask(
+        tenant=tenant,
+        messages=messages,
+        target=target or min(settings.target_tokens, limit),
+        hard=target is not None,
+        window=limit,
+        reserve=DEFAULT_RESERVE,
+        tools_tokens=tools_tokens(body),
+        query=text(body.value("query"), "query"),
+        mode=mode(body, headers, settings.mode),
+        expiration_days=expiration_days(body, headers),
+    )
+
+
+def chat_ask(
+    tenant: str, body: Body, headers: Mapping[str, str], settings: Settings, days: int | None
+) -> Ask:
+    """What a chat route asks of memory, without the messages: those are read apart, since a
+    history that cannot be read is no error there. `days`: from the model's suffix."""
+    limit = window(body)
+    target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
+    return Ask(
+        tenant=tenant,
+        messages=(),
+        target=target or min(settings.target_tokens, limit),
+        hard=False,
+        window=limit,
+        reserve=reserve(body),
+        tools_tokens=tools_tokens(body),
+        query=text(body.value("query"), "query"),
+        mode=mode(body, headers, settings.mode),
+        expiration_days=expiration_days(body, headers, days),
+    )
+
+
+@lru_cache(maxsize=64)
+def _count(fragment: bytes) -> int:
+    """A client sends the same tools with every request: 78 KB of them take some ms to count."""
+    return tokens.count(fragment.decode())

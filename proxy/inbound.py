@@ -1,0 +1,79 @@
+"""Reading what the client sent: a whole body under the size limit, or a stream; and the target."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from urllib.parse import unquote
+
+from starlette.requests import Request
+
+from memtree.errors import BadRequest, RequestTooLarge, UnsupportedMedia
+
+PREFIXES = ("/api/v1", "/api", "/v1", "")  # longest first: /api/v1/models is /models
+
+
+async def read(request: Request, limit: int) -> bytes:
+    """The whole body. Raises `RequestTooLarge`, before reading where the length is announced."""
+    if (length(request) or 0) > limit:
+        raise too_large(limit)
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > limit:
+            raise too_large(limit)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def stream(request: Request) -> AsyncIterator[bytes] | None:
+    """The body as it comes; None for a request that has none."""
+    if length(request) or "transfer-encoding" in request.headers:
+        return _pieces(request)
+    return None
+
+
+def length(request: Request) -> int | None:
+    """The announced size of the body in bytes."""
+    announced = request.headers.get("content-length", "")
+    return int(announced) if announced.isascii() and announced.isdigit() else None
+
+
+def is_encoded(request: Request) -> bool:
+    return request.headers.get("content-encoding", "identity").strip().lower() != "identity"
+
+
+def check_encoding(request: Request) -> None:
+    """Raise `UnsupportedMedia` for a compressed body."""
+    if is_encoded(request):
+        raise UnsupportedMedia(
+            "a compressed body cannot be read here; send it with content-encoding identity",
+            param="content-encoding",
+        )
+
+
+def target(request: Request) -> str:
+    """Path and query as they were sent, without our own prefix.
+
+    Raises `BadRequest` for a path that climbs: with our key it must stay below the base path.
+    """
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    path = raw.partition(b"?")[0].decode("latin-1")
+    for prefix in PREFIXES:
+        if path == prefix or path.startswith(prefix + "/"):
+            path = path.removeprefix(prefix)
+            break
+    if any(unquote(part) in (".", "..") for part in path.replace("\\", "/").split("/")):
+        raise BadRequest("the path must not hold . or .. segments")
+    query = request.scope["query_string"].decode("latin-1")
+    return f"{path}?{query}" if query else path
+
+
+def too_large(limit: int) -> RequestTooLarge:
+    return RequestTooLarge(f"The request body is over the limit of {limit} bytes.")
+
+
+async def _pieces(request: Request) -> AsyncIterator[bytes]:
+    async for piece in request.stream():
+        if piece:
+            yield piece

@@ -1,0 +1,23 @@
+"""Everything that is no route of ours: any method, streamed both ways, untouched."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from proxy.auth import Gate
+from proxy.relay import Relay, configured, forward
+from proxy.upstream import Upstream
+
+
+class Passthrough:
+    """The size limit does not hold here: nothing is kept, and files may be large."""
+
+    def __init__(self, gate: Gate, upstream: Upstream | None) -> None:
+        self._gate = gate
+        self._upstream = upstream
+
+    async def relay(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request)
+        upstream = configured(self._upstream)
+        return Relay(await forward(request, upstream, tenant))

@@ -1,0 +1,79 @@
+"""An upstream's answer on its way to the client: the same status, headers and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from memtree.errors import NoUpstream
+from proxy import inbound
+from proxy.auth import Tenant
+from proxy.upstream import Headers, Outgoing, Reply, Upstream, request_headers
+
+_BODILESS = (204, 304)  # their content-length, where they have one, is not that of a body here
+
+
+class Relay(Response):
+    """Streams a `Reply` as it comes. An upstream that breaks off raises out of here, and an
+    answer that is given up (the client went) gives up the upstream's, too."""
+
+    def __init__(self, reply: Reply, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+        self._reply = reply
+        self.background = None
+        self.status_code = reply.status
+        kept: Headers = reply.headers
+        if reply.status in _BODILESS:
+            kept = [(name, value) for name, value in kept if name.lower() != b"content-length"]
+        ours = list(headers)
+        names = {name for name, _ in ours}
+        self.raw_headers = [(name, value) for name, value in kept if name.lower() not in names]
+        self.raw_headers += ours
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = {"status": self.status_code, "headers": self.raw_headers}
+        try:
+            await send({"type": "http.response.start", **head})
+            async for chunk in self._reply.chunks():
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._reply.close()
+
+
+async def forward(
+    request: Request,
+    upstream: Upstream,
+    tenant: Tenant,
+    body: bytes | None = None,
+    *,
+    without: frozenset[bytes] = frozenset(),
+) -> Reply:
+    """Send a request on: its own body as a stream, or `body` in its place.
+
+    `without`: names of request headers that were meant for us. Raises what `Upstream.send` does.
+    """
+    headers = request_headers(
+        request.scope["headers"], keyed=tenant.keyed, api_key=upstream.api_key, without=without
+    )
+    return await upstream.send(
+        Outgoing(
+            method=request.method,
+            target=inbound.target(request),
+            headers=headers,
+            body=inbound.stream(request) if body is None else body,
+            length=inbound.length(request),
+        )
+    )
+
+
+def configured(upstream: Upstream | None) -> Upstream:
+    """Raises `NoUpstream` on a server that was started with `--upstream none`."""
+    if upstream is None:
+        raise NoUpstream(
+            "This server has no upstream, so it relays nothing. Set one with --upstream URL, "
+            "MEMTREE_UPSTREAM, or `upstream` in memtree.toml."
+        )
+    return upstream

@@ -1,0 +1,85 @@
+"""The composition root of the server: settings in, a listening process out."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import uvicorn
+
+from indexer.runtime import Runtime, open_runtime
+from memtree import __version__
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from proxy.app import Services, create_app
+from proxy.upstream import AiohttpUpstream
+
+log = logging.getLogger("memtree")
+
+
+async def serve(settings: Settings) -> None:
+    """Serve until a signal comes. Raises `BadRequest` or a store error when it cannot begin."""
+    async with open_runtime(settings) as runtime:
+        await refuse_open_door(settings, runtime)
+        async with open_services(settings, runtime) as services:
+            config = uvicorn.Config(
+                create_app(services),
+                host=settings.host,
+                port=settings.port,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=10,
+                h11_max_incomplete_event_size=64 * 1024,
+            )
+            server = uvicorn.Server(config)
+            announce(settings, runtime)
+            await server.serve()
+
+
+@asynccontextmanager
+async def open_services(settings: Settings, runtime: Runtime) -> AsyncIterator[Services]:
+    upstream = None
+    if settings.upstream:
+        upstream = AiohttpUpstream(settings.upstream, settings.upstream_api_key)
+    try:
+        yield Services(runtime.memory, runtime.store, upstream, settings)
+    finally:
+        if upstream is not None:
+            await upstream.close()
+
+
+async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
+    """Without keys anybody who reaches the port is let in, so the port stays on loopback."""
+    if settings.open or is_loopback(settings.host) or await runtime.store.has_keys():
+        return
+    raise BadRequest(
+        f"refusing to listen on {settings.host} without access keys: create one with "
+        "`memtree keys create LABEL`, or pass --open to let everybody in",
+        param="host",
+    )
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def announce(settings: Settings, runtime: Runtime) -> None:
+    """What a person wants to see first: where to point the client, and what is on."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    ranking = "words and meaning" if runtime.embedder else f"words alone: {runtime.trouble}"
+    lines = [
+        f"MemTree {__version__}  http://{host}:{settings.port}/v1",
+        f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
+        f"  store     {settings.store}",
+        f"  ranking   {ranking}",
+        "  memory    send the header `x-polychat-memory: on`"
+        + (" (on by default)" if settings.memory else ""),
+    ]
+    print("\n".join(lines), file=sys.stderr, flush=True)

@@ -1,0 +1,81 @@
+"""What is known about one request while it runs: its log line and its `x-memtree-*` headers."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from memtree.compress import Answer
+from proxy import log
+
+_KEY = "memtree.trace"
+
+
+@dataclass(slots=True)
+class Trace:
+    """Filled in by whoever learns something; None: not known (yet).
+
+    `memory_ms` is what memory cost: from the whole body read to the request for the model ready.
+    """
+
+    method: str
+    route: str
+    status: int = 0
+    tenant: str | None = None
+    state: str | None = None
+    address: str | None = None
+    raw_tokens: int | None = None
+    sent_tokens: int | None = None
+    memory_ms: float | None = None
+
+    def learn(self, answer: Answer) -> None:
+        self.state = answer.state
+        self.address = answer.address.hex()
+        self.raw_tokens = answer.raw_tokens
+        self.sent_tokens = answer.sent_tokens
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """Response headers for what is known; nothing where memory had no say."""
+        if self.state is None:
+            return []
+        known = {
+            "address": self.address,
+            "raw-tokens": self.raw_tokens,
+            "sent-tokens": self.sent_tokens,
+            "state": self.state,
+            "ms": None if self.memory_ms is None else round(self.memory_ms),
+        }
+        return [
+            (f"x-memtree-{name}".encode(), str(value).encode())
+            for name, value in known.items()
+            if value is not None
+        ]
+
+    def log(self, ms: float) -> None:
+        log.event(
+            "request",
+            method=self.method,
+            route=self.route,
+            status=self.status,
+            ms=ms,
+            tenant=self.tenant[:10] if self.tenant else None,
+            state=self.state,
+            raw_tokens=self.raw_tokens,
+            sent_tokens=self.sent_tokens,
+            memory_ms=self.memory_ms,
+        )
+
+
+def begin(scope: MutableMapping[str, Any]) -> Trace:
+    # raw_path: percent-encoded, so it cannot break the log line, and without the query string.
+    route = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")
+    trace = Trace(scope["method"], route.partition(b"?")[0].decode("ascii", "replace")[:120])
+    scope[_KEY] = trace
+    return trace
+
+
+def of(scope: MutableMapping[str, Any]) -> Trace:
+    """The trace of a running request."""
+    trace: Trace = scope[_KEY]
+    return trace

@@ -1,0 +1,220 @@
+"""The way to the upstream: one shared aiohttp session, bytes out and bytes back.
+
+`Upstream` is the transport interface. aiohttp is used directly: `httpx` over `httpx-aiohttp`
+costs twice the CPU a request, re-quotes the path, and reports a dropped connection as a connect
+time-out. What this file does not do: retry, decode, or follow redirects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from memtree.errors import MemTreeError, UpstreamFailed, UpstreamTimeout
+
+CONNECT_SECONDS = 10.0
+PIECE = 128 * 1024  # of a large body: a write this size does not hold up the event loop
+MAX_HEADER = 64 * 1024  # some upstreams answer with long cookies and policies
+
+Headers = list[tuple[bytes, bytes]]
+
+# RFC 9110 section 7.6.1: "Intermediaries ... MUST remove" what belongs to one connection.
+HOP_BY_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"cookie"})
+_OWN_TO_US = frozenset({b"host", b"content-length", b"expect"})
+_AUTOMATIC = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request for the upstream. `target`: raw path and query below the upstream's base path.
+
+    `body`: all of it, or a stream of which `length` bytes are announced (None: not known).
+    """
+
+    method: str
+    target: str
+    headers: Headers
+    body: bytes | AsyncIterator[bytes] | None = None
+    length: int | None = None
+
+
+class Reply(Protocol):
+    """An answer whose head is there. `headers` as they came, without hop-by-hop ones."""
+
+    status: int
+    headers: Headers
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it comes, content-encoding untouched. Raises `UpstreamFailed` when it
+        breaks off."""
+        ...
+
+    def close(self) -> None:
+        """Give up the rest. Does nothing once all has been read."""
+        ...
+
+
+class Upstream(Protocol):
+    """`api_key`: what stands in for the client's credential; None without one."""
+
+    api_key: str | None
+
+    async def send(self, outgoing: Outgoing) -> Reply:
+        """Raises `UpstreamFailed` or `UpstreamTimeout`."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class AiohttpUpstream:
+    """`base`: as in `https://host/v1`; the composition root closes it."""
+
+    def __init__(self, base: str, api_key: str | None = None) -> None:
+        """Raises `ValueError` for an address that is none, or that carries a password."""
+        url = URL(base)
+        if url.scheme not in ("http", "https") or not url.raw_host:
+            raise ValueError("the upstream must be an http:// or https:// address")
+        if url.raw_user or url.raw_password or url.raw_query_string or url.raw_fragment:
+            raise ValueError("the upstream must be a plain address; set its key apart")
+        self.api_key = api_key
+        self._base = str(url).rstrip("/")
+        self._name = f"{url.scheme}://{url.authority}"
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(self, outgoing: Outgoing) -> Reply:
+        headers = CIMultiDict((_text(name), _text(value)) for name, value in outgoing.headers)
+        body = outgoing.body
+        if isinstance(body, bytes):
+            headers["Content-Length"] = str(len(body))
+            body = _pieces(body) if len(body) > PIECE else body
+        elif body is not None and outgoing.length is not None:
+            headers["Content-Length"] = str(outgoing.length)
+        try:
+            response = await self._open().request(
+                outgoing.method,
+                URL(self._base + outgoing.target, encoded=True),
+                data=body,
+                headers=headers,
+                allow_redirects=False,
+                skip_auto_headers=_AUTOMATIC,
+            )
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise self._failed(error) from error
+        return AiohttpReply(response, self._name)
+
+    async def close(self) -> None:
+        if self._session:
+            await self._session.close()
+            self._session = None
+
+    def _open(self) -> aiohttp.ClientSession:
+        """The session is made late: it belongs to the running event loop."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),  # streams last long: never queue
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS),
+                auto_decompress=False,
+                trust_env=False,
+                max_line_size=MAX_HEADER,
+                max_field_size=MAX_HEADER,
+            )
+        return self._session
+
+    def _failed(self, error: Exception) -> MemTreeError:
+        if isinstance(error, TimeoutError):
+            return UpstreamTimeout(
+                f"The upstream {self._name} did not accept a connection in {CONNECT_SECONDS:.0f} s."
+            )
+        return UpstreamFailed(f"The upstream {self._name} could not be reached: {_cause(error)}.")
+
+
+class AiohttpReply:
+    def __init__(self, response: aiohttp.ClientResponse, name: str) -> None:
+        self._response = response
+        self._name = name
+        self.status = response.status
+        self.headers = end_to_end(response.raw_headers)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._response.content.iter_any():
+                yield chunk
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise UpstreamFailed(
+                f"The upstream {self._name} broke off its answer: {_cause(error)}."
+            ) from error
+
+    def close(self) -> None:
+        self._response.close()
+
+
+def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """Headers without those of one connection, and those that `Connection` names."""
+    headers = list(headers)
+    dropped = set(HOP_BY_HOP)
+    for name, value in headers:
+        if name.lower() == b"connection":
+            dropped.update(token.strip().lower() for token in value.split(b","))
+    return [(name, value) for name, value in headers if name.lower() not in dropped]
+
+
+def request_headers(
+    posted: Iterable[tuple[bytes, bytes]],
+    *,
+    keyed: bool,
+    api_key: str | None,
+    without: frozenset[bytes] = frozenset(),
+) -> Headers:
+    """What of a client's headers goes upstream.
+
+    `keyed`: the credential was one of our keys and stays here. Otherwise the client's own passes,
+    and the configured key steps in only where the client sent none.
+    """
+    dropped = _OWN_TO_US | without | (CREDENTIALS if keyed else frozenset())
+    kept = [(name, value) for name, value in end_to_end(posted) if name.lower() not in dropped]
+    if api_key and not any(name.lower() in CREDENTIALS - {b"cookie"} for name, _ in kept):
+        kept.append((b"authorization", b"Bearer " + api_key.encode()))
+    return kept
+
+
+async def _pieces(body: bytes) -> AsyncIterator[bytes]:
+    for start in range(0, len(body), PIECE):
+        yield body[start : start + PIECE]
+
+
+def _cause(error: Exception) -> str:
+    """Why, in words of the system or of the library; never a header or a body."""
+    if isinstance(error, aiohttp.ClientConnectorError) and error.strerror:
+        return error.strerror
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return "it closed the connection without an answer"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return type(error).__name__
+
+
+def _text(value: bytes) -> str:
+    """aiohttp writes headers as UTF-8; what is none is read as the Latin-1 that it must be."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
