@@ -31,7 +31,10 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     async with open_subject(bench.keep, "beam") as subject:
         for size in BEAM_SIZES:
             rows += _rows(size, await _measure(bench, subject, size))
-    return [*rows, *promises(subject.tally.answers, len(subject.tally.broken))], subject.tally.broken
+    return [
+        *rows,
+        *promises(subject.tally.answers, len(subject.tally.broken)),
+    ], subject.tally.broken
 
 
 async def _measure(bench: Bench, subject: Subject, size: str) -> Shares:

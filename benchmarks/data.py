@@ -97,10 +97,9 @@ class Data:
 
 def turns(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
     """A history as it stood before each assistant message, and as it stands at the end."""
-    for index, message in enumerate(messages):
-        if index and message.role == "assistant" and messages[index - 1].role != "assistant":
-            if any(m.role in ("user", "tool") for m in messages[:index]):
-                yield tuple(messages[:index])
+    for index in range(1, len(messages)):
+        if messages[index].role == "assistant" and messages[index - 1].role in ("user", "tool"):
+            yield tuple(messages[:index])
     yield tuple(messages)
 
 
@@ -171,10 +170,11 @@ def _beam(one: dict[str, Any]) -> Conversation:
 
 
 def _ids(sources: Any) -> list[int]:
-    """A list, or a dict of lists, or nothing."""
-    if isinstance(sources, dict):
-        sources = [id_ for ids in sources.values() for id_ in (ids if isinstance(ids, list) else [ids])]
-    return list(dict.fromkeys(int(id_) for id_ in sources or ()))
+    """Numbers, in whatever lists and dicts they come."""
+    if sources is None or isinstance(sources, int):
+        return [] if sources is None else [sources]
+    parts = sources.values() if isinstance(sources, dict) else sources
+    return list(dict.fromkeys(id_ for part in parts for id_ in _ids(part)))
 
 
 def _by_role(found: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,6 @@ file does not use: the history, rounds, plan or prices of the product.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -78,7 +77,9 @@ def size(messages: Sequence[Message]) -> int:
     for message in messages:
         if message.role not in SYSTEM:
             calls = sum(tokens.count(c.name) + tokens.count(c.arguments) for c in message.calls)
-            found += OVERHEAD + calls + sum(tokens.count(p.get("text") or "") for p in message.parts)
+            found += (
+                OVERHEAD + calls + sum(tokens.count(p.get("text") or "") for p in message.parts)
+            )
     return found
 
 
@@ -134,9 +135,7 @@ def _pairs(reply: Reply) -> Iterator[str]:
         yield f"calls without an answer at the end: {sorted(waiting)}"
 
 
-def _quotes(
-    posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any]
-) -> Iterator[str]:
+def _quotes(posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any]) -> Iterator[str]:
     excerpts = explain.get("excerpts", [])
     if reply.memory is None:
         if excerpts:
@@ -169,14 +168,3 @@ def describe(broken: Sequence[str], limit: int = 20) -> str:
     """The first of them, for a person."""
     more = f"\n  and {len(broken) - limit} more" if len(broken) > limit else ""
     return "\n".join(f"  BROKEN {one}" for one in broken[:limit]) + more
-
-
-def excerpted(explain: Mapping[str, Any], message: int) -> int:
-    """Characters of one posted message that are quoted."""
-    return sum(e["end"] - e["start"] for e in explain["excerpts"] if e["message"] == message)
-
-
-def parsed(body: bytes) -> tuple[list[bytes], dict[str, Any]]:
-    """Raw messages and `explain` of an HTTP answer; keys and escapes as they came."""
-    fields = json.loads(body)
-    return [Message.of(m).raw for m in fields["messages"]], fields.get("explain") or {}

@@ -29,7 +29,10 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     ]
     kinds = sorted({kind for kind, _ in shares} - {ADVERSARIAL})
     rows += [Row(f"{kind} at 4000", percent(shares[kind, 4_000]), "%") for kind in kinds]
-    return [*rows, *promises(subject.tally.answers, len(subject.tally.broken))], subject.tally.broken
+    return [
+        *rows,
+        *promises(subject.tally.answers, len(subject.tally.broken)),
+    ], subject.tally.broken
 
 
 async def _measure(

@@ -38,7 +38,9 @@ class Subject:
     async def answer(self, ask: Ask, where: str) -> Reply:
         """Compress and check against the target as a hard one."""
         answer = await self.runtime.memory.compress(ask)
-        self.tally.add(where, violations(ask.messages, answer.messages, answer.explain(), ask.target))
+        self.tally.add(
+            where, violations(ask.messages, answer.messages, answer.explain(), ask.target)
+        )
         return Reply.of(answer.messages)
 
     async def question(

@@ -9,7 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import os
+import signal
+import threading
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from typing import Protocol
 
 from memtree import build
 from memtree.build import Grown, Tail
@@ -59,8 +63,30 @@ class StageOne:
     async def _in_child(self, tail: Tail) -> Grown:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(max_workers=1, mp_context=context)
+            self._pool = ProcessPoolExecutor(
+                max_workers=1, mp_context=context, initializer=_begin_child
+            )
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, build.grow, tail)
         except RuntimeError as error:  # the pool was shut down meanwhile
             raise Unavailable("the process is shutting down") from error
+
+
+class ParentProcess(Protocol):
+    """What `multiprocessing.parent_process` gives."""
+
+    def join(self) -> None: ...
+
+
+def _begin_child() -> None:
+    """Leave Ctrl-C to the parent, and end with it even where it is killed: the pool's own pipes
+    stay open in the child, so it would wait for work for ever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: ParentProcess) -> None:
+    parent.join()
+    os._exit(1)

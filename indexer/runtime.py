@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from indexer.build import StageOne
 from indexer.inprocess import InProcessQueue, NoQueue
+from memtree import tokens
 from memtree.compress import Memory
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
@@ -61,7 +62,10 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
     store = await asyncio.to_thread(open_store, settings.store)
     builder = StageOne(child=settings.index_processes)
     try:
-        embedder, trouble = await _embedder(settings)
+        # The first count loads the vocabulary, which takes half a second.
+        (embedder, trouble), _ = await asyncio.gather(
+            _embedder(settings), asyncio.to_thread(tokens.count, "warm up")
+        )
         clock = SystemClock()
         queue = InProcessQueue(store, embedder, clock) if embedder else NoQueue()
         memory = Memory(

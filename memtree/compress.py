@@ -138,15 +138,17 @@ class Memory:
             target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve
         )
         fixed = posted.system_tokens + ask.tools_tokens
-        decision = pack.decide(posted, limits, fixed, tree=True)
+        decision = pack.decide(posted, limits, fixed, tree=False, busy=True)
         if isinstance(decision, pack.Refuse):
             raise ContextOverflow(decision.limit, decision.tokens)
         if isinstance(decision, pack.Pass):
-            if posted.tokens >= pack.THRESHOLD:
+            if posted.tokens >= pack.THRESHOLD:  # it will need its tree soon
                 self._later(self._prepare(posted, ask))
             return _passed(posted, ask)
-        assert isinstance(decision, pack.Packed)
-        known = await self._prepare(posted, ask)
+        known = await self._prepare(posted, ask)  # what `Wait` waits for, within its patience
+        decision = pack.decide(posted, limits, fixed, tree=known.whole)
+        if not isinstance(decision, pack.Packed):
+            raise AssertionError(f"after stage 1 a history is packed, not {decision}")
         return await self._packed(posted, ask, decision, known)
 
     async def index(self, ask: Ask) -> Answer:

@@ -8,16 +8,19 @@ index of a message in what the client posted, counted from 0, as in `explain`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from memtree.history import History
+from memtree.message import View
 from memtree.node import Node, Place
 
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
 GAP = "[...]"
+FENCE = "```"
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
 
 
@@ -32,7 +35,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A node in the outline, `depth` below the top; `body`: with its summary, not only its headline."""
+    """A node in the outline, `depth` below the top; `body`: its summary is shown as well."""
 
     id: bytes
     version: int
@@ -101,7 +104,7 @@ def outline_line(shown: Shown, node: Node, history: History) -> str:
 def quote_lines(spans: Iterable[Span], history: History) -> Iterator[str]:
     """Labelled verbatim text, one entry a message; `[...]` stands where text is left out."""
     for message, found in groupby(merge(spans), key=lambda span: span.message):
-        pieces = [piece for span in found for piece in _pieces(span, history)]
+        pieces = list(_pieces(list(found), history.view(message)))
         if pieces:
             label = f"{history.posted[message]} {history.facts[message].role}"
             yield f"[{label}] " + f"\n{GAP}\n".join(pieces)
@@ -128,24 +131,25 @@ def merge(spans: Iterable[Span]) -> list[Span]:
     return merged
 
 
-def _pieces(span: Span, history: History) -> Iterator[str]:
-    view = history.view(span.message)
+def _pieces(spans: Sequence[Span], view: View) -> Iterator[str]:
+    """The quotable text of spans of one message."""
     text = view.message.text
-    for start, end in view.posted(span.start, span.end):
-        piece = text[start:end]
-        if piece.strip():
-            yield _fenced(text, start, piece)
+    fenced = "```" in text or "~~~" in text
+    fences = [match.start(1) for match in _FENCE.finditer(text)] if fenced else []
+    for span in spans:
+        for start, end in view.posted(span.start, span.end):
+            piece = text[start:end]
+            if piece.strip():
+                yield _fenced(piece, bisect_left(fences, start), bisect_left(fences, end))
 
 
-def _fenced(text: str, start: int, piece: str) -> str:
-    """Close and reopen code fences around the piece, outside of the verbatim text."""
-    if "```" not in text and "~~~" not in text:
-        return piece
-    before = _FENCE.findall(text, 0, start)
-    inside = _FENCE.findall(piece)
-    opened = f"{before[-1]}\n" if len(before) % 2 else ""
-    closes = (len(before) + len(inside)) % 2
-    closed = ("" if piece.endswith("\n") else "\n") + (inside or before)[-1] if closes else ""
+def _fenced(piece: str, before: int, upto: int) -> str:
+    """Close and reopen code fences around the piece, outside of the verbatim text.
+
+    `before`, `upto`: how many fence lines stand before its start and its end.
+    """
+    opened = f"{FENCE}\n" if before % 2 else ""
+    closed = ("" if piece.endswith("\n") else "\n") + FENCE if upto % 2 else ""
     return opened + piece + closed
 
 

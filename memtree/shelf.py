@@ -55,19 +55,23 @@ class _Entry:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+_Walked = OrderedDict[tuple[str, tuple[bytes, ...]], list[tuple[Node, Place]]]
+
+
 class Shelf:
     """Corpora by the leaves they begin with; the least recently used go first."""
 
     def __init__(self, limit: int = CORPORA, passages: int = CORPUS_PASSAGES) -> None:
         self._limit, self._passages = limit, passages
         self._entries: list[_Entry] = []
+        self._walked: _Walked = OrderedDict()
 
     @asynccontextmanager
     async def of(
         self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node], dimensions: int
     ) -> AsyncIterator[Corpus]:
         """The corpus of exactly these leaves, held alone while the block runs."""
-        found = [(node, place) for node, place, _ in walk(frontier.nodes, nodes) if node.is_leaf]
+        found = self._leaves_of(tenant, frontier, nodes)
         ids = [node.id for node, _ in found]
         while True:
             entry = self._pick(tenant, ids) or _Entry(tenant, Corpus(dimensions))
@@ -77,6 +81,18 @@ class Shelf:
                     self._keep(entry)
                     yield entry.corpus
                     return
+
+    def _leaves_of(
+        self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node]
+    ) -> list[tuple[Node, Place]]:
+        """Leaves in order and their places; a request asks twice for one frontier."""
+        known = self._walked.get((tenant, frontier.nodes))
+        if known is None:
+            known = [(one, place) for one, place, _ in walk(frontier.nodes, nodes) if one.is_leaf]
+            self._walked[tenant, frontier.nodes] = known
+            while len(self._walked) > self._limit:
+                self._walked.popitem(last=False)
+        return known
 
     def _pick(self, tenant: str, ids: Sequence[bytes]) -> _Entry | None:
         fitting = [e for e in self._entries if e.tenant == tenant and e.corpus.begins(ids)]

@@ -157,7 +157,7 @@ class _Units:
     def choose(self, room: int, user_room: int) -> list[Chosen]:
         chosen: list[Chosen] = []
         if user_room:
-            mine = [row for row in self._order if self._corpus.kind[row] == USER]
+            mine = self._order[self._corpus.kind[self._order] == USER]
             chosen = self._take(mine, min(room, user_room), "user")
             room -= sum(one.tokens + LABEL for one in chosen)
         return chosen + self._take(self._order, room, "excerpt")
@@ -197,7 +197,8 @@ class _Units:
             return None
         whole = int(self._message_tokens[message])
         if whole <= WHOLE:
-            end = int(corpus.end[corpus.message == message].max())
+            last = np.searchsorted(corpus.message, message, "right") - 1
+            end = int(corpus.end[last])
             return Span(message, 0, end), whole, message
         key = -row - 1
         if key in self._taken:

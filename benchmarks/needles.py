@@ -1,0 +1,119 @@
+"""Needles in a million tokens: identifiers asked for by name, facts in other words."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Sequence
+
+from benchmarks.report import Row, promises
+from benchmarks.subject import Bench, Subject, open_subject, percent
+from memtree.message import Message
+
+IDENTIFIERS, IDENTIFIER_TARGET = 50, 2_000
+PARAPHRASE_TARGET = 4_000
+PLANTINGS = 3  # places differ; what is not touched is indexed once
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+
+_CARRIERS = (
+    "The replacement pump carries the serial number {}.",
+    "Their ticket for the refund is {}, filed last week.",
+    "Note to self: the locker code is {}.",
+    "Shipment {} left the warehouse this morning.",
+    "Badge {} was handed to the new contractor.",
+)
+
+# Question and fact share no word that says what they are about.
+PARAPHRASES = (
+    ("My sister moved to Lisbon to open a bakery.", "What does my sibling do for a living abroad?"),
+    ("I cannot eat peanuts, they make my throat swell.", "Which food allergy do I have?"),
+    ("Our dog is called Biscuit and he is eleven now.", "What is the name and age of my pet?"),
+    ("I broke my left wrist while skiing in February.", "What winter sports injury did I suffer?"),
+    ("We are getting married on the ninth of September.", "When is my wedding date?"),
+    ("My boss Ingrid leaves at the end of the quarter.", "Which manager is about to resign?"),
+    ("I drive a rusty green Volvo from 1994.", "What kind of car do I own?"),
+    ("Grandfather worked as a lighthouse keeper near Bergen.", "What job did my ancestor hold?"),
+    ("The landlord raised our rent by two hundred euros.", "How much more does my flat cost?"),
+    (
+        "I play the cello in an amateur orchestra on Tuesdays.",
+        "Which musical instrument am I learning?",
+    ),
+    (
+        "My flight to Nairobi takes off at six in the morning.",
+        "When does my plane depart for Kenya?",
+    ),
+    (
+        "We paint the nursery yellow because the baby comes in May.",
+        "When are we expecting our child?",
+    ),
+    ("I stopped smoking three years ago after a scare.", "How long since I quit cigarettes?"),
+    ("The burglar took my laptop and my late mother's ring.", "What was stolen from my home?"),
+    ("I owe my cousin four thousand for the roof.", "What debt do I have to a relative?"),
+    ("Doctor Okafor said my blood pressure is too high.", "What did the physician diagnose?"),
+    ("I studied marine biology before I wrote software.", "What was my university major?"),
+    ("My son failed chemistry and has to repeat the year.", "Why is my child held back at school?"),
+    ("I run every dawn along the canal, ten kilometres.", "What is my morning exercise routine?"),
+    ("Our cottage by the lake has no electricity.", "What utility is missing at my holiday house?"),
+)
+
+
+async def run(bench: Bench) -> tuple[list[Row], list[str]]:
+    session = bench.data.coding_session()
+    exact: list[float] = []
+    other_words: list[float] = []
+    async with open_subject(bench.keep, "needles") as subject:
+        for number in range(PLANTINGS):
+            dice = random.Random(number)
+            asked = _identifiers(dice) if not number else []
+            pairs = [*asked, *((fact, question) for fact, question in PARAPHRASES)]
+            history = plant(session, [fact for fact, _ in pairs], dice)
+            await subject.learn("needles", history)
+            exact += await _found(subject, history, asked, IDENTIFIER_TARGET)
+            other_words += await _found(subject, history, PARAPHRASES, PARAPHRASE_TARGET)
+    rows = [
+        Row(f"identifier needles at {IDENTIFIER_TARGET}", percent(exact), "%", 100),
+        Row(f"paraphrased needles at {PARAPHRASE_TARGET}", percent(other_words), "%", 75),
+    ]
+    return [
+        *rows,
+        *promises(subject.tally.answers, len(subject.tally.broken)),
+    ], subject.tally.broken
+
+
+async def _found(
+    subject: Subject,
+    history: Sequence[Message],
+    pairs: Sequence[tuple[str, str]],
+    target: int,
+) -> list[float]:
+    return [
+        float(fact in (await subject.question("needles", history, question, target)).visible)
+        for fact, question in pairs
+    ]
+
+
+def plant(
+    session: Sequence[Message], facts: Sequence[str], dice: random.Random
+) -> tuple[Message, ...]:
+    """The session with each fact as a paragraph of its own somewhere in a message."""
+    messages = list(session)
+    for fact, index in zip(facts, dice.sample(range(len(messages)), len(facts)), strict=True):
+        fields = json.loads(messages[index].raw)
+        borders = [match.end() for match in re.finditer(r"\n\s*\n|\Z", fields["content"])]
+        at = dice.choice(borders)
+        before, after = fields["content"][:at].rstrip(), fields["content"][at:].lstrip("\n")
+        fields["content"] = f"{before}\n\n{fact}\n\n{after}".strip()
+        messages[index] = Message.of(fields)
+    return tuple(messages)
+
+
+def _identifiers(dice: random.Random) -> list[tuple[str, str]]:
+    """Fifty sentences, each with an identifier like E7F-48213-QX, and a question naming it."""
+    pairs = []
+    for index in range(IDENTIFIERS):
+        letters = [dice.choice(_LETTERS) for _ in range(4)]
+        head = f"{letters[0]}{dice.randrange(10)}{letters[1]}"
+        name = f"{head}-{dice.randrange(10_000, 100_000)}-{letters[2]}{letters[3]}"
+        pairs.append((_CARRIERS[index % 5].format(name), f"What was {name} about?"))
+    return pairs

@@ -1,0 +1,154 @@
+"""One coding history of a million tokens: how long the first answer, indexing and a turn take.
+
+The same at 100k tokens, to show how a turn grows with history. Requests are read anew from JSON
+fragments each time, as a server does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from benchmarks.report import Row, promises
+from benchmarks.subject import Bench, Subject, open_subject
+from memtree.compress import Ask
+from memtree.message import Message
+
+TARGET = 20_000
+SMALL = 100_000
+REPEATS, TURNS = 15, 15
+READS = frozenset({"frontiers", "nodes", "descendants", "vectors"})
+
+
+class CountingStore:
+    """Counts the calls that read; everything goes on to the real store."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.reads = 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name in READS:
+            self.reads += 1
+        return getattr(self._store, name)
+
+
+async def run(bench: Bench) -> tuple[list[Row], list[str]]:
+    history = bench.data.coding_session()
+    async with open_subject(None, "session") as subject:
+        store = CountingStore(subject.runtime.store)
+        subject.runtime.memory._store = store
+        small = await _measure(subject, store, "100k", _first(history, SMALL))
+        large = await _measure(subject, store, "1m", history)
+        on_disk = sum(f.stat().st_size for f in subject.path.parent.glob(f"{subject.path.name}*"))
+        blocked = await _loop_blocked(subject, history)
+    rows = [
+        *small,
+        *large,
+        Row("1m event loop blocked longest", blocked, "ms", 25, at_most=True),
+        Row(
+            "warm turn, 1m over 100k",
+            _of(large, "warm turn") / _of(small, "warm turn"),
+            "x",
+            12,
+            True,
+        ),
+        Row("database", on_disk / 2**20, "MiB"),
+        Row("peak RSS", _peak(resource.RUSAGE_SELF), "MiB"),
+        Row("peak RSS of the indexing child", _peak(resource.RUSAGE_CHILDREN), "MiB"),
+    ]
+    return [
+        *rows,
+        *promises(subject.tally.answers, len(subject.tally.broken)),
+    ], subject.tally.broken
+
+
+async def _measure(
+    subject: Subject, store: CountingStore, name: str, history: Sequence[Message]
+) -> list[Row]:
+    base = len(history) - 2 * TURNS
+    started = time.perf_counter()
+    await _checked(subject, name, history[:base])
+    cold = time.perf_counter() - started
+    await subject.runtime.settle()
+    embedded = time.perf_counter() - started
+    size = (await _compress(subject, name, history[:base])).raw_tokens
+    repeated = [
+        await _timed(lambda: _compress(subject, name, history[:base])) for _ in range(REPEATS)
+    ]
+    turns, reads = [], []
+    for turn in range(1, TURNS + 1):
+        before, end = store.reads, base + 2 * turn
+        turns.append(await _timed(lambda end=end: _compress(subject, name, history[:end])))  # type: ignore[misc]
+        reads.append(store.reads - before)
+    await _checked(subject, name, history)
+    whole = name == "1m"
+    return [
+        Row(f"{name} history", size, "tokens"),
+        Row(f"{name} cold answer", cold, "s", 3 if whole else None, True),
+        Row(f"{name} embedded after", embedded, "s"),
+        Row(f"{name} indexing", size / embedded * 60, "tokens/min", 300_000 if whole else None),
+        Row(f"{name} repeated request p50", statistics.median(repeated), "ms", 100, True),
+        Row(f"{name} warm turn p50", statistics.median(turns), "ms"),
+        Row(f"{name} warm turn, slowest", max(turns), "ms"),
+        Row(f"{name} store reads a warm turn, most", max(reads), "", 16, True),
+    ]
+
+
+async def _compress(subject: Subject, name: str, history: Sequence[Message]) -> Any:
+    posted = tuple(Message(message.raw) for message in history)
+    return await subject.runtime.memory.compress(Ask(name, posted, target=TARGET, hard=True))
+
+
+async def _checked(subject: Subject, name: str, history: Sequence[Message]) -> None:
+    posted = tuple(Message(message.raw) for message in history)
+    await subject.answer(
+        Ask(name, posted, target=TARGET, hard=True), f"{name}, {len(posted)} messages"
+    )
+
+
+async def _timed(work: Callable[[], Awaitable[Any]]) -> float:
+    started = time.perf_counter()
+    await work()
+    return (time.perf_counter() - started) * 1000
+
+
+async def _loop_blocked(subject: Subject, history: Sequence[Message]) -> float:
+    """The longest time that a task waking every millisecond was held up, in ms."""
+    longest = 0.0
+
+    async def watch() -> None:
+        nonlocal longest
+        while True:
+            started = time.perf_counter()
+            await asyncio.sleep(0.001)
+            longest = max(longest, time.perf_counter() - started - 0.001)
+
+    posted = tuple(Message(message.raw) for message in history)
+    task = asyncio.create_task(watch())
+    for _ in range(REPEATS):
+        await subject.runtime.memory.compress(Ask("1m", posted, target=TARGET, hard=True))
+    task.cancel()
+    return longest * 1000
+
+
+def _first(history: Sequence[Message], limit: int) -> Sequence[Message]:
+    """The prefix of about `limit` tokens, four bytes a token."""
+    total = 0
+    for index, message in enumerate(history):
+        total += len(message.raw) // 4
+        if total > limit:
+            return history[:index]
+    return history
+
+
+def _of(rows: Sequence[Row], part: str) -> float:
+    return next(row.figure for row in rows if part in row.name)
+
+
+def _peak(who: int) -> float:
+    return resource.getrusage(who).ru_maxrss / 1024

@@ -1,0 +1,163 @@
+"""The invariant check must notice a broken core: each mutant here is one plausible mistake."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from memtree import address, build, chunk, compress, explain, history, pack, plan, terms, tree
+from memtree.message import View, Volatile
+from tests.properties.strategies import scenario
+
+pytestmark = pytest.mark.slow
+
+
+def blocks_lose_a_character(original):
+    def mutant(text):
+        found = list(original(text))
+        *rest, (start, end, border, code) = found
+        return [*rest, (start, end - (end - start > 20), border, code)]
+
+    return mutant
+
+
+def leaves_overlap(original):
+    def mutant(found):
+        for one, other in pairwise(list(original(found))):
+            yield one
+            if other.first == one.end and one.end - one.first > 2:
+                yield replace(other, first=one.end - 1)
+                return
+
+    return mutant
+
+
+def covering_finds_another_branch(original):
+    longest = []
+
+    async def mutant(store, posted):
+        found = await original(store, posted)
+        longest.append(found)
+        return max((f for f in longest if f), key=lambda f: f.messages, default=found)
+
+    return mutant
+
+
+def quotes_have_no_label(original):
+    def mutant(spans, posted):
+        for line in original(spans, posted):
+            yield line.split("] ", 1)[-1]
+
+    return mutant
+
+
+def cut_splits_a_round(original):
+    def mutant(posted, target):
+        cut, recent = original(posted, target)
+        splits = [i for i in range(cut + 1, len(posted)) if posted.facts[i].answers is not None]
+        return (splits[0] if splits else min(cut + 1, len(posted) - 1)), recent
+
+    return mutant
+
+
+def digest_ignores_the_role(original):
+    def mutant(message, volatile):
+        fields = {**message.fields, "role": "assistant"}
+        return original(type(message).of(fields), volatile)
+
+    return mutant
+
+
+def digest_sees_ids(original):
+    return lambda message, volatile: original(message, volatile)[:31] + message.raw[-40:-39]
+
+
+def root_ignores_the_tenant(original):
+    return lambda tenant: original("")
+
+
+def volatile_blocks_are_hashed(original):
+    return lambda self, text: text
+
+
+def view_forgets_what_was_cut(original):
+    return lambda self, view: 0
+
+
+def explain_is_off_by_one(original):
+    def mutant(*args):
+        found = original(*args)
+        return {**found, "end": found["end"] - 1}
+
+    return mutant
+
+
+def nodes_miscount(original):
+    def mutant(children, summarise):
+        node = original(children, summarise)
+        return msgspec.structs.replace(node, messages=node.messages + 1)
+
+    return mutant
+
+
+def nodes_have_two_children(original):
+    return lambda nodes: 2
+
+
+def sealing_looks_at_what_is_there(original):
+    """The link is chosen among all loose nodes, so it depends on how many came at once."""
+    return lambda nodes: 4 + nodes[0].tokens % 2 + len(terms._memo) % 3
+
+
+def frontiers_come_too_early(original):
+    def mutant(tail, changes, first):
+        return original(tail, [(message - 1, frontier) for message, frontier in changes], first)
+
+    return mutant
+
+
+def budget_is_ignored(original):
+    def mutant(*args, **named):
+        decision = original(*args, **named)
+        return replace(decision, memory=decision.memory * 2) if hasattr(decision, "memory") else decision
+
+    return mutant
+
+
+def system_counts_as_history(original):
+    return lambda *args: replace(original(*args), system=original(*args).system[:-1])
+
+
+MUTANTS = [
+    (chunk, "_text_spans", blocks_lose_a_character),
+    (chunk, "cuts", leaves_overlap),
+    (compress, "covering", covering_finds_another_branch),
+    (plan, "quote_lines", quotes_have_no_label),
+    (pack, "_cut", cut_splits_a_round),
+    (address, "digest", digest_ignores_the_role),
+    (address, "digest", digest_sees_ids),
+    (address, "root", root_ignores_the_tenant),
+    (Volatile, "strip", volatile_blocks_are_hashed),
+    (View, "_shift", view_forgets_what_was_cut),
+    (explain, "_excerpt", explain_is_off_by_one),
+    (tree, "seal", nodes_miscount),
+    (tree, "weakest_link", nodes_have_two_children),
+    (tree, "weakest_link", sealing_looks_at_what_is_there),
+    (build, "_by_address", frontiers_come_too_early),
+    (pack, "decide", budget_is_ignored),
+    (history, "read", system_counts_as_history),
+]
+
+
+def test_the_core_as_it_is_breaks_no_promise():
+    assert asyncio.run(scenario()) == []
+
+
+@pytest.mark.parametrize(("owner", "name", "make"), MUTANTS, ids=lambda one: getattr(one, "__name__", one))
+def test_mutants_die(owner, name, make, monkeypatch):
+    monkeypatch.setattr(owner, name, make(getattr(owner, name)))
+    assert asyncio.run(scenario()) != []

@@ -1,0 +1,248 @@
+"""The promises of DESIGN section 2, for any walk of a client through its history."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from memtree import pack
+from memtree.compress import Answer, Ask
+from memtree.message import Message
+from tests.properties.strategies import (
+    Turn,
+    a_world,
+    batch,
+    broken_addresses,
+    conversation,
+    examine,
+    history_of,
+    leaves_of,
+    open_world,
+    rewritten,
+    turns,
+)
+
+seeds = st.integers(0, 9_999)
+# Around the history's size, from a tenth of it to a little more; sometimes anything.
+shares = st.one_of(st.floats(0.05, 1.3), st.integers(1_000, 200_000))
+
+
+def target_of(share: float | int, size: int) -> int:
+    wanted = int(share * size) if isinstance(share, float) else share
+    return min(200_000, max(1_000, wanted))
+
+
+def cut_at(messages: Sequence[Message], share: float) -> int:
+    """A place where a client may cut or edit: never inside a round."""
+    history = history_of(messages)
+    index = history.rounds[int(share * (len(history.rounds) - 1))]
+    return history.posted[index]
+
+
+class Client(RuleBasedStateMachine):
+    """One client that appends, branches, reverts, edits and clones on one memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.world = self.runner.run(self.opened())
+        self.posted: list[Message] = []
+        self.past: list[list[Message]] = []
+
+    async def opened(self):
+        return open_world()
+
+    @initialize(seed=seeds, size=st.sampled_from([300, 8_000, 12_000, 12_000, 25_000]), share=shares)
+    def begin(self, seed, size, share):
+        self.turn(conversation(seed, size) + Turn("user", seed, 9).messages(), share)
+
+    @rule(more=st.lists(turns, min_size=1, max_size=4), share=shares, hard=st.booleans())
+    def append(self, more, share, hard):
+        self.turn([*self.posted, *(m for one in more for m in one.messages())], share, hard)
+
+    @rule(seed=seeds, share=shares)
+    def append_much(self, seed, share):
+        self.turn([*self.posted, *conversation(seed, 4_000)], share)
+
+    @rule(at=st.floats(0, 1), more=turns, share=shares)
+    def branch(self, at, more, share):
+        self.turn([*self.posted[: cut_at(self.posted, at)], *more.messages()], share)
+
+    @rule(at=st.floats(0, 1), seed=seeds, share=shares)
+    def edit(self, at, seed, share):
+        """Put other words into a user message; what follows stays as it was."""
+        history = history_of(self.posted)
+        asked = [i for i, fact in enumerate(history.facts) if fact.role == "user"]
+        if not asked:
+            return
+        place = asked[int(at * (len(asked) - 1))]
+        index = history.posted[place]
+        changed = Message.of({"role": "user", "content": f"EDIT {seed} {' again' * (seed % 90)}"})
+        edited = [*self.posted[:index], changed, *self.posted[index + 1 :]]
+        before, after = history.addresses, history_of(edited).addresses
+        assert before[: place + 1] == after[: place + 1]
+        assert not set(before[place + 1 :]) & set(after[place + 1 :])
+        self.turn(edited, share)
+
+    @precondition(lambda self: self.past)
+    @rule(at=st.floats(0, 1), share=shares)
+    def revert(self, at, share):
+        self.turn(list(self.past[int(at * (len(self.past) - 1))]), share)
+
+    @rule(share=shares)
+    def clone(self, share):
+        """Another session re-sends the history with new ids and volatile blocks."""
+        self.turn(rewritten(self.posted), share)
+
+    @rule()
+    def finish_indexing(self):
+        self.runner.run(asyncio.wait_for(self.world.settle(), 30))
+
+    @rule(share=shares)
+    def ask_twice(self, share):
+        """Same store contents, same bytes."""
+        self.finish_indexing()
+        ask = self.ask(share)
+        first = self.runner.run(self.world.memory.compress(ask))
+        self.finish_indexing()
+        second = self.runner.run(self.world.memory.compress(ask))
+        third = self.runner.run(self.world.memory.compress(ask))
+        assert second.messages == third.messages
+        assert first.address == second.address
+
+    def ask(self, share: float | int, hard: bool = True) -> Ask:
+        size = history_of(self.posted).tokens
+        return Ask("t", tuple(self.posted), target=target_of(share, size), hard=hard)
+
+    def turn(self, messages: list[Message], share: float | int, hard: bool = True) -> None:
+        if not any(message.role not in ("system", "developer") for message in messages):
+            return
+        before, self.posted = self.posted, messages
+        self.past.append(messages)
+        old, new = history_of(before).addresses if before else (), history_of(messages).addresses
+        if before and len(messages) > len(before) and messages[: len(before)] == before:
+            assert new[: len(old)] == old, "append changed an earlier address"
+        answer, problems = self.runner.run(examine(self.world, self.ask(share, hard)))
+        event(f"state: {answer.state}")
+        event(f"memory message: {answer.cached_tokens > 0}")
+        event(f"more than 10k tokens: {answer.raw_tokens >= pack.THRESHOLD}")
+        assert problems == []
+
+    def teardown(self) -> None:
+        self.runner.run(self.world.close())
+        self.runner.close()
+
+
+class TestClient(Client.TestCase):
+    settings = settings(max_examples=6, stateful_step_count=8, deadline=None)
+
+
+@pytest.mark.slow
+class TestClientAtLength(Client.TestCase):
+    settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+
+
+@settings(max_examples=5)
+@given(seed=seeds, size=st.sampled_from([11_000, 18_000]), share=st.floats(0.1, 0.9))
+def test_a_cold_answer_and_a_warm_one_name_the_same_leaves(seed, size, share):
+    async def both() -> tuple[Answer, Answer, dict, dict]:
+        posted = tuple(conversation(seed, size))
+        ask = Ask("t", posted, target=target_of(share, size), hard=True)
+        async with a_world(embedding=True) as world:
+            cold = await world.memory.compress(ask)
+            early = await world.memory.tree(ask)
+            await world.settle()
+            warm = await world.memory.compress(ask)
+            return cold, warm, early, await world.memory.tree(ask)
+
+    cold, warm, early, late = asyncio.run(both())
+    event(f"states: {cold.state}, {warm.state}")
+    assert early == late
+    known = {node["id"] for node in early["nodes"]}
+    for answer in (cold, warm):
+        assert {node["id"] for node in answer.explain()["nodes"]} <= known
+
+
+@settings(max_examples=5)
+@given(seed=seeds, share=st.floats(0.1, 0.9))
+def test_without_embeddings_the_cold_answer_is_the_warm_one(seed, share):
+    async def both() -> tuple[Answer, Answer, Answer]:
+        ask = Ask("t", tuple(conversation(seed, 12_000)), target=target_of(share, 12_000), hard=True)
+        async with a_world(embedding=False) as world, a_world(embedding=False) as other:
+            cold = await world.memory.compress(ask)
+            return cold, await world.memory.compress(ask), await other.memory.compress(ask)
+
+    cold, warm, elsewhere = asyncio.run(both())
+    assert cold.messages == warm.messages == elsewhere.messages
+    assert cold.explain() == warm.explain()
+
+
+@settings(max_examples=5)
+@given(seed=seeds)
+def test_two_tenants_share_nothing(seed):
+    async def run() -> None:
+        posted = tuple(conversation(seed, 11_000))
+        async with a_world() as world:
+            ask = Ask("one", posted, target=3_000, hard=True)
+            _, problems = await examine(world, ask)
+            history, frontier, nodes = await world.memory.outline(ask)
+            store = world.store
+            assert nodes
+            for tenant in ("two", "", "one "):
+                other = history_of(posted, tenant)
+                assert not set(other.addresses) & set(history.addresses)
+                assert await store.frontiers(tenant, history.addresses) == {}
+                assert await store.frontiers(tenant, other.addresses) == {}
+                assert await store.nodes(tenant, list(nodes)) == {}
+                assert await store.descendants(tenant, frontier.nodes) == {}
+            await world.settle()
+            ids = [leaf.id for leaf in leaves_of(frontier, nodes)]
+            assert await store.vectors("one", "hashing/1", ids)
+            assert await store.vectors("two", "hashing/1", ids) == {}
+            _, more = await examine(world, replace(ask, tenant="two"))
+            assert problems + more == []
+
+    asyncio.run(run())
+
+
+@settings(max_examples=6)
+@given(seed=seeds, at=st.floats(0, 0.9))
+def test_after_an_edit_most_leaves_are_the_old_ones(seed, at):
+    """Borders fall in step again, so content behind an edit keeps its leaves and nodes."""
+    posted = conversation(seed, 14_000)
+    place = cut_at(posted, at)
+    added = Turn("user", seed, 12).messages()
+    before, after = batch(history_of(posted)), batch(history_of([*posted[:place], *added, *posted[place:]]))
+    old = {node.id for node in before.nodes if node.is_leaf}
+    new = {node.id for node in after.nodes if node.is_leaf}
+    event(f"new leaves: {min(len(new - old), 8)}")
+    # An edit in one place changes the leaf it is in; the rest of some leaves is falling in step.
+    assert len(new - old) <= 10
+    assert before.frontier.leaves < 25 or len(new & old) > len(old) // 3
+
+
+@settings(max_examples=10)
+@given(seed=seeds, size=st.sampled_from([200, 3_000]))
+def test_addresses_name_content(seed, size):
+    assert list(broken_addresses(conversation(seed, size))) == []
+
+
+@settings(max_examples=5)
+@given(seed=seeds, size=st.sampled_from([2_000, 9_000]))
+def test_growing_message_by_message_is_growing_at_once(seed, size):
+    """On pure stage 1, without a store: every prefix has the frontier that it alone would have."""
+    posted = conversation(seed, size)
+    history = history_of(posted)
+    whole = batch(history)
+    for end in range(1, len(history) + 1, max(1, len(history) // 12)):
+        part = batch(history_of(posted[: history.posted[end - 1] + 1]))
+        assert part.frontier == whole.frontiers.get(history.addresses[end], part.frontier)
+        assert (history.addresses[end] in whole.frontiers) == bool(part.frontier.nodes)
+        made = {node.id: node for node in whole.nodes}
+        assert all(made[node.id] == node for node in part.nodes)
