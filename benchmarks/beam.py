@@ -1,7 +1,7 @@
 """BEAM: evidence of users and of assistants at 8k, by size of the chat and type of question.
 
 Recall counts whole messages. Assistant messages have 1,000 tokens and more, so beside it stands
-the share of their lines that is visible.
+the share of their lines that is visible, and the share of messages of which any line is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ KIND_GOALS = {
     ("100k", "event_ordering"): 60.0,
 }
 
-Shares = dict[tuple[str, str], list[float]]  # (kind, user | assistant | lines)
+Shares = dict[tuple[str, str], list[float]]  # (kind, user | assistant | lines | touched)
+TELLING = 40  # characters; a shorter line may stand in any message
 
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
@@ -48,6 +49,7 @@ async def _measure(bench: Bench, subject: Subject, size: str) -> Shares:
                 shares[probe.kind, role].append(share(texts, visible))
                 if role == "assistant":
                     shares[probe.kind, "lines"].append(_lines(texts, visible))
+                    shares[probe.kind, "touched"].append(_touched(texts, visible))
     return shares
 
 
@@ -58,6 +60,15 @@ def _lines(texts: Sequence[str], visible: str) -> float:
     return shown / max(1, sum(map(len, lines)))
 
 
+def _touched(texts: Sequence[str], visible: str) -> float:
+    """Messages of which a line stands there, of all messages."""
+    found = [
+        any(len(line) >= TELLING and line in visible for line in text.splitlines())
+        for text in texts
+    ]
+    return sum(found) / len(found)
+
+
 def _rows(size: str, shares: Shares) -> list[Row]:
     def of(side: str) -> float:
         return percent([x for (_, role), found in shares.items() if role == side for x in found])
@@ -66,6 +77,7 @@ def _rows(size: str, shares: Shares) -> list[Row]:
         Row(f"{size} user evidence", of("user"), "%", USER_GOALS[size]),
         Row(f"{size} assistant evidence", of("assistant"), "%", ASSISTANT_GOALS.get(size)),
         Row(f"{size} assistant evidence, lines", of("lines"), "%"),
+        Row(f"{size} assistant evidence, touched", of("touched"), "%"),
     ]
     for kind, role in sorted(shares):
         if role == "user":

@@ -164,7 +164,7 @@ def _budget(posted: Sequence[Message], reply: Reply, target: int) -> Iterator[st
         yield f"{total} tokens at a target of {target} (newest round {newest})"
 
 
-def describe(broken: Sequence[str], limit: int = 20) -> str:
+def describe(broken: Sequence[str], limit: int = 40) -> str:
     """The first of them, for a person."""
     more = f"\n  and {len(broken) - limit} more" if len(broken) > limit else ""
     return "\n".join(f"  BROKEN {one}" for one in broken[:limit]) + more

@@ -1,21 +1,27 @@
 """Agent sessions replayed turn by turn, every answer checked.
 
 Captures and trajectories as they are, and those that are too short to be compressed one after the
-other as one longer session. Told beside the promises: does the end of the tool loop stand there
-whole, and can the model see the files that its next message names?
+other as one longer session; then all of them again with a builder that is out of order. Told
+beside the promises: does the end of the tool loop stand there whole, and can the model see the
+files that its next message names?
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from benchmarks.data import Data, joined, turns
 from benchmarks.invariants import OVERHEAD, Reply, size
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, percent
-from memtree.compress import Ask
+from indexer.inprocess import NoQueue
+from indexer.runtime import Runtime, SystemClock
+from memtree.build import Grown, Tail
+from memtree.compress import Ask, Memory
+from memtree.errors import Unavailable
 from memtree.message import Message
 
 TARGETS = (2_000, 4_000, 20_000)
@@ -45,6 +51,11 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
         for replay in replays(bench.data):
             names.append(replay.name)
             await _replay(subject, replay, shares)
+        logging.getLogger("memtree").setLevel(logging.ERROR)  # it warns of each such answer
+        whole, subject.runtime = subject.runtime, _without_builder(subject.runtime)
+        for replay in replays(bench.data):
+            await _replay(subject, replay, {target: Shares() for target in TARGETS}, "no builder: ")
+        subject.runtime = whole
     rows = [Row("sessions", len(names))]
     for target, found in shares.items():
         rows.append(
@@ -60,14 +71,28 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     ], subject.tally.broken
 
 
-async def _replay(subject: Subject, replay: Replay, shares: dict[int, Shares]) -> None:
+class NoBuilder:
+    """A builder that is out of order: every answer has to do with decay (promise 10)."""
+
+    async def grow(self, tail: Tail, size: int) -> Grown:
+        raise Unavailable("out of order")
+
+
+def _without_builder(runtime: Runtime) -> Runtime:
+    memory = Memory(runtime.store, NoBuilder(), NoQueue(), SystemClock())
+    return replace(runtime, memory=memory)
+
+
+async def _replay(
+    subject: Subject, replay: Replay, shares: dict[int, Shares], tenant: str = ""
+) -> None:
     for turn, (posted, following) in enumerate(zip(replay.requests, replay.after, strict=True)):
         total = size(posted)
         for target in TARGETS:
             if total <= max(target, 10_000):
                 continue
-            where = f"{replay.name} request {turn} ({len(posted)} messages) at {target}"
-            ask = Ask(replay.name, posted, target=target, hard=True, window=WINDOW)
+            where = f"{tenant}{replay.name} request {turn} ({len(posted)} messages) at {target}"
+            ask = Ask(tenant + replay.name, posted, target=target, hard=True, window=WINDOW)
             reply = await subject.answer(ask, where)
             _judge(posted, reply, following, target, shares[target])
 

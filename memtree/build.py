@@ -24,7 +24,9 @@ RULES_REACH = 20_000  # characters of a user message searched for standing rules
 class Tail:
     """Messages from `frontier.messages` on, as plain values that cross a process border.
 
-    `addresses[i]` is the address of the prefix that ends with messages[i].
+    `addresses[i]` is the address of the prefix that ends with messages[i]. `known`: the length of
+    the prefix whose frontier this is. It may reach beyond `frontier.messages`, because the last
+    messages of a prefix only make earlier leaves final; shorter prefixes have another frontier.
     """
 
     frontier: Frontier
@@ -33,6 +35,7 @@ class Tail:
     digests: tuple[bytes, ...]
     addresses: tuple[bytes, ...]
     volatile: tuple[str, ...]
+    known: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ def _by_address(
         while message <= index:
             current = following
             message, following = next(upcoming)
-        if current.nodes:
+        if current.nodes and index >= tail.known:
             yield one, current
 
 

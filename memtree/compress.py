@@ -86,6 +86,7 @@ class _Known:
 
     frontier: Frontier
     nodes: dict[bytes, Node]
+    prefix: int = 0  # length of the prefix whose frontier this is
     open: Node | None = None
     trouble: str = ""
     lacking: int = 0  # tokens in leaves without vectors
@@ -198,9 +199,10 @@ class Memory:
         return known
 
     async def _find(self, posted: History) -> _Known:
-        frontier = await covering(self._store, posted)
-        if frontier is None:
+        covered = await covering(self._store, posted)
+        if covered is None:
             return _Known(Frontier(), {})
+        length, frontier = covered
         nodes = self._nodes.below(posted.tenant, frontier.nodes)
         if nodes is None:
             nodes = await self._store.descendants(posted.tenant, frontier.nodes)
@@ -208,7 +210,7 @@ class Memory:
                 log.warning("store.node_missing")
                 return _Known(Frontier(), {})
             self._nodes.add(posted.tenant, nodes.values())
-        return _Known(frontier, nodes)
+        return _Known(frontier, nodes, length)
 
     async def _grow(self, posted: History, known: _Known, ask: Ask) -> None:
         tail = _tail(posted, known)
@@ -319,6 +321,7 @@ def _tail(posted: History, known: _Known) -> Tail:
         digests=tuple(fact.digest for fact in posted.facts[first:]),
         addresses=posted.addresses[first + 1 :],
         volatile=posted.volatile.tags,
+        known=known.prefix,
     )
 
 

@@ -16,8 +16,8 @@ from memtree.ports import TreeStore
 NEWEST, SPREAD, STEPS = 32, 16, 3
 
 
-async def covering(store: TreeStore, history: History) -> Frontier | None:
-    """The frontier of the longest prefix found; None where nothing of the history is known."""
+async def covering(store: TreeStore, history: History) -> tuple[int, Frontier] | None:
+    """The longest prefix found, its length and frontier; None where nothing is known."""
     length = len(history)
     best, frontier, above = 0, None, length + 1
     asked = first_probes(length)
@@ -31,7 +31,7 @@ async def covering(store: TreeStore, history: History) -> Frontier | None:
         asked = between(best, above)
         if not asked or frontier is None:
             break
-    return frontier
+    return (best, frontier) if frontier is not None else None
 
 
 def first_probes(length: int) -> list[int]:

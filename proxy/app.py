@@ -30,7 +30,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the routes need. Whoever builds them closes them. `upstream` None: nothing is relayed."""
+    """What the routes need. Whoever builds them closes them. No `upstream`: nothing is relayed."""
 
     memory: Memory
     keys: KeyStore
@@ -69,7 +69,7 @@ def create_app(services: Services) -> Starlette:
     gate = Gate(services.keys, loopback=is_loopback(settings.host))
     context = ContextMemory(services.memory, gate, settings)
     chat = Chat(services.memory, gate, services.upstream, settings)
-    passthrough = Passthrough(gate, services.upstream)
+    passthrough = Passthrough(gate, services.upstream, settings)
     routes = [
         # GET and DELETE of stored completions lie on the same path and are the upstream's.
         *everywhere("/chat/completions", chat.complete, "POST"),

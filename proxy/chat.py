@@ -66,12 +66,20 @@ class Chat:
             body = await self._remember(turn, seen)
         finally:
             seen.memory_ms = (time.perf_counter() - started) * 1000
-        reply = await forward(request, upstream, tenant, body, without=switch.OWN_HEADERS)
+        reply = await forward(
+            request,
+            upstream,
+            tenant,
+            body,
+            api_key=self._settings.upstream_api_key,
+            without=switch.OWN_HEADERS,
+        )
         return Relay(reply, seen.headers())
 
     async def _turn(self, request: Request, tenant: str, raw: bytes) -> Turn:
         if inbound.is_encoded(request):
-            return Turn(raw, ENCODED if switch.by_headers(request.headers) else OFF)
+            wanted = switch.by_headers(request.headers, self._settings.memory)
+            return Turn(raw, ENCODED if wanted else OFF)
         return await wire.off_loop(
             len(raw), lambda: read_turn(tenant, raw, request.headers, self._settings)
         )
@@ -90,7 +98,7 @@ class Chat:
             seen.state, seen.raw_tokens = OVERFLOW, error.tokens
             raise
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
-            log.failure("memory_failed", error)
+            log.failure("chat.memory_failed", error)
             seen.state = INTERNAL
             return turn.plain
         seen.learn(answer)
@@ -108,11 +116,11 @@ def read_turn(tenant: str, raw: bytes, headers: Mapping[str, str], settings: Set
     try:
         body = wire.split(raw)
     except BadRequest:
-        return Turn(raw, INVALID if switch.by_headers(headers) else OFF)
+        return Turn(raw, INVALID if switch.by_headers(headers, settings.memory) else OFF)
     suffix = switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.found else {}
     plain = body.rewritten(changed)
-    if not switch.wanted(body, headers, suffix):
+    if not switch.wanted(body, headers, suffix, settings.memory):
         return Turn(plain)
     ask = fields.chat_ask(tenant, body, headers, settings, suffix.days)
     try:

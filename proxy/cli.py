@@ -120,7 +120,7 @@ def _demo(subs: Any) -> None:
         "demo", help="a long made-up coding session through the real path, no key needed"
     )
     sub.add_argument(
-        "--tokens", type=int, default=300_000, help="size of the session (default 300000)"
+        "--tokens", type=int, default=200_000, help="size of the session (default 200000)"
     )
     sub.add_argument("--query", help="ask this instead of the demo's own questions")
     sub.set_defaults(run=demo.run)

@@ -22,10 +22,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from indexer.runtime import Runtime, open_runtime
-from memtree import tokens
 from memtree.compress import Answer, Ask
 from memtree.config import Settings
-from memtree.message import Message
+from memtree.history import describe
+from memtree.message import Message, Volatile
 from proxy.commands import TENANT, progress
 from proxy.draw import draw_unfolded, summary_line
 
@@ -172,7 +172,7 @@ def session(size: int, seed: int = SEED) -> tuple[tuple[Message, ...], list[Fact
         task, fact = _task(random, number)
         fields += task
         facts.append(fact)
-        written += tokens.count(json.dumps(task))
+        written += sum(describe(Message.of(one), Volatile()).tokens for one in task)
     return tuple(Message.of(one) for one in fields), facts
 
 

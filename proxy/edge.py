@@ -55,7 +55,7 @@ class Edge:
         except MemTreeError as error:
             await self._fail(error, scope, exchange, seen)
         except Exception as error:  # noqa: BLE001  the process loop: one request must not end it
-            log.failure("internal_error", error, route=seen.route)
+            log.failure("http.internal_error", error, route=seen.route)
             await self._fail(error, scope, exchange, seen)
         seen.status = exchange.status
 
@@ -65,7 +65,7 @@ class Edge:
         if exchange.status:
             # In mid-stream: the server closes a connection whose answer is not complete, and the
             # client sees a cut stream. A clean end would pass half an answer off as a whole one.
-            log.event("cut", route=seen.route, why=type(error).__name__)
+            log.event("http.cut", route=seen.route, why=type(error).__name__)
             return
         response = errors.render(error, self._overflow_status, seen.headers())
         await response(scope, exchange.receive, exchange.send)

@@ -22,7 +22,7 @@ from proxy.wire import Body
 MODES = ("stable", "fresh", "auto")
 MIN_WINDOW, MAX_WINDOW = 10_000, 1_000_000_000  # API section 1: under 10,000 is raised
 MIN_TARGET = 1_000
-DEFAULT_DAYS, MAX_DAYS = 30, 365
+MAX_DAYS = 365
 DEFAULT_RESERVE = 4_096  # DESIGN section 3
 # Front proxies drop headers with underscores, so the hyphen forms count as well.
 EXPIRATION_HEADERS = (
@@ -73,13 +73,13 @@ def check_array(body: Body, name: str) -> None:
         raise BadRequest(f"{name} must be an array", param=name)
 
 
-def expiration_days(body: Body, headers: Mapping[str, str], suffix: int | None = None) -> int:
-    """The header wins over the body, the body over the model's suffix."""
+def expiration_days(body: Body, headers: Mapping[str, str], default: int) -> int:
+    """The header wins over the body, the body over the default."""
     for name in EXPIRATION_HEADERS:
         if (days := integer(headers.get(name), name, 1, MAX_DAYS)) is not None:
             return days
-    days = integer(body.value("expiration_days"), "expiration_days", 1, MAX_DAYS)
-    return days or (max(1, min(MAX_DAYS, suffix)) if suffix is not None else DEFAULT_DAYS)
+    posted = integer(body.value("expiration_days"), "expiration_days", 1, MAX_DAYS)
+    return posted or max(1, min(MAX_DAYS, default))
 
 
 def mode(body: Body, headers: Mapping[str, str], default: str) -> str:
@@ -130,7 +130,7 @@ def context_ask(tenant: str, body: Body, headers: Mapping[str, str], settings: S
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
         mode=mode(body, headers, settings.mode),
-        expiration_days=expiration_days(body, headers),
+        expiration_days=expiration_days(body, headers, settings.expiration_days),
     )
 
 
@@ -151,7 +151,9 @@ def chat_ask(
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
         mode=mode(body, headers, settings.mode),
-        expiration_days=expiration_days(body, headers, days),
+        expiration_days=expiration_days(
+            body, headers, settings.expiration_days if days is None else days
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""One line an event on standard error: `event=request method=POST route=/v1/models status=200`.
+"""One line an event: `http.request method=POST route=/v1/models status=200 ms=3.1`.
 
 What never stands in a line: message text, query strings, credentials. A traceback is logged as
 its frames and the types of its errors, since the text of an exception may quote what it read.
@@ -8,21 +8,11 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 import traceback
 
 logger = logging.getLogger("memtree")
 
 Value = str | int | float | None
-
-
-def configure(level: str = "INFO") -> None:
-    """Send the project's lines to standard error. Called once, by the composition root."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    logger.handlers[:] = [handler]
-    logger.setLevel(level.upper())
-    logger.propagate = False
 
 
 def event(name: str, **fields: Value) -> None:
@@ -37,8 +27,8 @@ def failure(name: str, error: BaseException, **fields: Value) -> None:
 
 
 def line(name: str, **fields: Value) -> str:
-    known = {"event": name, **fields}
-    return " ".join(f"{key}={_shown(value)}" for key, value in known.items() if value is not None)
+    known = [f"{key}={_shown(value)}" for key, value in fields.items() if value is not None]
+    return " ".join((name, *known))
 
 
 def frames(error: BaseException) -> str:

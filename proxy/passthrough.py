@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.config import Settings
 from proxy.auth import Gate
 from proxy.relay import Relay, configured, forward
 from proxy.upstream import Upstream
@@ -13,11 +14,12 @@ from proxy.upstream import Upstream
 class Passthrough:
     """The size limit does not hold here: nothing is kept, and files may be large."""
 
-    def __init__(self, gate: Gate, upstream: Upstream | None) -> None:
+    def __init__(self, gate: Gate, upstream: Upstream | None, settings: Settings) -> None:
         self._gate = gate
         self._upstream = upstream
+        self._api_key = settings.upstream_api_key
 
     async def relay(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         upstream = configured(self._upstream)
-        return Relay(await forward(request, upstream, tenant))
+        return Relay(await forward(request, upstream, tenant, api_key=self._api_key))

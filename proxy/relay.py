@@ -49,14 +49,16 @@ async def forward(
     tenant: Tenant,
     body: bytes | None = None,
     *,
+    api_key: str | None,
     without: frozenset[bytes] = frozenset(),
 ) -> Reply:
     """Send a request on: its own body as a stream, or `body` in its place.
 
-    `without`: names of request headers that were meant for us. Raises what `Upstream.send` does.
+    `api_key`: the configured key of the upstream. `without`: names of request headers that were
+    meant for us. Raises what `Upstream.send` does.
     """
     headers = request_headers(
-        request.scope["headers"], keyed=tenant.keyed, api_key=upstream.api_key, without=without
+        request.scope["headers"], keyed=tenant.keyed, api_key=api_key, without=without
     )
     return await upstream.send(
         Outgoing(

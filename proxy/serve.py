@@ -15,7 +15,7 @@ from memtree import __version__
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from proxy.app import Services, create_app
-from proxy.upstream import AiohttpUpstream
+from proxy.upstream import Upstream
 
 log = logging.getLogger("memtree")
 
@@ -42,9 +42,7 @@ async def serve(settings: Settings) -> None:
 
 @asynccontextmanager
 async def open_services(settings: Settings, runtime: Runtime) -> AsyncIterator[Services]:
-    upstream = None
-    if settings.upstream:
-        upstream = AiohttpUpstream(settings.upstream, settings.upstream_api_key)
+    upstream = Upstream(settings.upstream) if settings.upstream else None
     try:
         yield Services(runtime.memory, runtime.store, upstream, settings)
     finally:

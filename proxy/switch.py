@@ -48,12 +48,12 @@ def suffix_of(body: Body) -> Suffix:
     return strip_suffix(model) if isinstance(model, str) else Suffix("", False, None)
 
 
-def by_headers(headers: Mapping[str, str], default: bool = False) -> bool:
+def by_headers(headers: Mapping[str, str], default: bool) -> bool:
     """What the headers alone say: for a body that cannot be read."""
     return _decide([_word(headers, HEADER), _word(headers, FLAG_HEADER)], default)
 
 
-def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool = False) -> bool:
+def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
     """An off wins over every on. Raises `BadRequest` for a `memory` that is no boolean."""
     said = [
         _word(headers, HEADER),

@@ -54,7 +54,7 @@ class Trace:
 
     def log(self, ms: float) -> None:
         log.event(
-            "request",
+            "http.request",
             method=self.method,
             route=self.route,
             status=self.status,

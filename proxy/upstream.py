@@ -1,21 +1,19 @@
 """The way to the upstream: one shared aiohttp session, bytes out and bytes back.
 
-`Upstream` is the transport interface. aiohttp is used directly: `httpx` over `httpx-aiohttp`
-costs twice the CPU a request, re-quotes the path, and reports a dropped connection as a connect
-time-out. What this file does not do: retry, decode, or follow redirects.
+Nothing outside of this file knows the HTTP client. What it does not do: retry, decode, follow
+redirects, or decide whose credential goes out (`request_headers` does, for its callers).
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from memtree.errors import MemTreeError, UpstreamFailed, UpstreamTimeout
+from memtree.errors import BadRequest, MemTreeError, UpstreamFailed, UpstreamTimeout
 
 CONNECT_SECONDS = 10.0
 PIECE = 128 * 1024  # of a large body: a write this size does not hold up the event loop
@@ -56,50 +54,25 @@ class Outgoing:
     length: int | None = None
 
 
-class Reply(Protocol):
-    """An answer whose head is there. `headers` as they came, without hop-by-hop ones."""
+class Upstream:
+    """`base`: as in `https://host/v1`. Whoever builds it closes it."""
 
-    status: int
-    headers: Headers
-
-    def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it comes, content-encoding untouched. Raises `UpstreamFailed` when it
-        breaks off."""
-        ...
-
-    def close(self) -> None:
-        """Give up the rest. Does nothing once all has been read."""
-        ...
-
-
-class Upstream(Protocol):
-    """`api_key`: what stands in for the client's credential; None without one."""
-
-    api_key: str | None
-
-    async def send(self, outgoing: Outgoing) -> Reply:
-        """Raises `UpstreamFailed` or `UpstreamTimeout`."""
-        ...
-
-    async def close(self) -> None: ...
-
-
-class AiohttpUpstream:
-    """`base`: as in `https://host/v1`; the composition root closes it."""
-
-    def __init__(self, base: str, api_key: str | None = None) -> None:
-        """Raises `ValueError` for an address that is none, or that carries a password."""
+    def __init__(self, base: str) -> None:
+        """Raises `BadRequest` for an address that is none, or that carries a password."""
         url = URL(base)
         if url.scheme not in ("http", "https") or not url.raw_host:
-            raise ValueError("the upstream must be an http:// or https:// address")
+            raise BadRequest("upstream must be an http:// or https:// address", param="upstream")
         if url.raw_user or url.raw_password or url.raw_query_string or url.raw_fragment:
-            raise ValueError("the upstream must be a plain address; set its key apart")
-        self.api_key = api_key
+            raise BadRequest("upstream must be a plain address, its key apart", param="upstream")
         self._base = str(url).rstrip("/")
         self._name = f"{url.scheme}://{url.authority}"
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, outgoing: Outgoing) -> Reply:
+        """Returns when the head of the answer is there.
+
+        Raises `UpstreamFailed`, or `UpstreamTimeout` where no connection came about.
+        """
         headers = CIMultiDict((_text(name), _text(value)) for name, value in outgoing.headers)
         body = outgoing.body
         if isinstance(body, bytes):
@@ -118,7 +91,7 @@ class AiohttpUpstream:
             )
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise self._failed(error) from error
-        return AiohttpReply(response, self._name)
+        return Reply(response, self._name)
 
     async def close(self) -> None:
         if self._session:
@@ -147,7 +120,9 @@ class AiohttpUpstream:
         return UpstreamFailed(f"The upstream {self._name} could not be reached: {_cause(error)}.")
 
 
-class AiohttpReply:
+class Reply:
+    """An answer whose head is there. `headers` as they came, without hop-by-hop ones."""
+
     def __init__(self, response: aiohttp.ClientResponse, name: str) -> None:
         self._response = response
         self._name = name
@@ -155,6 +130,8 @@ class AiohttpReply:
         self.headers = end_to_end(response.raw_headers)
 
     async def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it comes, its content-encoding untouched. Raises `UpstreamFailed` when it
+        breaks off."""
         try:
             async for chunk in self._response.content.iter_any():
                 yield chunk
@@ -164,6 +141,7 @@ class AiohttpReply:
             ) from error
 
     def close(self) -> None:
+        """Give up the rest. Does nothing once all has been read."""
         self._response.close()
 
 

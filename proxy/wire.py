@@ -98,7 +98,7 @@ class Body:
         for at, (name, span) in enumerate(spans):
             if name in OWN_FIELDS:
                 continue
-            # What stood before this field (comma, white space) goes with it, unless it is first now.
+            # What stood before this field (comma, white space) stays with it, unless it is first.
             head = span.key if kept == 0 else spans[at - 1][1].end
             pieces.append(self.raw[head : span.start])
             pieces.append(changed[name] if name in changed else self.raw[span.start : span.end])

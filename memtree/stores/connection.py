@@ -123,9 +123,12 @@ class Lane:
 
     async def run(self, work: Work[T]) -> T:
         """`work` in the lane's thread; in a writer's, inside a transaction of its own."""
+        self.require_open()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, work)
+
+    def require_open(self) -> None:
         if self._closed:
             raise StoreUnavailable(f"The store {self._path} is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, work)
 
     async def close(self) -> None:
         """After the calls that were made before it."""
@@ -148,7 +151,8 @@ class Lane:
         # the new one beside the other lane's old one could mix their WAL files: so only say it.
         if self._writes and _identity(self._path) != self._file:
             raise StoreUnavailable(
-                f"The store {self._path} was moved or replaced while in use; put it back or restart."
+                f"The store {self._path} was moved or replaced while in use; "
+                "put it back or restart."
             )
         if self._db is None:
             self.open()

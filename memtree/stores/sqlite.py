@@ -108,6 +108,7 @@ class SqliteStore:
 
     async def check(self) -> list[str]:
         """In a thread and with a connection of its own: it may take a second per million tokens."""
+        self._reader.require_open()
         return await asyncio.to_thread(self._check)
 
     def _check(self) -> list[str]:

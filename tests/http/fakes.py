@@ -1,0 +1,145 @@
+"""Hand-written stand-ins for what the edge is built on, and the edge built on them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import httpx
+
+from memtree import history, tokens
+from memtree.compress import Answer, Ask, Memory
+from memtree.config import Settings
+from memtree.errors import MemTreeError
+from memtree.message import Volatile
+from memtree.ports import KeyRow, Pending
+from proxy.app import Services, create_app
+from proxy.upstream import Upstream
+
+MEMORY_MESSAGE = b'{"role":"user","content":"<context_memory>short</context_memory>"}'
+
+
+class FakeMemory:
+    """Keeps system messages and the newest message, and puts one line in place of the rest.
+
+    Below `threshold` messages nothing changes. `before` runs ahead of each answer: raise from it,
+    or wait in it.
+    """
+
+    def __init__(self, threshold: int = 3) -> None:
+        self.threshold = threshold
+        self.asks: list[Ask] = []
+        self.before: Callable[[], Any] | None = None
+        self.waiting = Pending(0, 0)
+
+    async def compress(self, ask: Ask) -> Answer:
+        self.asks.append(ask)
+        if self.before and (pause := self.before()):
+            await pause
+        read = history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
+        raws = [message.raw for message in ask.messages]
+        changed = len(read) > self.threshold
+        if changed:
+            system = [message.raw for _, message in read.system]
+            raws = [*system, MEMORY_MESSAGE, read.messages[-1].raw]
+        size = read.tokens + read.system_tokens
+        return Answer(
+            state="packed" if changed else "below-threshold",
+            changed=changed,
+            messages=tuple(raws),
+            address=read.addresses[-1],
+            raw_tokens=size,
+            sent_tokens=20 if changed else size,
+            system_tokens=read.system_tokens,
+            cached_tokens=size - 20 if changed else 0,
+            outline_tokens=4,
+            recent_tokens=6,
+            excerpts=2,
+            mode=ask.mode,
+            explain=lambda: {"nodes": [], "excerpts": [], "candidates": []},
+        )
+
+    async def index(self, ask: Ask) -> Answer:
+        return dataclasses.replace(await self.compress(ask), messages=())
+
+    async def tree(self, ask: Ask) -> dict[str, Any]:
+        self.asks.append(ask)
+        return {"nodes": [{"id": "ab"}], "roots": ["ab"]}
+
+    def pending(self, tenant: str) -> Pending:
+        return self.waiting
+
+
+class FakeKeys:
+    """`ports.KeyStore` in a dict; `error` is raised by each look-up."""
+
+    def __init__(self, **tenants: Sequence[str]) -> None:
+        self.tenants = {value: tenant for tenant, values in tenants.items() for value in values}
+        self.error: MemTreeError | None = None
+        self.lookups = 0
+
+    async def tenant_of(self, credential: str) -> str | None:
+        self.lookups += 1
+        if self.error:
+            raise self.error
+        return self.tenants.get(credential)
+
+    async def has_keys(self) -> bool:
+        if self.error:
+            raise self.error
+        return bool(self.tenants)
+
+    async def add_key(self, label: str, values: Sequence[str]) -> str:
+        self.tenants.update(dict.fromkeys(values, label))
+        return label
+
+    async def list_keys(self) -> list[KeyRow]:
+        return [KeyRow(t, t, t, 1, 0.0) for t in set(self.tenants.values())]
+
+    async def revoke_key(self, key_id: str) -> bool:
+        self.tenants = {v: t for v, t in self.tenants.items() if t != key_id}
+        return True
+
+
+def services(
+    base: str | None, memory: FakeMemory | None = None, keys: FakeKeys | None = None, **changes: Any
+) -> Services:
+    return Services(
+        memory=cast(Memory, memory or FakeMemory()),
+        keys=keys or FakeKeys(),
+        upstream=Upstream(base) if base else None,
+        settings=dataclasses.replace(Settings(upstream=base), **changes),
+    )
+
+
+@asynccontextmanager
+async def edge(
+    base: str | None, memory: FakeMemory | None = None, keys: FakeKeys | None = None, **changes: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the app in this process. `base`: the upstream's address."""
+    built = services(base, memory, keys, **changes)
+    transport = httpx.ASGITransport(create_app(built))
+    async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
+        client.headers.clear()
+        yield client
+    if built.upstream:
+        await built.upstream.close()
+
+
+def turn(count: int = 9, **fields: Any) -> dict[str, Any]:
+    """A chat body with `count` messages, a system message first and one in the middle."""
+    roles = ["user", "assistant"]
+    said = [{"role": roles[i % 2], "content": f"message {i}"} for i in range(count)]
+    said.insert(count // 2, {"role": "system", "content": "in the middle"})
+    return {
+        "model": "gpt-4o",
+        "messages": [{"role": "system", "content": "be brief"}, *said],
+        **fields,
+    }
+
+
+def dumps(value: Any) -> bytes:
+    return json.dumps(value).encode()

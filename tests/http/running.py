@@ -1,0 +1,49 @@
+"""Apps on real sockets: uvicorn in a thread, as `memtree serve` runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from proxy.upstream import Upstream
+
+
+@contextmanager
+def running(app: Any, upstream: Upstream | None = None) -> Iterator[str]:
+    """Serve `app`, yield its address; `upstream` is closed in the server's own loop."""
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, server_header=False, date_header=False,
+        lifespan="off", timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+
+    async def main(listener: socket.socket) -> None:
+        await server.serve([listener])
+        if upstream:
+            await upstream.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        thread = threading.Thread(target=lambda: asyncio.run(main(listener)))
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.01)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.should_exit = True
+            thread.join(10)
+
+
+def refused_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,172 @@
+"""Fields read strictly: clamped where out of range, refused by name where of a wrong type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memtree.compress import Ask
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from proxy import fields, switch, windows
+from proxy.wire import split
+from tests.http.fakes import dumps
+
+MESSAGES = [{"role": "user", "content": "hi"}]
+NONE: dict[str, str] = {}
+
+
+def context(headers: dict[str, str] = NONE, **posted: Any) -> Ask:
+    body = split(dumps({"messages": MESSAGES, **posted}))
+    return fields.context_ask("t", body, headers, Settings())
+
+
+def chat(headers: dict[str, str] = NONE, days: int | None = None, **posted: Any) -> Ask:
+    return fields.chat_ask("t", split(dumps(posted)), headers, Settings(), days)
+
+
+def test_defaults():
+    ask = context()
+    assert (ask.window, ask.target, ask.hard) == (128_000, 20_000, False)
+    assert (ask.expiration_days, ask.query, ask.tools_tokens) == (30, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("posted", "window"),
+    [(9_999, 10_000), ("50000", 50_000), (" +050000 ", 50_000), (-1, 10_000), (0, 10_000),
+     (10**30, 1_000_000_000), ("9" * 5000, 1_000_000_000), ("-" + "9" * 99, 10_000)],
+)  # fmt: skip
+def test_window_is_clamped(posted: Any, window: int):
+    assert context(model_context_limit=posted).window == window
+
+
+@pytest.mark.parametrize(
+    ("posted", "target"), [(1, 1_000), (8_000, 8_000), ("8000", 8_000), (10**9, 50_000)]
+)
+def test_target_is_clamped_and_hard_where_posted(posted: Any, target: int):
+    ask = context(target_tokens=posted, model_context_limit=50_000)
+    assert (ask.target, ask.hard) == (target, True)
+
+
+def test_default_target_never_exceeds_the_window():
+    assert context(model_context_limit=10_000).target == 10_000
+
+
+def test_chat_target_is_soft():
+    assert chat(target_tokens=8_000).target == 8_000
+    assert not chat(target_tokens=8_000).hard
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        *[(n, v) for n in ("model_context_limit", "target_tokens", "expiration_days")
+          for v in (True, 1.5, 1e5, "ten", "", "1e3", "٣", [], {})],
+        ("mode", "quick"), ("mode", 1), ("query", 1), ("query", ["x"]), ("model", 4), ("tools", {}),
+    ],
+)  # fmt: skip
+def test_a_wrong_type_names_the_field(name: str, wrong: Any):
+    with pytest.raises(BadRequest) as caught:
+        context(**{name: wrong})
+    assert caught.value.param == name
+    assert caught.value.message.startswith(name)
+
+
+@pytest.mark.parametrize("name", ["model_context_limit", "target_tokens", "mode", "query", "tools"])
+def test_null_is_absent(name: str):
+    assert context(**{name: None}).window == 128_000
+
+
+@pytest.mark.parametrize("header", fields.EXPIRATION_HEADERS)
+def test_expiration_header_wins_over_body_over_suffix(header: str):
+    assert context({header: "5"}, expiration_days=6).expiration_days == 5
+    assert chat(days=7, expiration_days=6).expiration_days == 6
+    assert chat(days=7).expiration_days == 7
+    assert chat(days=9_999).expiration_days == 365
+    assert context({header: "0"}).expiration_days == 1
+    with pytest.raises(BadRequest, match=header):
+        context({header: "soon"})
+
+
+def test_mode_header_wins_over_body():
+    assert context({"x-memtree-mode": "auto"}, mode="fresh").mode == "auto"
+    assert context(mode="stable").mode == "stable"
+    with pytest.raises(BadRequest, match="x-memtree-mode"):
+        context({"x-memtree-mode": "quick"})
+
+
+def test_chat_window_comes_from_the_model_and_is_not_raised():
+    assert chat(model="gpt-4").window == 8_192
+    assert chat(model="gpt-4", model_context_limit=5).window == 10_000
+    assert chat(model="made-up").window == 128_000
+    assert chat(model=5).window == 128_000
+
+
+@pytest.mark.parametrize(
+    ("posted", "reserve"),
+    [({}, 4_096), ({"max_tokens": 7}, 7), ({"max_completion_tokens": 9}, 9),
+     ({"max_tokens": 7, "max_completion_tokens": 9}, 7), ({"max_tokens": "x"}, 4_096),
+     ({"max_tokens": True}, 4_096), ({"max_tokens": None, "max_completion_tokens": 3}, 3)],
+)  # fmt: skip
+def test_reserve(posted: dict[str, Any], reserve: int):
+    assert chat(**posted).reserve == reserve
+
+
+def test_tools_functions_and_format_are_counted():
+    tools = [{"type": "function", "function": {"name": "read_file"}}]
+    one = chat(tools=tools).tools_tokens
+    assert one > 5
+    assert chat(tools=tools, functions=tools, response_format={"type": "json"}).tools_tokens > 2 * one
+    assert chat(tools=[], functions=None).tools_tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "window"),
+    [("gpt-4-0613", 8_192), ("gpt-4o-mini", 128_000), ("gpt-4.5-preview", 128_000),
+     ("openai/gpt-4.1-mini:online", 1_047_576), ("o1-mini-2024", 128_000), ("O1", 200_000),
+     ("anthropic/claude-sonnet-4", 200_000), ("", 128_000), ("gpt-4" + "x" * 9999, 128_000)],
+)  # fmt: skip
+def test_windows(model: str, window: int):
+    assert windows.of(model) == window
+
+
+@pytest.mark.parametrize(
+    ("model", "left", "days"),
+    [("m:memory", "m", None), ("m:memory-90", "m", 90), ("m:online:memory-90", "m:online", 90),
+     ("m:memory-9:online", "m:online", 9), ("a/b:free:memory", "a/b:free", None)],
+)  # fmt: skip
+def test_suffix_is_stripped(model: str, left: str, days: int | None):
+    assert switch.strip_suffix(model) == (left, True, days)
+
+
+@pytest.mark.parametrize("model", ["m", "m:memoryless", "m:memory-x", "memory", "m-memory", ""])
+def test_what_is_no_suffix_stays(model: str):
+    assert switch.strip_suffix(model) == (model, False, None)
+
+
+@pytest.mark.parametrize(
+    ("posted", "headers", "default", "on"),
+    [
+        ({}, {}, False, False),
+        ({}, {}, True, True),
+        ({}, {"x-polychat-memory": "on"}, False, True),
+        ({}, {"x-polychat-memory": " ON "}, False, True),
+        ({}, {"memory": "true"}, False, True),
+        ({"memory": True}, {}, False, True),
+        ({"model": "m:memory"}, {}, False, True),
+        ({"model": "m:memory"}, {"x-polychat-memory": "off"}, True, False),
+        ({"memory": False}, {"x-polychat-memory": "on"}, True, False),
+        ({"memory": True}, {"x-polychat-memory": "off"}, True, False),
+        ({"memory": None}, {"x-polychat-memory": "maybe"}, True, True),
+    ],
+)
+def test_the_switch(posted: dict[str, Any], headers: dict[str, str], default: bool, on: bool):
+    body = split(dumps(posted))
+    assert switch.wanted(body, headers, switch.suffix_of(body), default) is on
+
+
+def test_memory_must_be_a_boolean():
+    body = split(b'{"memory":"yes"}')
+    with pytest.raises(BadRequest, match="memory must be a boolean"):
+        switch.wanted(body, {}, switch.suffix_of(body), False)

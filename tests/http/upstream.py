@@ -1,0 +1,161 @@
+"""A small OpenAI-compatible upstream for tests: records exact bytes, answers by its `mode`.
+
+It is a bare ASGI app, so that nothing between the socket and the record touches a byte.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+PLAIN = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "model": "fake",
+    "choices": [{"index": 0, "finish_reason": "stop",
+                 "message": {"role": "assistant", "content": "pong"}}],
+    "usage": {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 8},
+}  # fmt: skip
+PLAIN_BYTES = json.dumps(PLAIN).encode()
+GZIP_BYTES = gzip.compress(PLAIN_BYTES, mtime=0)
+JSON = [(b"content-type", b"application/json")]
+SSE = [(b"content-type", b"text/event-stream")]
+
+
+def event(text: str) -> bytes:
+    delta = {"index": 0, "delta": {"content": text}, "finish_reason": None}
+    chunk = {"id": "1", "object": "chat.completion.chunk", "model": "fake", "choices": [delta]}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+@dataclass
+class Seen:
+    """One request as it came in; `gone_at` when its client hung up (time.monotonic)."""
+
+    method: str
+    path: bytes
+    query: bytes
+    headers: list[tuple[bytes, bytes]]
+    body: bytes = b""
+    pieces: list[float] = field(default_factory=list)
+    gone_at: float = 0.0
+
+    def header(self, name: str) -> list[str]:
+        return [value.decode() for key, value in self.headers if key.lower() == name.encode()]
+
+
+class FakeUpstream:
+    """`mode`: json, sse, slow-sse, gzip, gzip-sse, error, hang, cut, cut-length, echo, headers,
+    not-modified, early."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.mode = "json"
+        self.status = 500
+        self.answer_headers: list[tuple[bytes, bytes]] = []
+        self.seen: list[Seen] = []
+        self.reached = threading.Event()
+        self.gone = threading.Event()
+
+    @property
+    def last(self) -> Seen:
+        return self.seen[-1]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        seen = Seen(
+            scope["method"], scope["raw_path"], scope["query_string"], list(scope["headers"])
+        )
+        self.seen.append(seen)
+        if self.mode == "early":
+            await reply(send, 413, JSON, b'{"error":"early"}')
+            return
+        while True:
+            message = await receive()
+            seen.body += message.get("body", b"")
+            seen.pieces.append(time.monotonic())
+            if not message.get("more_body"):
+                break
+        self.reached.set()
+        await getattr(self, "_" + self.mode.replace("-", "_"))(seen, receive, send)
+
+    async def _json(self, seen: Seen, receive: Any, send: Any) -> None:
+        await reply(send, 200, JSON, PLAIN_BYTES)
+
+    async def _headers(self, seen: Seen, receive: Any, send: Any) -> None:
+        await reply(send, 200, JSON + self.answer_headers, PLAIN_BYTES)
+
+    async def _echo(self, seen: Seen, receive: Any, send: Any) -> None:
+        await reply(send, 200, [(b"content-type", b"application/octet-stream")], seen.body)
+
+    async def _gzip(self, seen: Seen, receive: Any, send: Any) -> None:
+        await reply(send, 200, [*JSON, (b"content-encoding", b"gzip")], GZIP_BYTES)
+
+    async def _error(self, seen: Seen, receive: Any, send: Any) -> None:
+        body = b'{"error": {"message":"upstream says no",  "code":"x"}}'
+        await reply(send, self.status, [*JSON, (b"retry-after", b"7")], body)
+
+    async def _not_modified(self, seen: Seen, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 304, "headers": [(b"etag", b"1")]})
+        await send({"type": "http.response.body"})
+
+    async def _sse(self, seen: Seen, receive: Any, send: Any) -> None:
+        await start(send, SSE)
+        for word in ("one", "two", "three"):
+            await piece(send, event(word))
+        await send({"type": "http.response.body", "body": b"data: [DONE]\n\n"})
+
+    async def _slow_sse(self, seen: Seen, receive: Any, send: Any) -> None:
+        """An event every 50 ms, until the other side hangs up."""
+        await start(send, SSE)
+        watch = asyncio.create_task(self._watch(seen, receive))
+        while not watch.done():
+            await piece(send, event("tick"))
+            await asyncio.wait((watch,), timeout=0.05)
+
+    async def _hang(self, seen: Seen, receive: Any, send: Any) -> None:
+        await self._watch(seen, receive)
+
+    async def _silent_sse(self, seen: Seen, receive: Any, send: Any) -> None:
+        """Headers and one event, then nothing."""
+        await start(send, SSE)
+        await piece(send, event("one"))
+        await self._watch(seen, receive)
+
+    async def _cut(self, seen: Seen, receive: Any, send: Any) -> None:
+        """Returning without a last piece makes uvicorn close the connection."""
+        await start(send, SSE)
+        await piece(send, event("one"))
+        await asyncio.sleep(0.05)
+
+    async def _cut_length(self, seen: Seen, receive: Any, send: Any) -> None:
+        await start(send, [*JSON, (b"content-length", b"1000")])
+        await piece(send, b"{")
+        await asyncio.sleep(0.05)
+
+    async def _watch(self, seen: Seen, receive: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        seen.gone_at = time.monotonic()
+        self.gone.set()
+
+
+async def start(send: Any, headers: list[tuple[bytes, bytes]], status: int = 200) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+async def piece(send: Any, body: bytes) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+async def reply(send: Any, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    await start(send, [*headers, (b"content-length", str(len(body)).encode())], status)
+    await send({"type": "http.response.body", "body": body})
