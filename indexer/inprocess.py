@@ -43,7 +43,6 @@ class InProcessQueue:
         self._store, self._embedder, self._clock = store, embedder, clock
         self._batch_tokens, self._max_jobs, self._max_bytes = batch_tokens, max_jobs, max_bytes
         self._jobs: OrderedDict[tuple[str, bytes], Job] = OrderedDict()
-        self._running: tuple[str, list[LeafWork]] | None = None
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -51,24 +50,16 @@ class InProcessQueue:
         self.dropped = 0
 
     def submit(self, history: History, start: bytes, leaves: Sequence[LeafWork]) -> None:
-        busy = {one.leaf.id for one in self._running[1]} if self._running else set()
-        work = [one for one in leaves if one.leaf.id not in busy]
-        if not work:
+        if not leaves:
             return
-        job = Job(history.tenant, start, history, work)
-        self._replace(job)
+        self._replace(Job(history.tenant, start, history, list(leaves)))
         self._bound()
         self._idle.clear()
         self._wake.set()
 
     def pending(self, tenant: str) -> Pending:
         mine = [job for job in self._jobs.values() if job.tenant == tenant]
-        tokens = sum(job.tokens for job in mine)
-        jobs = len(mine)
-        if self._running and self._running[0] == tenant:
-            tokens += sum(one.leaf.tokens for one in self._running[1])
-            jobs = max(jobs, 1)
-        return Pending(tokens, jobs)
+        return Pending(sum(job.tokens for job in mine), len(mine))
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name="indexer")
@@ -92,10 +83,16 @@ class InProcessQueue:
         self._task = None
 
     def _replace(self, job: Job) -> None:
-        """Put a job in the place of the one with its name, and of those it holds all work of."""
-        ids = job.leaf_ids()
+        """Put a job in the place of those whose work it knows of.
+
+        These began at an address of the same history: what they still have to do is in the new
+        payload, or was thrown away by a revert. Or the new payload holds all their leaves.
+        """
+        ids, addresses = job.leaf_ids(), set(job.history.addresses)
         for name, other in list(self._jobs.items()):
-            if name == job.name or (other.tenant == job.tenant and other.leaf_ids() <= ids):
+            if other.tenant != job.tenant:
+                continue
+            if other.start in addresses or other.leaf_ids() <= ids:
                 del self._jobs[name]
                 job.tries = max(job.tries, other.tries)
                 job.not_before = max(job.not_before, other.not_before)
@@ -121,9 +118,7 @@ class InProcessQueue:
                 self._later(job, error)
             except Exception:
                 log.exception("indexer.job_failed")
-                self._jobs.pop(job.name, None)
-            finally:
-                self._running = None
+                self._drop(job)
 
     def _next(self) -> Job | None:
         """The first job whose time has come; it goes to the end, so that tenants take turns."""
@@ -153,17 +148,23 @@ class InProcessQueue:
             size += job.work[taken].leaf.tokens
             taken += 1
         batch = job.work[:taken]
-        self._running = (job.tenant, batch)
         await embed_leaves(self._store, self._embedder, job.history, batch)
-        del job.work[:taken]
         job.tries = 0
-        if not job.work and self._jobs.get(job.name) is job:
+        done = {one.leaf.id for one in batch}
+        for other in list(self._jobs.values()):  # a newer payload may have come meanwhile
+            if other.tenant == job.tenant:
+                other.work = [one for one in other.work if one.leaf.id not in done]
+                if not other.work:
+                    self._drop(other)
+
+    def _drop(self, job: Job) -> None:
+        if self._jobs.get(job.name) is job:
             del self._jobs[job.name]
 
     def _later(self, job: Job, error: Unavailable) -> None:
         job.tries += 1
         if job.tries >= MAX_TRIES:
-            self._jobs.pop(job.name, None)
+            self._drop(job)
             self.dropped += 1
             log.warning("indexer.job_given_up code=%s", error.code)
             return

@@ -27,7 +27,7 @@ _encode = msgspec.msgpack.Encoder().encode
 def digest(message: Message, volatile: Volatile) -> bytes:
     """32 bytes that name the message's content, without the position of an answered call."""
     role = message.role
-    text = "".join(part.get("text") or "" for part in message.parts)
+    text = message.words
     if role == "user":
         text = volatile.strip(text)
     name = message.fields.get("name") if role in ("user", "assistant") else None

@@ -10,10 +10,13 @@ import re
 LEAF_ANCHORS = 12
 REACH = 6_000  # characters looked at; a leaf is rarely longer
 
+_MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _PATTERN = re.compile(
     r"(?P<error>\b[A-Z]\w*(?:Error|Exception|Warning|Fault|Timeout)\b)"
-    r"|(?P<path>(?:[\w.@-]+/)+[\w.@-]+|\b[\w-]+\.(?:py|js|ts|tsx|rs|go|java|c|h|cpp|md|toml|json|ya?ml|sh|sql|html|css|txt|cfg|ini)\b)"
-    r"|(?P<date>\b\d{4}-\d\d-\d\d\b|\b\d{1,2}\.? (?:January|February|March|April|May|June|July|August|September|October|November|December)\b(?:,? \d{4})?|\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{1,2}(?:,? \d{4})?)"
+    r"|(?P<path>(?:[\w.@-]+/)+[\w.@-]+"
+    r"|\b[\w-]+\.(?:py|js|ts|tsx|rs|go|java|c|h|cpp|md|toml|json|ya?ml|sh|sql|html|css|txt|cfg|ini)\b)"
+    rf"|(?P<date>\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}\.? {_MONTH}\b(?:,? \d{{4}})?"
+    rf"|\b{_MONTH} \d{{1,2}}(?:,? \d{{4}})?)"
     r"|(?P<quoted>`[^`\n]{2,60}`)"
     r"|(?P<ident>\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z]{2,}-?\d+[\w-]*)\b)"
     r"|(?P<number>[$€£]\s?\d[\d,.]*\d|\b\d[\d,.]*\s?(?:%|ms|kB|MB|GB|km|kg|USD|EUR|€)|\b\d{3,}\b|\b\d+\.\d+\b)"

@@ -28,7 +28,7 @@ MIN_LEAF, MAX_LEAF = 300, 900  # tokens, DESIGN section 1
 # Weights are UTF-8 bytes, about four to a token in any script: cheap where counting is not.
 BLOCK = 560  # a block grows no further than this: what MiniLM reads of it is most of it
 PARAGRAPH = 240  # a paragraph end closes a block from here on
-UNIT = 3200  # a fence, function or JSON value up to this size stays in one leaf
+UNIT = 5400  # a fence or JSON value up to this weight may fit a leaf; then its tokens decide
 CONTEXT = 3  # blocks on each side that cohesion looks at
 
 # Strength of the border before a block.
@@ -90,6 +90,7 @@ def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
         if offset or run.start >= skip
     ]
     counted = tokens.count_many([run.text for run in runs])
+    borders = _loosened([run.border for run in runs], counted)
     return [
         Block(
             run.message,
@@ -97,12 +98,24 @@ def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
             run.end,
             size,
             run.kind,
-            run.border,
+            border,
             run.text,
             terms.terms(run.text),
         )
-        for run, size in zip(runs, counted, strict=True)
+        for run, size, border in zip(runs, counted, borders, strict=True)
     ]
+
+
+def _loosened(borders: list[int], sizes: Sequence[int]) -> list[int]:
+    """Borders with the glue taken out of units that no leaf can hold."""
+    first = 0
+    for index in range(1, len(borders) + 1):
+        if index < len(borders) and borders[index] == GLUED:
+            continue
+        if sum(sizes[first:index]) > MAX_LEAF:
+            borders[first + 1 : index] = [LINE] * (index - first - 1)
+        first = index
+    return borders
 
 
 def cuts(found: Sequence[Block]) -> Iterator[Cut]:
@@ -174,15 +187,16 @@ def _message_spans(view: View) -> Iterator[tuple[int, int, int, bool | None]]:
     if spoken:
         yield from _text_spans(text[:spoken])
     for start, end in pairwise([*starts, len(text)]):
-        for low, high, border, _ in _text_spans(text[start:end]):
+        for low, high, border, _ in _text_spans(text[start:end], whole=True):
             yield start + low, start + high, border if low else HEADING, None
 
 
-def _text_spans(text: str) -> Iterator[tuple[int, int, int, bool]]:
+def _text_spans(text: str, whole: bool = False) -> Iterator[tuple[int, int, int, bool]]:
     if _weight(text) <= BLOCK and "```" not in text:
         yield 0, len(text), HEADING, False
         return
-    glued = text[:1] in "{[" and _weight(text) <= UNIT and text.rstrip()[-1:] in "}]"
+    value = whole or (text[:1] in "{[" and text.rstrip()[-1:] in "}]")
+    glued = value and _weight(text) <= UNIT
     for start, end, code in _units(text):
         unit_glued = glued or (code and _weight(text[start:end]) <= UNIT)
         first = True

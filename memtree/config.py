@@ -106,14 +106,25 @@ _READERS: dict[str, Callable[[str], Any]] = {
 }  # fmt: skip
 
 
+_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "bool": (bool,),
+    "str": (str,),
+    "str | None": (str, type(None)),
+    "tuple[str, ...]": (tuple,),
+}
+
+
 def _read(name: str, value: Any, source: str) -> Any:
-    kind = next(one.type for one in fields(Settings) if one.name == name)
+    kind = str(next(one.type for one in fields(Settings) if one.name == name))
     if isinstance(value, list):
         value = tuple(value)
     if not isinstance(value, str):
-        return value
+        if type(value) in _KINDS[kind]:
+            return value
+        raise BadRequest(f"{source}: {value!r} is not a valid value for {name}", param=name)
     try:
-        return _READERS[str(kind)](value)
+        return _READERS[kind](value)
     except (ValueError, KeyError) as error:
         raise BadRequest(
             f"{source}: {value!r} is not a valid value for {name}", param=name

@@ -62,7 +62,8 @@ def of(
         ],
         "excerpts": [
             _excerpt(history, quote, unfolded.chosen, rows)
-            for quote in quotes((*plan.rules, *plan.excerpts), history)
+            for spans in (plan.rules, plan.excerpts)
+            for quote in quotes(spans, history)
         ],
         "candidates": [
             {

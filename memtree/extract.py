@@ -28,7 +28,8 @@ _SPLIT = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=\S)|(?<=[。！？])|\n+")
 _NOISE = re.compile(r"[`*_#>|=~]{2,}|^\s*(?:[-*+#>|]+|\d+[.)])\s+|[\u2500-\u259f⋮█│]+")
 _SPACE = re.compile(r"\s+")
 _ERROR = re.compile(
-    r"\b(?:[A-Z]\w*(?:Error|Exception)|error|failed|failure|fatal|panic|traceback|exit code [1-9])\b",
+    r"\b(?:[A-Z]\w*(?:Error|Exception)|error|failed|failure|fatal|panic|"
+    r"traceback|exit code [1-9])\b",
     re.IGNORECASE,
 )
 _DECISION = re.compile(
@@ -40,8 +41,8 @@ _RULE = re.compile(
     r"\b(?:always|never|must|don'?t|do not|only|from now on|prefer)\b", re.IGNORECASE
 )
 _FILLER = re.compile(
-    r"(?:thanks|thank you|great|ok(?:ay)?|sure|hello|hi|hey|wow|cool|nice|awesome|yes|yeah|no problem|"
-    r"absolutely|certainly|of course|here(?:'s| is)|let me|i'll|let's)\b",
+    r"(?:thanks|thank you|great|ok(?:ay)?|sure|hello|hi|hey|wow|cool|nice|awesome|yes|yeah|"
+    r"no problem|absolutely|certainly|of course|here(?:'s| is)|let me|i'll|let's)\b",
     re.IGNORECASE,
 )
 _FACT = re.compile(r"\d|[A-Za-z]_[A-Za-z]|[a-z][A-Z]|`|/\w+\.|(?<=[a-z,] )[A-Z][a-z]")

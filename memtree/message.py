@@ -105,6 +105,11 @@ class Message:
         return content if isinstance(content, list) else []
 
     @property
+    def words(self) -> str:
+        """The text parts, joined."""
+        return "".join(part["text"] for part in self.parts if part["type"] in _TEXT_PARTS)
+
+    @property
     def calls(self) -> tuple[Call, ...]:
         """Tool calls in order, legacy `function_call` included."""
         if self._calls is None:
@@ -276,8 +281,12 @@ def _check_function(body: Any, where: str) -> None:
 def price(message: Message, count: Callable[[str], int]) -> int:
     """Tokens that the message costs when it is sent: text, calls, reasoning, media, overhead."""
     fields = message.fields
-    tokens = MESSAGE_OVERHEAD + count("".join(part.get("text") or "" for part in message.parts))
-    tokens += sum(_media_tokens(part) for part in message.parts if part["type"] not in _TEXT_PARTS)
+    tokens = MESSAGE_OVERHEAD + count(message.words)
+    for part in message.parts:
+        if part["type"] == "refusal":
+            tokens += count(str(part.get("refusal") or ""))
+        elif part["type"] not in _TEXT_PARTS:
+            tokens += _media_tokens(part)
     tokens += sum(
         count(call.name) + count(call.arguments) + MESSAGE_OVERHEAD for call in message.calls
     )

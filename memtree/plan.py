@@ -20,7 +20,6 @@ from memtree.node import Node, Place
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
 GAP = "[...]"
-FENCE = "```"
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
 
 
@@ -116,6 +115,7 @@ def quotes(spans: Iterable[Span], history: History) -> list[Quote]:
         Quote(span, history.posted[span.message], start, end)
         for span in merge(spans)
         for start, end in history.view(span.message).posted(span.start, span.end)
+        if history.messages[span.message].text[start:end].strip()
     ]
 
 
@@ -135,22 +135,25 @@ def _pieces(spans: Sequence[Span], view: View) -> Iterator[str]:
     """The quotable text of spans of one message."""
     text = view.message.text
     fenced = "```" in text or "~~~" in text
-    fences = [match.start(1) for match in _FENCE.finditer(text)] if fenced else []
+    fences = [(match.start(1), match[1]) for match in _FENCE.finditer(text)] if fenced else []
     for span in spans:
         for start, end in view.posted(span.start, span.end):
             piece = text[start:end]
             if piece.strip():
-                yield _fenced(piece, bisect_left(fences, start), bisect_left(fences, end))
+                yield _fenced(piece, _open_fence(fences, start), _open_fence(fences, end))
 
 
-def _fenced(piece: str, before: int, upto: int) -> str:
-    """Close and reopen code fences around the piece, outside of the verbatim text.
+def _open_fence(fences: Sequence[tuple[int, str]], at: int) -> str:
+    """The marker of the fence that is open at a character; empty where none is."""
+    before = bisect_left(fences, (at, ""))
+    return fences[before - 1][1] if before % 2 else ""
 
-    `before`, `upto`: how many fence lines stand before its start and its end.
-    """
-    opened = f"{FENCE}\n" if before % 2 else ""
-    closed = ("" if piece.endswith("\n") else "\n") + FENCE if upto % 2 else ""
-    return opened + piece + closed
+
+def _fenced(piece: str, opened: str, left_open: str) -> str:
+    """Close and reopen code fences around the piece, outside of the verbatim text."""
+    head = f"{opened}\n" if opened else ""
+    tail = ("" if piece.endswith("\n") else "\n") + left_open if left_open else ""
+    return head + piece + tail
 
 
 def covered(spans: Sequence[Span]) -> set[int]:

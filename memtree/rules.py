@@ -25,18 +25,26 @@ _VERBS = (
     "refer|reference|remember|remind|repeat|return|round|say|sign|skip|specify|speak|spell|start|"
     "state|suggest|summari[sz]e|talk|tell|translate|verify|warn"
 )
-_LEAD = r"(?:(?:and|also|but|so|ok(?:ay)?|oh|please|kindly|remember|important|note|rule)\b[\s,:!-]*){0,3}"
+_LEAD = (
+    r"(?:(?:and|also|but|so|ok(?:ay)?|oh|please|kindly|remember|important|note|rule)\b"
+    r"[\s,:!-]*){0,3}"
+)
 _RULE = re.compile(
     rf"^{_LEAD}(?:to\s+)?(?:always|never)\s+(?:please\s+)?(?:{_VERBS})\b"
-    rf"|^{_LEAD}(?:make sure|be sure|ensure|remember)\s+(?:that\s+you\s+|you\s+|to\s+)?(?:always|never)\b"
-    r"|\b(?:i(?:'d|’d| would)? (?:want|need|like|expect|ask|prefer)(?: that)? you (?:to )?(?:always|never)"
+    rf"|^{_LEAD}(?:make sure|be sure|ensure|remember)\s+(?:that\s+you\s+|you\s+|to\s+)?"
+    r"(?:always|never)\b"
+    r"|\b(?:i(?:'d|’d| would)? (?:want|need|like|expect|ask|prefer)(?: that)? you (?:to )?"
+    r"(?:always|never)"
     r"|you (?:must|should|shall|have to|need to|are to|will) (?:always|never)"
     r"|(?:can|could|would|will) you (?:please )?always)\b"
-    r"|\b(?:from now on(?:wards?)?|from here on(?: out)?|going forward|(?:whenever|every time|each time|any time|"
-    r"anytime) i (?:ask|say|mention|request|type|write))\b"
-    r"|\bwhen(?:ever)? i ask\b.{0,80}\b(?:always|never)\b|\b(?:always|never)\b.{0,80}\bwhen(?:ever)? i ask\b"
+    r"|\b(?:from now on(?:wards?)?|from here on(?: out)?|going forward|"
+    r"(?:whenever|every time|each time|any time|anytime) i "
+    r"(?:ask|say|mention|request|type|write))\b"
+    r"|\bwhen(?:ever)? i ask\b.{0,80}\b(?:always|never)\b"
+    r"|\b(?:always|never)\b.{0,80}\bwhen(?:ever)? i ask\b"
     r"|^(?:ab sofort|ab jetzt|von nun an|à partir de maintenant|dorénavant|a partir de ahora|"
-    r"de ahora en adelante|a partir de agora|впредь|отныне)\b|从现在(?:开始|起)|今後は|これからは|앞으로는",
+    r"de ahora en adelante|a partir de agora|впредь|отныне)\b"
+    r"|从现在(?:开始|起)|今後は|これからは|앞으로는",
     re.IGNORECASE,
 )
 # About the user's own doings, or a plan, or a quoted rule: not a rule for the answers.
@@ -46,25 +54,29 @@ _NOT_RULE = re.compile(
     r"|how (?:can|do|should|would|could|might) (?:i|we)\b"
     r"|(?:improve|handle|plan|approach|proceed|manage|apply|adjust|maintain|do|use|avoid|prevent) "
     r"(?:\w+ ){0,6}going forward\b"
-    r"|(?:i|we|he|she|they)(?:'ll|’ll| will|'m going to|’m going to| should| can| could| need to| want to) "
+    r"|(?:i|we|he|she|they)"
+    r"(?:'ll|’ll| will|'m going to|’m going to| should| can| could| need to| want to) "
     r"(?!you\b)(?:\w+ ){0,12}(?:from now on|going forward))",
     re.IGNORECASE,
 )
 _ADDRESSED = re.compile(
-    rf"\b(?:you|your|please|me|always|never|don'?t|don’t)\b|^(?:{_LEAD})(?:from now on|going forward)"
+    r"\b(?:you|your|please|me|always|never|don'?t|don’t)\b"
+    rf"|^(?:{_LEAD})(?:from now on|going forward)"
     rf"[,:]?\s+(?:{_VERBS})\b|^(?:{_VERBS})\b|[^\x00-\x7f]{{3}}",
     re.IGNORECASE,
 )
 _LOOSE = re.compile(r"from now on|from here on|going forward", re.IGNORECASE)
 _MARKERS = (
-    "always", "never", "from now on", "from here on", "going forward", "i ask", "time i ", "whenever i ",
+    "always", "never", "from now on", "from here on", "going forward", "i ask", "time i ",
+    "whenever i ",
     "ab sofort", "ab jetzt", "von nun an", "partir de", "dorénavant", "ahora en adelante",
     "впредь", "отныне", "从现在", "今後は", "これからは", "앞으로는",
 )  # fmt: skip
 _CODE = re.compile(r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)|`[^`\n]*`")
 _BLOCK = re.compile(r"(?:\A|\n)(?:[ ]{4,}|\t|[ ]{0,3}>|[ ]{0,3}#{4,})[^\n]*")
 _LOG = re.compile(
-    r"^\W{0,3}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b|at \S+\()"
+    r"^\W{0,3}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
+    r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b|at \S+\()"
 )
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|#{1,3})\s+|\s+")
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+[\"'”’)*_]*(?=\s|$)|[。！？]+|(?=\n)|$)", re.MULTILINE)

@@ -2,7 +2,7 @@
 
 Found: API keys of known vendors, JSON web tokens, PEM private keys, the password in a connection
 string, and high-entropy tokens next to words like key, secret, token, password.
-Not secrets: UUIDs, hashes, git ids, identifiers, paths, placeholders, references (`os.environ`, `$VAR`).
+Not secrets: UUIDs, hashes, git ids, identifiers, paths, placeholders, references (`$VAR`).
 What this file does not do: decide what happens to a text that holds one.
 
     >>> mask("export GITHUB_TOKEN=ghp_" + "a1B2c3" * 6)
@@ -140,7 +140,7 @@ def _named(text: str) -> Iterator[Secret]:
     if not any(word in lower for word in _WORDS):
         return
     for match in _NAMED.finditer(text):
-        start, end = match.span(2)
+        start = match.start(2)
         value = match.group(2).rstrip(".,;:!?")
         if _is_random(value):
             yield Secret("named", start, start + len(value))

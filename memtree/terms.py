@@ -24,7 +24,7 @@ from memtree.node import Terms
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_SUFFIXES = ("ingly", "edly", "ings", "ing", "ied", "ies", "ed", "ly", "es", "s", "e")
+_SUFFIXES = ("ingly", "edly", "ings", "ing", "ed", "ly", "es", "s", "e")
 _MEMO_LIMIT = 200_000
 _MEMO_WORD = 40
 _MAX_COUNT = 255
@@ -139,6 +139,8 @@ def terms(text: str) -> dict[int, int]:
 
 def stem(word: str) -> str:
     """A light stem of a lower-case ASCII word; inflections of one word should meet."""
+    if word.endswith(("ies", "ied")) and len(word) > 4:
+        return word[:-2]  # as the -y form: queries, query -> queri
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word[: -len(suffix)]

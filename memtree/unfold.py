@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def unfold(
     room = budget - WRAPPER - outline_tokens
     pinned = _pins(history, corpus, cut, budget, room, count)
     room -= sum(one.tokens + LABEL for one in pinned)
-    units = _Units(corpus, fused, pinned)
+    units = _Units(corpus, fused, before & (corpus.tokens > 0), pinned)
     chosen = units.choose(room, int(USER_SHARE * budget) if _lopsided(corpus, before) else 0)
     return _fit(
         history,
@@ -113,7 +114,7 @@ def _fit(
         full = Plan(
             plan.cut,
             plan.outline,
-            tuple(one.span for one in rules),
+            tuple(sorted(one.span for one in rules)),
             tuple(sorted(one.span for one in (*asks, *chosen))),
         )
         text = render(full, history, nodes)
@@ -134,25 +135,27 @@ def _fit(
         if over > 0:
             plan = Plan(plan.cut, plan.outline[:-1])
         full, text, size = made()
-    return Unfolded(
-        full, text, size, outline_tokens, [*rules, *asks, *chosen], units.left_out(chosen)
-    )
+    return Unfolded(full, text, size, outline_tokens, [*rules, *asks, *chosen], units.left_out())
 
 
 class _Units:
     """What may be quoted: whole short messages, single passages of long ones, with their score."""
 
     def __init__(
-        self, corpus: Corpus, fused: NDArray[np.float32], pinned: Sequence[Chosen]
+        self,
+        corpus: Corpus,
+        fused: NDArray[np.float32],
+        allowed: NDArray[np.bool_],
+        pinned: Sequence[Chosen],
     ) -> None:
+        """`allowed`: what stands before the cut. After all that scored the newest follow."""
         self._corpus = corpus
-        self._fused = fused
-        message = corpus.message
-        self._message_tokens = (
-            np.bincount(message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
-        )
+        sizes = np.bincount(corpus.message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
+        self._message_tokens = sizes
         self._taken = {one.span.message for one in pinned if one.reason == "ask"}
-        self._order = np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]
+        scored = np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]
+        newest = np.flatnonzero(allowed & (fused <= 0))[::-1]
+        self._order = np.concatenate([scored, newest])
 
     def choose(self, room: int, user_room: int) -> list[Chosen]:
         chosen: list[Chosen] = []
@@ -165,9 +168,10 @@ class _Units:
     def more(self, chosen: Sequence[Chosen], room: int) -> list[Chosen]:
         return self._take(self._order, room, "excerpt") if room > 2 * LABEL else []
 
-    def left_out(self, chosen: Sequence[Chosen], limit: int = 20) -> list[int]:
-        shown = {one.passage for one in chosen}
-        return [int(row) for row in self._order[: 4 * limit] if int(row) not in shown][:limit]
+    def left_out(self, limit: int = 20) -> list[int]:
+        """The best passages that found no room."""
+        first = (int(row) for row in self._order[: 20 * limit])
+        return list(islice((row for row in first if self._unit(row) is not None), limit))
 
     def _take(
         self, rows: Sequence[int] | NDArray[np.int64], room: int, reason: str

@@ -62,6 +62,9 @@ class Edge:
     async def _fail(
         self, error: Exception, scope: Scope, exchange: Exchange, seen: trace.Trace
     ) -> None:
+        if exchange.client_gone:
+            exchange.status = CLIENT_GONE
+            return
         if exchange.status:
             # In mid-stream: the server closes a connection whose answer is not complete, and the
             # client sees a cut stream. A clean end would pass half an answer off as a whole one.
@@ -81,6 +84,10 @@ class Exchange:
         self._gone = asyncio.Event()
         self.status = 0
         self.finished = False
+
+    @property
+    def client_gone(self) -> bool:
+        return self._gone.is_set()
 
     async def receive(self) -> Message:
         if self._read.is_set():

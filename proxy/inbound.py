@@ -63,7 +63,7 @@ def target(request: Request) -> str:
         if path == prefix or path.startswith(prefix + "/"):
             path = path.removeprefix(prefix)
             break
-    if any(unquote(part) in (".", "..") for part in path.replace("\\", "/").split("/")):
+    if {".", ".."} & set(unquote(path).replace("\\", "/").split("/")):
         raise BadRequest("the path must not hold . or .. segments")
     query = request.scope["query_string"].decode("latin-1")
     return f"{path}?{query}" if query else path

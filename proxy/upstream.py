@@ -6,6 +6,7 @@ redirects, or decide whose credential goes out (`request_headers` does, for its 
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 
@@ -181,12 +182,12 @@ async def _pieces(body: bytes) -> AsyncIterator[bytes]:
 
 def _cause(error: Exception) -> str:
     """Why, in words of the system or of the library; never a header or a body."""
-    if isinstance(error, aiohttp.ClientConnectorError) and error.strerror:
-        return error.strerror
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return "it closed the connection without an answer"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "its name cannot be resolved"
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)  # the event loops word their own differently
     return type(error).__name__
 
 

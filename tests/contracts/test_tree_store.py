@@ -206,7 +206,7 @@ class TreeStoreContract:
         assert await store.check() == []
 
     async def test_a_commit_that_fails_leaves_nothing(self, store):
-        unstorable = Frontier(nodes=(object(),))
+        unstorable = Frontier(nodes=(object(),))  # type: ignore[arg-type]
         with pytest.raises(TypeError):
             await store.commit(A, Batch(TREE, {address(0): WHOLE, address(1): unstorable}))
         assert (await store.stats()).nodes == 0

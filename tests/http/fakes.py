@@ -66,7 +66,7 @@ class FakeMemory:
         return dataclasses.replace(await self.compress(ask), messages=())
 
     async def tree(self, ask: Ask) -> dict[str, Any]:
-        self.asks.append(ask)
+        await self.compress(ask)
         return {"nodes": [{"id": "ab"}], "roots": ["ab"]}
 
     def pending(self, tenant: str) -> Pending:
@@ -105,10 +105,10 @@ class FakeKeys:
 
 
 def services(
-    base: str | None, memory: FakeMemory | None = None, keys: FakeKeys | None = None, **changes: Any
+    base: str | None, fake: FakeMemory | None = None, keys: FakeKeys | None = None, **changes: Any
 ) -> Services:
     return Services(
-        memory=cast(Memory, memory or FakeMemory()),
+        memory=cast(Memory, fake or FakeMemory()),
         keys=keys or FakeKeys(),
         upstream=Upstream(base) if base else None,
         settings=dataclasses.replace(Settings(upstream=base), **changes),
@@ -117,10 +117,10 @@ def services(
 
 @asynccontextmanager
 async def edge(
-    base: str | None, memory: FakeMemory | None = None, keys: FakeKeys | None = None, **changes: Any
+    base: str | None, fake: FakeMemory | None = None, keys: FakeKeys | None = None, **changes: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the app in this process. `base`: the upstream's address."""
-    built = services(base, memory, keys, **changes)
+    built = services(base, fake, keys, **changes)
     transport = httpx.ASGITransport(create_app(built))
     async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
         client.headers.clear()

@@ -15,9 +15,11 @@ from tests.http.fakes import dumps
 
 MESSAGES = [{"role": "user", "content": "hi"}]
 NONE: dict[str, str] = {}
+NUMBERS = ["model_context_limit", "target_tokens", "expiration_days"]
+NO_NUMBERS: list[Any] = [True, 1.5, 1e5, "ten", "", "1e3", "٣", [], {}]
 
 
-def context(headers: dict[str, str] = NONE, **posted: Any) -> Ask:
+def context(headers: Any = NONE, **posted: Any) -> Ask:
     body = split(dumps({"messages": MESSAGES, **posted}))
     return fields.context_ask("t", body, headers, Settings())
 
@@ -61,8 +63,7 @@ def test_chat_target_is_soft():
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        *[(n, v) for n in ("model_context_limit", "target_tokens", "expiration_days")
-          for v in (True, 1.5, 1e5, "ten", "", "1e3", "٣", [], {})],
+        *[(n, v) for n in NUMBERS for v in NO_NUMBERS],
         ("mode", "quick"), ("mode", 1), ("query", 1), ("query", ["x"]), ("model", 4), ("tools", {}),
     ],
 )  # fmt: skip
@@ -117,7 +118,9 @@ def test_tools_functions_and_format_are_counted():
     tools = [{"type": "function", "function": {"name": "read_file"}}]
     one = chat(tools=tools).tools_tokens
     assert one > 5
-    assert chat(tools=tools, functions=tools, response_format={"type": "json"}).tools_tokens > 2 * one
+    assert (
+        chat(tools=tools, functions=tools, response_format={"type": "json"}).tools_tokens > 2 * one
+    )
     assert chat(tools=[], functions=None).tools_tokens == 0
 
 

@@ -2,7 +2,7 @@
 
 Hypothesis draws kinds, seeds and sizes; a seeded generator writes the words, so that a history of
 ten thousand tokens costs a few draws. `examine` asks a `Memory` about a history and returns all
-broken promises, one line each: the state machine, and the mutants that must not survive it, share it.
+broken promises, one line each; the state machine shares it with the mutants that it must notice.
 """
 
 from __future__ import annotations
@@ -31,7 +31,15 @@ from tests.fakes import HashingEmbedder
 
 VOLATILE_MARK = "VOLATILE"  # stands in volatile blocks and nowhere else
 SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split()
-UNICODE = ("数据库连接失败。", "次は何をしますか？", "عربي نص", "naïve façade", "👩‍👩‍👧 ok", "e\u0301te\u0301", "\u2028")
+UNICODE = (
+    "数据库连接失败。",
+    "次は何をしますか？",
+    "عربي نص",
+    "naïve façade",
+    "👩‍👩‍👧 ok",
+    "e\u0301te\u0301",
+    "\u2028",
+)
 
 
 # ---------------------------------------------------------------- texts
@@ -150,8 +158,12 @@ MAKERS: dict[str, Callable[[int, int], list[dict[str, object]]]] = {
     "unicode": lambda seed, size: _said("user", exotic(seed, size)),
     "word": lambda seed, size: _said("user" if seed % 2 else "assistant", "ok"),
     "empty": lambda seed, size: _said("assistant", ("", None, [])[seed % 3]),
-    "rule": lambda seed, size: _said("user", f"{prose(seed, 9)} Always answer with {prose(seed, 3)}"),
-    "system": lambda seed, size: _said(("system", "developer")[seed % 2], f"SYSTEM {prose(seed, 20)}"),
+    "rule": lambda seed, size: _said(
+        "user", f"{prose(seed, 9)} Always answer with {prose(seed, 3)}"
+    ),
+    "system": lambda seed, size: _said(
+        ("system", "developer")[seed % 2], f"SYSTEM {prose(seed, 20)}"
+    ),
     "legacy": _legacy,
 }
 KINDS = tuple(MAKERS)
@@ -223,7 +235,12 @@ async def a_world(*, embedding: bool = True) -> AsyncIterator[World]:
         await world.close()
 
 
-def tail_of(history: History, frontier: Frontier = EMPTY, loose: dict[bytes, Node] | None = None) -> Tail:
+def tail_of(
+    history: History,
+    frontier: Frontier = EMPTY,
+    loose: dict[bytes, Node] | None = None,
+    known: int = 0,
+) -> Tail:
     """What stage 1 is given for a history of which `frontier` is known."""
     first = frontier.messages
     return Tail(
@@ -233,6 +250,7 @@ def tail_of(history: History, frontier: Frontier = EMPTY, loose: dict[bytes, Nod
         tuple(fact.digest for fact in history.facts[first:]),
         history.addresses[first + 1 :],
         history.volatile.tags,
+        known,
     )
 
 

@@ -43,8 +43,8 @@ def covering_finds_another_branch(original):
     async def mutant(store, posted):
         found = await original(store, posted)
         longest.append(found)
-        fitting = (one for one in longest if one and one.messages < len(posted))
-        return max(fitting, key=lambda one: one.messages, default=found)
+        fitting = (one for one in longest if one and one[1].messages < len(posted))
+        return max(fitting, key=lambda one: one[1].messages, default=found)
 
     return mutant
 
@@ -125,7 +125,11 @@ def frontiers_come_too_early(original):
 def budget_is_ignored(original):
     def mutant(*args, **named):
         decision = original(*args, **named)
-        return replace(decision, memory=decision.memory * 2) if hasattr(decision, "memory") else decision
+        return (
+            replace(decision, memory=decision.memory * 2)
+            if hasattr(decision, "memory")
+            else decision
+        )
 
     return mutant
 
@@ -159,7 +163,9 @@ def test_the_core_as_it_is_breaks_no_promise():
     assert asyncio.run(scenario()) == []
 
 
-@pytest.mark.parametrize(("owner", "name", "make"), MUTANTS, ids=lambda one: getattr(one, "__name__", one))
+@pytest.mark.parametrize(
+    ("owner", "name", "make"), MUTANTS, ids=lambda one: getattr(one, "__name__", one)
+)
 def test_mutants_die(owner, name, make, monkeypatch):
     monkeypatch.setattr(owner, name, make(getattr(owner, name)))
     assert asyncio.run(scenario()) != []

@@ -58,7 +58,9 @@ class Client(RuleBasedStateMachine):
     async def opened(self):
         return open_world()
 
-    @initialize(seed=seeds, size=st.sampled_from([300, 8_000, 12_000, 12_000, 25_000]), share=shares)
+    @initialize(
+        seed=seeds, size=st.sampled_from([300, 8_000, 12_000, 12_000, 25_000]), share=shares
+    )
     def begin(self, seed, size, share):
         self.turn(conversation(seed, size) + Turn("user", seed, 9).messages(), share)
 
@@ -173,7 +175,9 @@ def test_a_cold_answer_and_a_warm_one_name_the_same_leaves(seed, size, share):
 @given(seed=seeds, share=st.floats(0.1, 0.9))
 def test_without_embeddings_the_cold_answer_is_the_warm_one(seed, share):
     async def both() -> tuple[Answer, Answer, Answer]:
-        ask = Ask("t", tuple(conversation(seed, 12_000)), target=target_of(share, 12_000), hard=True)
+        ask = Ask(
+            "t", tuple(conversation(seed, 12_000)), target=target_of(share, 12_000), hard=True
+        )
         async with a_world(embedding=False) as world, a_world(embedding=False) as other:
             cold = await world.memory.compress(ask)
             return cold, await world.memory.compress(ask), await other.memory.compress(ask)
@@ -218,7 +222,10 @@ def test_after_an_edit_most_leaves_are_the_old_ones(seed, at):
     posted = conversation(seed, 14_000)
     place = cut_at(posted, at)
     added = Turn("user", seed, 12).messages()
-    before, after = batch(history_of(posted)), batch(history_of([*posted[:place], *added, *posted[place:]]))
+    before, after = (
+        batch(history_of(posted)),
+        batch(history_of([*posted[:place], *added, *posted[place:]])),
+    )
     old = {node.id for node in before.nodes if node.is_leaf}
     new = {node.id for node in after.nodes if node.is_leaf}
     event(f"new leaves: {min(len(new - old), 8)}")

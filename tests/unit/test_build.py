@@ -65,7 +65,7 @@ def test_going_on_from_any_prefix_gives_the_same():
         if frontier is None:
             continue
         loose = {id_: known[id_] for id_ in frontier.nodes}
-        grown = build.grow(tail_of(history, frontier, loose))
+        grown = build.grow(tail_of(history, frontier, loose, length))
         assert grown.frontier == whole.frontier
         assert grown.open == whole.open
         assert all(known[node.id] == node for node in grown.nodes)
@@ -131,5 +131,5 @@ async def test_the_longest_known_prefix_is_found(known):
     kept = {a: f for a, f in grown.frontiers.items() if a in history.addresses[: known + 1]}
     await store.commit("t", Batch(grown.nodes, kept, 2e10))
     found = await covering(store, history)
-    assert found == (kept[history.addresses[known]] if kept else None)
+    assert found == ((known, kept[history.addresses[known]]) if kept else None)
     assert await covering(store, history_of(history.messages, tenant="u")) is None

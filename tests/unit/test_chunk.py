@@ -15,7 +15,10 @@ from tests.properties.strategies import code, conversation, exotic, history_of, 
 
 
 def views(*messages):
-    made = [Message.of(one if isinstance(one, dict) else {"role": "user", "content": one}) for one in messages]
+    made = [
+        Message.of(one if isinstance(one, dict) else {"role": "user", "content": one})
+        for one in messages
+    ]
     return [message.view(Volatile()) for message in made]
 
 
@@ -45,7 +48,9 @@ TEXTS = {
     "emoji": "👩‍👩‍👧" * 900,
     "json": json.dumps([{"id": n, "name": prose(n, 4)} for n in range(300)]),
     "log": "\n".join(f"2024-01-01 ERROR worker {n} failed" for n in range(600)),
-    "markdown": "\n\n".join(f"## Part {n}\n\n{prose(n, 60)}\n\n```\n{code(n, 9)}\n```" for n in range(30)),
+    "markdown": "\n\n".join(
+        f"## Part {n}\n\n{prose(n, 60)}\n\n```\n{code(n, 9)}\n```" for n in range(30)
+    ),
     "unclosed": f"{prose(4, 200)}\n```python\n{code(5, 800)}",
     "separators": "a\x0b\x0cb\x85c\u2028d\r\ne\rf " * 800,
 }
@@ -96,7 +101,12 @@ def test_5000_messages_of_one_word_are_few_leaves():
 
 def test_empty_messages_take_their_place():
     found = chunk.blocks(views("a", answer(""), answer(None), "b"), 0, 0)
-    assert [(b.message, b.text, b.tokens) for b in found] == [(0, "a", 1), (1, "", 0), (2, "", 0), (3, "b", 1)]
+    assert [(b.message, b.text, b.tokens) for b in found] == [
+        (0, "a", 1),
+        (1, "", 0),
+        (2, "", 0),
+        (3, "b", 1),
+    ]
 
 
 def unsplit(piece, around=12):
@@ -119,21 +129,40 @@ def test_a_fence_inside_a_longer_fence_does_not_close_it():
     assert unsplit(f"````\n{code(1, 20)}\n```\ninner\n```\n{code(2, 20)}\n````")
 
 
+def objects(size):
+    """A JSON object of about `size` characters."""
+    rows = [{"id": n, "text": prose(n, 9)} for n in range(size // 75)]
+    return json.dumps({"rows": rows}, indent=1)
+
+
 def test_json_that_fits_stays_in_one_leaf():
-    value = json.dumps({"rows": [{"id": n, "text": prose(n, 3)} for n in range(60)]}, indent=1)[:3100] + "]}"
+    value = objects(1_500)
+    result = {"role": "tool", "tool_call_id": "c", "content": value}
+    for words in range(0, 700, 70):
+        many = views(f"go {prose(1, words)}", answer("yes"), result, prose(2, 1500))
+        texts, rest = leaves(chunk.blocks(many, 0, 0))
+        assert any(value in one for one in [*texts, rest])
+
+
+def test_arguments_of_a_call_that_fit_stay_in_one_leaf():
+    value = objects(1_500)
     call = {"id": "c", "type": "function", "function": {"name": "put", "arguments": value}}
     for words in range(0, 700, 70):
-        found = chunk.blocks(
-            views(prose(1, words) or "go", {**answer(None), "tool_calls": [call]}, prose(2, 1500)), 0, 0
+        many = views(
+            f"go {prose(1, words)}", {**answer(None), "tool_calls": [call]}, prose(2, 1500)
         )
-        texts, rest = leaves(found)
+        texts, rest = leaves(chunk.blocks(many, 0, 0))
         assert any(value in one for one in [*texts, rest])
 
 
 def test_functions_stay_in_one_leaf():
     """Code without a fence, as tools print it: every leaf of it begins with a definition."""
-    source = "\n".join(f"def step_{n}(value):\n    {f'value += {n}; ' * 20}\n    return value\n" for n in range(60))
-    texts, _ = leaves(chunk.blocks(views({"role": "tool", "tool_call_id": "c", "content": source}), 0, 0))
+    source = "\n".join(
+        f"def step_{n}(value):\n    {f'value += {n}; ' * 20}\n    return value\n" for n in range(60)
+    )
+    texts, _ = leaves(
+        chunk.blocks(views({"role": "tool", "tool_call_id": "c", "content": source}), 0, 0)
+    )
     assert len(texts) > 3
     assert all(text.startswith("def step_") for text in texts)
 
@@ -150,7 +179,10 @@ def test_leaves_prefer_the_borders_of_asks():
 
 def test_leaves_end_where_the_topic_changes():
     """Among equal borders the weakest cohesion wins."""
-    one, other = ([f"{word} {n} " * 12 for n in range(6)] for word in ("database index query", "violin concert opera"))
+    one, other = (
+        [f"{word} {n} " * 12 for n in range(6)]
+        for word in ("database index query", "violin concert opera")
+    )
     texts, _ = leaves(chunk.blocks(views(*one, *other, *one, *other), 0, 0))
     assert texts
     assert not any("query" in text.split("violin")[0] and "violin" in text for text in texts[:1])

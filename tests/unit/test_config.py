@@ -86,7 +86,6 @@ def test_a_file_that_cannot_be_read(written, text):
         Settings.from_env(env=written(text))
 
 
-@pytest.mark.xfail(strict=True, reason="the file's values are not checked by type")
 @pytest.mark.parametrize(
     "text", ["host = 5", "store = 5", "memory = 5", "volatile_tags = 5", "port = true"]
 )

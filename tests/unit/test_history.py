@@ -18,7 +18,9 @@ DONE = {"role": "assistant", "content": "done"}
 
 
 def calls(*ids):
-    made = [{"id": i, "type": "function", "function": {"name": f"f{i}", "arguments": ""}} for i in ids]
+    made = [
+        {"id": i, "type": "function", "function": {"name": f"f{i}", "arguments": ""}} for i in ids
+    ]
     return {"role": "assistant", "content": None, "tool_calls": made}
 
 

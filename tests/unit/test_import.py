@@ -25,7 +25,11 @@ def loaded_by(statement: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "statement",
-    ["import memtree", "import memtree.config, memtree.errors", "import memtree.tree, memtree.chunk"],
+    [
+        "import memtree",
+        "import memtree.config, memtree.errors",
+        "import memtree.tree, memtree.chunk",
+    ],
 )
 def test_importing_loads_nothing_heavy(statement):
     assert loaded_by(statement) == []

@@ -40,7 +40,9 @@ def test_rare_words_weigh_more_than_common_ones():
 
 
 def test_more_occurrences_score_more_and_longer_passages_less():
-    found = scores(lexicon("cache disk", "cache cache", "cache disk full again today slow"), "cache")
+    found = scores(
+        lexicon("cache disk", "cache cache", "cache disk full again today slow"), "cache"
+    )
     assert found[1] > found[0] > found[2]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -60,7 +62,11 @@ def test_absent_content_is_no_text():
 
 def test_calls_stand_in_the_text_and_their_arguments_can_be_quoted():
     message = Message.of(
-        {"role": "assistant", "content": "Look:", "tool_calls": [call("ls", '{"p":1}'), call("cat")]}
+        {
+            "role": "assistant",
+            "content": "Look:",
+            "tool_calls": [call("ls", '{"p":1}'), call("cat")],
+        }
     )
     assert message.text == 'Look:\nls {"p":1}\ncat {}'
     kinds = [(message.text[s.start : s.end], s.kind, s.quotable) for s in message.segments]
@@ -85,7 +91,8 @@ def test_legacy_and_custom_calls():
 
 
 def test_closed_volatile_blocks_leave_the_view_of_user_messages():
-    text = "a<system-reminder>x</system-reminder>b<environment_details k='1'>\ny\n</environment_details>c"
+    details = "<environment_details k='1'>\ny\n</environment_details>"
+    text = f"a<system-reminder>x</system-reminder>b{details}c"
     assert Message.of({"role": "user", "content": text}).view(Volatile()).text == "abc"
     assert Message.of({"role": "assistant", "content": text}).view(Volatile()).text == text
     assert Message.of({"role": "user", "content": text}).view(Volatile(())).text == text
@@ -131,7 +138,7 @@ def test_posted_spans_hold_the_text_of_the_view(pieces, low, size):
     quotable = len(view.text) - len("\n[image]")
     assert words == view.text[low : min(high, quotable)]
     joined = [Segment(0, 0, "text"), *view.segments]
-    assert all(one.end == other.start for one, other in zip(joined, joined[1:], strict=False))
+    assert all(one.end == other.start for one, other in itertools.pairwise(joined))
 
 
 # ---------------------------------------------------------------- bad input
@@ -192,9 +199,6 @@ def test_every_role_is_read():
     assert tuple(message.role for message in messages) == roles
 
 
-@pytest.mark.xfail(
-    raises=TypeError, reason="a part of an unknown type may have a `text` that is no string"
-)
 @pytest.mark.parametrize("text", [{"a": 1}, 5])
 def test_a_part_of_unknown_type_with_a_strange_text_is_no_crash(text):
     part = {"type": "thinking", "text": text}
@@ -225,7 +229,6 @@ def test_images_have_a_flat_price():
     assert price(message, length) == MESSAGE_OVERHEAD + IMAGE_TOKENS + LOW_DETAIL_TOKENS
 
 
-@pytest.mark.xfail(reason="a refusal part is priced as an image")
 def test_a_refusal_part_costs_its_words():
     refusal = {"type": "refusal", "refusal": "no"}
     assert price(Message.of({"role": "assistant", "content": [refusal]}), length) < 20

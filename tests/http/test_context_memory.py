@@ -1,0 +1,242 @@
+"""`/context_memory` over HTTP: shapes, aliases, and every error that names its place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memtree import __version__
+from memtree.errors import ContextOverflow
+from memtree.ports import Pending
+from tests.http.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, turn
+
+PATHS = [prefix + path for path in ("/context_memory", "/memory") for prefix in
+         ("", "/v1", "/api", "/api/v1")]  # fmt: skip
+
+
+def raising(error: Exception) -> Any:
+    def before() -> None:
+        raise error
+
+    return before
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_every_alias_compresses(path: str):
+    async with edge(None) as client:
+        answer = await client.post(path, json=turn(9))
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["messages"][2] == json.loads(MEMORY_MESSAGE)
+
+
+async def test_the_whole_answer():
+    async with edge(None) as client:
+        answer = await client.post("/v1/context_memory", json=turn(9))
+    shown = answer.json()
+    assert list(shown) == ["messages", "usage", "memory"]
+    posted = shown["usage"]["prompt_tokens"]
+    assert shown["usage"] == {
+        "prompt_tokens": posted,
+        "completion_tokens": 20,
+        "total_tokens": posted + 20,
+        "prompt_tokens_details": {"cached_tokens": posted - 20},
+        "raw_prompt_tokens": posted,
+    }
+    address = shown["memory"].pop("address")
+    assert bytes.fromhex(address)
+    assert shown["memory"] == {
+        "state": "packed", "indexed_tokens": 0, "indexed_messages": 0, "pending_tokens": 0,
+        "epoch": None, "mode": "fresh", "outline_tokens": 4, "recent_tokens": 6,
+        "recall_tokens": 0, "excerpts": 2,
+    }  # fmt: skip
+    headers = {k: v for k, v in answer.headers.items() if k.startswith("x-memtree-")}
+    assert headers.pop("x-memtree-ms").isdigit()
+    assert headers == {
+        "x-memtree-address": address,
+        "x-memtree-raw-tokens": str(posted),
+        "x-memtree-sent-tokens": "20",
+        "x-memtree-state": "packed",
+    }
+
+
+async def test_unchanged_messages_come_back_as_they_were_posted():
+    raw = b'[{"role":"user" ,"content":"\\u0041", "odd":1e2}]'
+    async with edge(None) as client:
+        answer = await client.post("/context_memory", content=b'{"messages":' + raw + b"}")
+    assert answer.content.startswith(b'{"messages":' + raw)
+    assert answer.json()["usage"]["prompt_tokens_details"]["cached_tokens"] == 0
+
+
+async def test_index_only_answers_202_without_messages():
+    async with edge(None) as client:
+        answer = await client.post("/context_memory", json=turn(9, index_only=True))
+    assert answer.status_code == 202
+    assert list(answer.json()) == ["usage", "memory"]
+    assert answer.json()["usage"]["completion_tokens"] == 0
+    assert answer.headers["x-memtree-sent-tokens"] == "0"
+
+
+async def test_explain_is_added_when_asked_for():
+    async with edge(None) as client:
+        answer = await client.post("/context_memory", json=turn(9, explain=True))
+    assert answer.json()["explain"] == {"nodes": [], "excerpts": [], "candidates": []}
+
+
+async def test_the_fields_reach_memory():
+    memory = FakeMemory()
+    async with edge(None, memory) as client:
+        await client.post(
+            "/context_memory",
+            json=turn(1, target_tokens=2_000, query="q", mode="auto", model_context_limit="30000"),
+            headers={"memory-expiration-days": "9"},
+        )
+    ask = memory.asks[0]
+    assert (ask.target, ask.hard, ask.query, ask.mode) == (2_000, True, "q", "auto")
+    assert (ask.window, ask.expiration_days, ask.tenant) == (30_000, 9, "anonymous")
+
+
+async def test_status():
+    memory = FakeMemory()
+    memory.waiting = Pending(1_200, 2)
+    async with edge(None, memory) as client:
+        for prefix in ("", "/v1", "/api", "/api/v1"):
+            answer = await client.get(prefix + "/context_memory/status")
+            assert answer.json() == {
+                "ready": True, "pending_tokens": 1_200, "pending_jobs": 2, "version": __version__,
+            }  # fmt: skip
+
+
+async def test_tree():
+    async with edge(None) as client:
+        answer = await client.post("/v1/context_memory/tree", json=turn(3))
+    assert answer.json() == {"nodes": [{"id": "ab"}], "roots": ["ab"]}
+
+
+BAD = [
+    (b"", None),
+    (b"{", None),
+    (b"[]", None),
+    (b'{"messages":[{"role":"user","content":"\xff"}]}', "messages[0]"),
+    (b'{"messages":[{"role":"user","content":"\\ud800"}]}', None),
+    (b'{"messages":[{"role":"user","content":"\\udc00x"}]}', None),
+    (b'{"messages":' + b"[" * 50_000 + b"]" * 50_000 + b"}", None),
+    (b'{"messages":[{"role":"user","content":"a"}],"x":"\xff"}', "x"),
+    (b'{"messages":[{"role":"user","content":"a"}],"messages":[]}', "messages"),
+    (b"{}", "messages"),
+    (b'{"messages":[]}', "messages"),
+    (b'{"messages":"hi"}', "messages"),
+    (b'{"messages":[1]}', "messages[0]"),
+    (b'{"messages":[{"role":"wizard","content":"a"}]}', "messages[0].role"),
+    (b'{"messages":[{"role":"user","content":5}]}', "messages[0].content"),
+    (b'{"messages":[{"role":"tool","tool_call_id":"1","content":"a"}]}', "messages[0]"),
+    (b'{"messages":[{"role":"user","content":"a"}],"target_tokens":true}', "target_tokens"),
+    (b'{"messages":[{"role":"user","content":"a"}],"index_only":"yes"}', "index_only"),
+    (b'{"messages":[{"role":"user","content":"a"}],"explain":1}', "explain"),
+]
+
+
+@pytest.mark.parametrize("path", ["/context_memory", "/context_memory/tree"])
+@pytest.mark.parametrize(("raw", "param"), BAD)
+async def test_bad_input_is_a_400_that_names_the_place(path: str, raw: bytes, param: str | None):
+    async with edge(None) as client:
+        answer = await client.post(path, content=raw)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["type"]) == (400, "invalid_request_error")
+    assert error["code"] == "invalid_request"
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["param"] == param
+
+
+async def test_a_large_body_is_read_off_the_loop_with_the_same_result():
+    long = [{"role": "user", "content": "x" * 400_000}, *turn(9)["messages"]]
+    async with edge(None) as client:
+        answer = await client.post("/context_memory", json={"messages": long})
+        wrong = await client.post("/context_memory", json={"messages": long, "mode": 5})
+    assert answer.json()["memory"]["state"] == "packed"
+    assert (wrong.status_code, wrong.json()["error"]["param"]) == (400, "mode")
+
+
+async def test_overflow_has_the_words_that_clients_look_for():
+    memory = FakeMemory()
+    memory.before = raising(ContextOverflow(10_000, 12_345))
+    for status in (413, 400):
+        async with edge(None, memory, overflow_status=status) as client:
+            answer = await client.post("/context_memory", json=turn(1))
+        assert answer.status_code == status
+        assert answer.json()["error"] == {
+            "message": "This model's maximum context length is 10000 tokens. However, your "
+            "messages resulted in 12345 tokens.",
+            "type": "invalid_request_error",
+            "param": "messages",
+            "code": "context_length_exceeded",
+        }
+
+
+async def test_an_unexpected_error_is_a_500_without_its_text(caplog: pytest.LogCaptureFixture):
+    memory = FakeMemory()
+    memory.before = raising(KeyError("my secret diary"))
+    async with edge(None, memory) as client:
+        answer = await client.post("/context_memory", json=turn(1))
+    assert answer.status_code == 500
+    assert answer.json()["error"]["code"] == "internal_error"
+    assert "secret" not in answer.text + caplog.text
+    assert "KeyError" in caplog.text
+    assert "in before" in caplog.text
+
+
+async def test_body_over_the_limit_announced_or_not():
+    body = dumps(turn(1))
+
+    async def pieces() -> Any:
+        for _ in range(100):
+            yield body
+
+    async with edge(None, max_body_bytes=1_000) as client:
+        announced = await client.post("/context_memory", content=body * 10)
+        streamed = await client.post("/context_memory", content=pieces())
+    for answer in (announced, streamed):
+        assert answer.status_code == 413
+        assert answer.json()["error"]["code"] == "request_too_large"
+        assert "context length" not in answer.text
+        assert "1000 bytes" in answer.text
+
+
+async def test_a_compressed_body_is_a_415():
+    async with edge(None) as client:
+        answer = await client.post(
+            "/context_memory", content=b"\x1f\x8b", headers={"content-encoding": "gzip"}
+        )
+    assert answer.status_code == 415
+    assert answer.json()["error"]["code"] == "unsupported_media_type"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [("GET", "/context_memory", "POST"), ("DELETE", "/v1/memory", "POST"),
+     ("POST", "/api/context_memory/status", "GET"), ("PUT", "/context_memory/tree", "POST"),
+     ("POST", "/health", "GET")],
+)  # fmt: skip
+async def test_405_on_our_own_routes(method: str, path: str, allowed: str, base: str):
+    async with edge(base) as client:
+        answer = await client.request(method, path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+    assert answer.json()["error"]["code"] == "method_not_allowed"
+
+
+async def test_404_below_our_own_routes_never_reaches_the_upstream(base: str, upstream: Any):
+    async with edge(base) as client:
+        answer = await client.post("/v1/context_memory/nothing", json={})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+    assert not upstream.seen
+
+
+@pytest.mark.parametrize("path", ["/health", "/healthz"])
+async def test_health_needs_nothing(path: str):
+    async with edge(None, host="0.0.0.0") as client:
+        answer = await client.get(path)
+        head = await client.head(path)
+    assert answer.json() == {"status": "ok", "version": __version__}
+    assert head.status_code == 200
