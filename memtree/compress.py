@@ -347,10 +347,16 @@ def _unfold(
 
 def _decayed(posted: History, decision: pack.Packed, known: _Known) -> Unfolded:
     """No tree over the whole in time: the older rounds, cut in the middle."""
-    spans = pack.decay(posted, known.frontier.messages, decision.cut, int(0.9 * decision.memory))
-    plan = Plan(decision.cut, excerpts=spans)
-    text = render(plan, posted, {})
-    return Unfolded(plan, text, tokens.count(text), 0, [])
+    budget = decision.memory - MESSAGE_OVERHEAD
+    share = float(budget)
+    while True:
+        spans = pack.decay(posted, known.frontier.messages, decision.cut, int(share))
+        plan = Plan(decision.cut, excerpts=spans)
+        text = render(plan, posted, {})
+        size = tokens.count(text)
+        if size <= budget or not spans:
+            return Unfolded(plan, text, size, 0, [])
+        share *= min(0.9, budget / size)  # labels and marks are not in the shares
 
 
 def _passed(posted: History, ask: Ask) -> Answer:

@@ -276,7 +276,8 @@ async def test_posting_again_does_not_shorten_the_wait(bench):
     bench.embedder.refuse = lambda text: down.pop() if down and text.startswith("a ") else None
     bench.queue.start()
     chat.submit(bench.queue)
-    await bench.until(lambda: not down and bench.queue._running is None)
+    await bench.until(lambda: not down)
+    await poke(bench, 0)
     chat.submit(bench.queue)
     await poke(bench, 1)
     assert await bench.done(chat) == []
