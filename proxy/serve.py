@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import sys
 from collections.abc import AsyncIterator
@@ -15,6 +14,7 @@ from memtree import __version__
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from proxy.app import Services, create_app
+from proxy.auth import is_loopback
 from proxy.upstream import Upstream
 
 log = logging.getLogger("memtree")
@@ -32,6 +32,7 @@ async def serve(settings: Settings) -> None:
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                date_header=False,  # a relayed answer brings the upstream's
                 timeout_graceful_shutdown=10,
                 h11_max_incomplete_event_size=64 * 1024,
             )
@@ -59,13 +60,6 @@ async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
         "`memtree keys create LABEL`, or pass --open to let everybody in",
         param="host",
     )
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def announce(settings: Settings, runtime: Runtime) -> None:

@@ -11,6 +11,7 @@ stays as it was posted. What this file does not do: give the fields a meaning (`
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -118,10 +119,32 @@ def split(raw: bytes) -> Body:
     except msgspec.ValidationError as error:
         raise BadRequest("the body must be a JSON object") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        place = _half_character(raw)
+        if place is not None:
+            message = f"{place} holds half a surrogate pair, which is no character"
+            raise BadRequest(message, param=place) from error
         raise BadRequest(f"the body is not valid JSON: {_reason(error)}") from error
     spans = _spans(raw, fields)
     _check_utf8(raw, spans)
     return Body(raw, spans)
+
+
+def _half_character(raw: bytes) -> str | None:
+    """Where an otherwise sound body has a lone surrogate, as in `messages[0].content`."""
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    waiting: list[tuple[str, object]] = [("", body)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, str) and any("\ud800" <= one <= "\udfff" for one in value):
+            return place or "body"
+        if isinstance(value, dict):
+            waiting += [(f"{place}.{key}".lstrip("."), inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [(f"{place}[{index}]", inner) for index, inner in enumerate(value)]
+    return None
 
 
 def joined(fragments: Iterable[bytes]) -> bytes:

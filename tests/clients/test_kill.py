@@ -34,7 +34,7 @@ def test_kill_during_indexing_and_restart_give_the_uninterrupted_answer(tmp_path
     history = coding(30_000)
     with running(tmp_path / "whole.db", "--upstream", "none") as server:
         ask(server, history)
-        server.settle(**KEY)
+        server.settle(KEY)
         wanted = ask(server, history)
 
     store = tmp_path / "killed.db"
@@ -52,7 +52,7 @@ def test_kill_during_indexing_and_restart_give_the_uninterrupted_answer(tmp_path
     assert kills, "indexing was over before anything could be killed"
     with running(store, "--upstream", "none") as server:
         ask(server, history)
-        server.settle(**KEY)
+        server.settle(KEY)
         assert ask(server, history) == wanted
     command = [sys.executable, "-m", "proxy.cli", "check", "--store", f"sqlite:///{store}"]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)

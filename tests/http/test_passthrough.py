@@ -42,6 +42,7 @@ async def test_stored_completions_are_the_upstreams(method: str, base: str, upst
         ("/v1models", b"/up/v1/v1models", b""),
         ("/v1/v1/models", b"/up/v1/v1/models", b""),
         ("/v1/a%2Fb%20c/%C3%A9+d", b"/up/v1/a%2Fb%20c/%C3%A9+d", b""),
+        ("/v1/%41%7eb?c=%7E%2f", b"/up/v1/%41%7eb", b"c=%7E%2f"),
         ("/v1/x?a=1&a=2&b=%26%2B+c&d", b"/up/v1/x", b"a=1&a=2&b=%26%2B+c&d"),
         ("/v1/x?u=http://a/b?c", b"/up/v1/x", b"u=http://a/b?c"),
         ("/v1", b"/up/v1", b""),
@@ -133,7 +134,8 @@ async def test_answer_headers_pass_without_hop_by_hop(base: str, upstream: FakeU
 async def test_cookies_of_one_client_never_reach_another(base: str, upstream: FakeUpstream):
     upstream.mode = "headers"
     upstream.answer_headers = [(b"set-cookie", b"who=first; Path=/")]
-    async with edge(base) as client:
+    # By name: a cookie jar leaves IP addresses out on its own.
+    async with edge(base.replace("127.0.0.1", "localhost")) as client:
         await client.get("/v1/models")
         client.cookies.clear()
         await client.get("/v1/models")

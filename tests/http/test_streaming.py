@@ -137,12 +137,17 @@ def test_hanging_up_in_mid_body_is_no_error(
 
 
 @pytest.mark.parametrize("mode", ["cut", "cut-length"])
-def test_a_stream_cut_upstream_never_ends_cleanly(mode: str, address: str, upstream: FakeUpstream):
+def test_a_stream_cut_upstream_never_ends_cleanly(
+    mode: str, address: str, upstream: FakeUpstream, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level("INFO")
     upstream.mode = mode
     with httpx.stream("POST", address + CHAT, json=turn(1)) as answer:
         assert answer.status_code == 200
         with pytest.raises(httpx.RemoteProtocolError):
             answer.read()
+    assert f"http.cut route={CHAT} why=UpstreamFailed" in caplog.text
+    assert "Exception in ASGI application" not in caplog.text
 
 
 def test_request_bodies_are_streamed_not_gathered(address: str, upstream: FakeUpstream):

@@ -64,7 +64,7 @@ def test_every_own_field_goes_and_the_rest_stays_valid(name: str):
         (b'"text"', "must be a JSON object"),
         (b'{"a":"\xff"}', "not valid UTF-8"),
         (b'{"\xff":1}', "invalid UTF-8"),
-        (b'{"a":"\\ud800"}', "not valid JSON"),
+        (b'{"a":"\\ud800"}', "half a surrogate"),
         (b'{"a":NaN}', "not valid JSON"),
         (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
         (b'{"a":1,"a":2}', "stands twice"),
@@ -97,3 +97,16 @@ def test_messages_must_be_a_non_empty_array(value: bytes):
 def test_messages_keep_their_fragments():
     messages = split(ODD).messages()
     assert [message.raw for message in messages] == [b'{"role":"user"}']
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (b'{"messages":[{"role":"user","content":"a\\ud800"}]}', "messages[0].content"),
+        (b'{"messages":[],"query":"\\udc00x"}', "query"),
+    ],
+)
+def test_half_a_surrogate_pair_is_named(body: bytes, place: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        split(body)
+    assert caught.value.param == place

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.slow
 
 
 def blocks_lose_a_character(original):
-    def mutant(text):
-        found = list(original(text))
+    def mutant(text, **named):
+        found = list(original(text, **named))
         *rest, (start, end, border, code) = found
         return [*rest, (start, end - (end - start > 20), border, code)]
 

@@ -85,7 +85,10 @@ class Client(RuleBasedStateMachine):
             return
         place = asked[int(at * (len(asked) - 1))]
         index = history.posted[place]
-        changed = Message.of({"role": "user", "content": f"EDIT {seed} {' again' * (seed % 90)}"})
+        words = f"EDIT {seed}{' again' * (seed % 90)}"
+        if words == self.posted[index].text:
+            return
+        changed = Message.of({"role": "user", "content": words})
         edited = [*self.posted[:index], changed, *self.posted[index + 1 :]]
         before, after = history.addresses, history_of(edited).addresses
         assert before[: place + 1] == after[: place + 1]

@@ -301,17 +301,14 @@ async def failing_while_posted_again(bench, error):
     return await bench.done(chat)
 
 
-@pytest.mark.xfail(reason="leaves in flight are left out of the newer payload, then lost")
 async def test_a_batch_that_failed_is_in_the_newer_payload(bench):
     assert await failing_while_posted_again(bench, EmbedderUnavailable("down")) == [0, 1, 2]
 
 
-@pytest.mark.xfail(reason="a defect drops the job of that name, which may be a newer one")
 async def test_a_defect_does_not_cost_the_newer_payload(bench):
     assert set(await failing_while_posted_again(bench, ValueError("defect"))) >= {1, 2}
 
 
-@pytest.mark.xfail(reason="a job is replaced by its start, which moves as work is done")
 async def test_a_revert_drops_abandoned_work_when_some_is_done(bench):
     chat = Chat("a", 4)
     bench.embedder.gate.clear()

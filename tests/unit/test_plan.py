@@ -68,7 +68,6 @@ def test_nothing_to_quote_gives_no_line():
     assert list(quote_lines([Span(0, 0, 3), Span(1, 0, 0)], history("  \n", "x"))) == []
 
 
-@pytest.mark.xfail(reason="explain lists a piece of white space that is not shown")
 def test_quotes_are_what_is_shown():
     assert quotes([Span(0, 0, 3)], history("  \n")) == []
 
@@ -120,7 +119,6 @@ def test_every_quote_has_balanced_fences(pieces, data):
         assert text[low:high] in body
 
 
-@pytest.mark.xfail(reason="a tilde fence is reopened with backticks, which its end does not close")
 def test_a_tilde_fence_is_reopened_as_one():
     text = "~~~\na\nb\n~~~\nend\n"
     assert line([Span(0, 6, len(text))], history(text)) == "[0 user] ~~~\nb\n~~~\nend\n"

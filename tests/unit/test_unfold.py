@@ -263,7 +263,6 @@ def test_no_candidate_stands_in_the_answer():
         assert not any(s.message == message and s.start <= start and end <= s.end for s in shown)
 
 
-@pytest.mark.xfail(reason="a rule and an excerpt that touch are explained as one piece")
 def test_a_rule_beside_an_excerpt_is_an_excerpt_of_its_own():
     """Both stand in the answer, in two places; the union of them stands nowhere."""
     before, rule, behind = (
