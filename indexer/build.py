@@ -48,8 +48,8 @@ class StageOne:
 
     async def close(self) -> None:
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
+            pool, self._pool = self._pool, None
+            await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
 
     async def _run(self, tail: Tail, size: int) -> Grown:
         if size > THREAD_TOKENS and self._child:

@@ -11,7 +11,7 @@ simulation and re-measured by `make bench`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from memtree.history import History
@@ -97,33 +97,34 @@ def _cut(history: History, target: int) -> tuple[int, int]:
     """The cut and the size of what follows: whole rounds, the newest always."""
     looping = history.facts[-1].answers is not None
     budget = (LOOP_SHARE if looping else RECENT_SHARE) * target
-    rounds = list(history.round_ends())
-    sizes = [sum(f.tokens for f in history.facts[first:end]) for first, end in rounds]
-    kept, total = 1, sizes[-1]
-    while kept < len(rounds) and total + sizes[-kept - 1] <= budget:
-        if looping and kept >= LOOP_ROUNDS and total + sizes[-kept - 1] > RECENT_SHARE * target:
+    starts = history.rounds
+
+    def size(back: int) -> int:
+        """Tokens of the round that is `back`-th from the end, 1 the newest."""
+        end = starts[-back + 1] if back > 1 else len(history)
+        return sum(fact.tokens for fact in history.facts[starts[-back] : end])
+
+    kept, total = 1, size(1)
+    while kept < len(starts) and total + size(kept + 1) <= budget:
+        wider = total + size(kept + 1)
+        if looping and kept >= LOOP_ROUNDS and wider > RECENT_SHARE * target:
             break
-        kept += 1
-        total += sizes[-kept]
-    kept, total = _open_with_assistant(history, rounds, sizes, kept, total, target)
-    return rounds[-kept][0], total
+        kept, total = kept + 1, wider
+    kept, total = _open_with_assistant(history, size, kept, total, target)
+    return starts[-kept], total
 
 
 def _open_with_assistant(
-    history: History,
-    rounds: Sequence[tuple[int, int]],
-    sizes: Sequence[int],
-    kept: int,
-    total: int,
-    target: int,
+    history: History, size: Callable[[int], int], kept: int, total: int, target: int
 ) -> tuple[int, int]:
     """Strict templates reject user after user: let an assistant round follow the memory message."""
-    if history.facts[rounds[-kept][0]].role != "user":
+    starts = history.rounds
+    if history.facts[starts[-kept]].role != "user":
         return kept, total
     if kept > 1:
-        return kept - 1, total - sizes[-kept]
-    if len(rounds) > 1 and history.facts[rounds[-2][0]].role == "assistant":
-        wider = total + sizes[-2]
+        return kept - 1, total - size(kept)
+    if len(starts) > 1 and history.facts[starts[-2]].role == "assistant":
+        wider = total + size(2)
         if wider <= 2 * RECENT_SHARE * target + total and wider <= target - 2 * WRAPPER:
             return 2, wider
     return kept, total

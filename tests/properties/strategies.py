@@ -26,6 +26,7 @@ from memtree.compress import Answer, Ask, Memory
 from memtree.history import History, read
 from memtree.message import SYSTEM_ROLES, Message, Volatile
 from memtree.node import EMPTY, Frontier, Node, places
+from memtree.ports import Store
 from memtree.stores import open_store
 from tests.fakes import HashingEmbedder
 
@@ -200,7 +201,7 @@ class World:
     """One process: a memory over a store, with the fake embedder or without."""
 
     memory: Memory
-    store: object
+    store: Store
     queue: InProcessQueue | NoQueue
 
     async def settle(self) -> None:
