@@ -68,6 +68,8 @@ class StageOne:
             )
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, build.grow, tail)
+        except BrokenExecutor:
+            raise  # the child died; a RuntimeError, too
         except RuntimeError as error:  # the pool was shut down meanwhile
             raise Unavailable("the process is shutting down") from error
 

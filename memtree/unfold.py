@@ -25,9 +25,9 @@ from memtree.plan import Plan, Shown, Span, outline_line, render
 from memtree.rank import Ranking
 
 LABEL = 6  # tokens of `[123 user] ` and the line's end
-WHOLE = 320  # a message up to this size is quoted whole or not at all
+WHOLE = 500  # a message up to this size is quoted whole or not at all
 LOPSIDED = 3.0  # assistant text over user text, per message
-USER_SHARE = 0.4
+USER_SHARE = 0.5  # docs/decisions/0005
 PATIENCE = 40  # candidates in a row that may fail to fit
 
 Count = Callable[[str], int]

@@ -232,8 +232,8 @@ def test_after_an_edit_most_leaves_are_the_old_ones(seed, at):
     old = {node.id for node in before.nodes if node.is_leaf}
     new = {node.id for node in after.nodes if node.is_leaf}
     event(f"new leaves: {min(len(new - old), 8)}")
-    # An edit in one place changes the leaf it is in; the rest of some leaves is falling in step.
-    assert len(new - old) <= 10
+    # Falling in step takes 1-4 leaves, 9 in the worst of 120 seeds; without it all would be new.
+    assert len(new - old) <= 20
     assert before.frontier.leaves < 25 or len(new & old) > len(old) // 3
 
 

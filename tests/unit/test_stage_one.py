@@ -65,7 +65,6 @@ async def test_who_gives_up_waiting_does_not_stop_the_others(tail):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="a broken pool is a RuntimeError, so it is taken for a shutdown and kept")
 async def test_a_killed_child_costs_nothing_but_time(tail):
     builder = StageOne(child=True)
     try:

@@ -1,0 +1,157 @@
+"""Promise 10: when a part of ours fails, the answer still comes, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from indexer.build import StageOne
+from indexer.inprocess import NoQueue
+from indexer.runtime import SystemClock
+from memtree import tokens
+from memtree.build import Grown, Tail
+from memtree.compress import Ask, Memory
+from memtree.errors import EmbedderUnavailable, StoreUnavailable, Unavailable
+from memtree.message import Message
+from memtree.node import Node
+from memtree.ports import Batch
+from memtree.stores import open_store
+from tests.fakes import HashingEmbedder
+from tests.sessions import chat
+
+NEEDLE = "The vault code is 7319."
+
+
+class BrokenStore:
+    """Fails in the named methods and is a real store otherwise."""
+
+    def __init__(self, *broken: str) -> None:
+        self._broken = broken
+        self._store = open_store("memory:")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._broken:
+            return self._fail
+        return getattr(self._store, name)
+
+    async def _fail(self, *_: object) -> Any:
+        raise StoreUnavailable("gone")
+
+
+class DumbEmbedder(HashingEmbedder):
+    """Answers nothing."""
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        raise EmbedderUnavailable("gone")
+
+    async def embed_query(self, text: str) -> Any:
+        raise EmbedderUnavailable("gone")
+
+
+class NoBuilder:
+    """Stage 1 that cannot run."""
+
+    async def grow(self, tail: Tail, size: int) -> Grown:
+        raise Unavailable("gone")
+
+
+class LostNodes:
+    """A store that knows an address and has lost a node below it."""
+
+    def __init__(self) -> None:
+        self._store = open_store("memory:")
+        self.lost: bytes | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def commit(self, tenant: str, batch: Batch) -> None:
+        if self.lost is None:
+            self.lost = next(node.id for node in batch.nodes if node.is_leaf)
+        await self._store.commit(tenant, batch)
+
+    async def descendants(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
+        found = await self._store.descendants(tenant, ids)
+        return {id_: node for id_, node in found.items() if id_ != self.lost}
+
+
+def posted() -> tuple[Message, ...]:
+    fields = chat(160, words=60)
+    fields[40] = {"role": "user", "content": f"Please note: {NEEDLE}"}
+    fields.append({"role": "user", "content": "What is the vault code?"})
+    return tuple(Message.of(one) for one in fields)
+
+
+def memory(store: Any, builder: Any = None, embedder: Any = None) -> Memory:
+    return Memory(
+        store, builder or StageOne(child=False), NoQueue(), SystemClock(), embedder=embedder
+    )
+
+
+def size_of(messages: Sequence[bytes]) -> int:
+    return sum(tokens.count(msgspec.json.decode(raw)["content"]) + 4 for raw in messages)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        ("frontiers",),
+        ("descendants",),
+        ("commit",),
+        ("vectors",),
+        ("frontiers", "commit", "vectors"),
+    ],
+)
+async def test_without_the_store_the_tree_is_built_for_the_request(broken: tuple[str, ...]) -> None:
+    used = memory(BrokenStore(*broken), embedder=HashingEmbedder())
+    ask = Ask("t", posted(), target=4_000, hard=True)
+    for _ in range(2):
+        answer = await used.compress(ask)
+        assert answer.changed
+        assert NEEDLE in msgspec.json.decode(answer.messages[0])["content"]
+        assert size_of(answer.messages) <= 4_000
+        if "vectors" not in broken and "descendants" not in broken:
+            assert answer.state == "degraded:store"
+
+
+async def test_without_the_embedder_words_rank() -> None:
+    answer = await memory(open_store("memory:"), embedder=DumbEmbedder()).compress(
+        Ask("t", posted(), target=4_000, hard=True)
+    )
+    assert NEEDLE in msgspec.json.decode(answer.messages[0])["content"]
+
+
+@pytest.mark.parametrize("target", [1_000, 4_000, 9_000])
+async def test_without_a_tree_older_rounds_decay_within_the_target(target: int) -> None:
+    question = {"role": "user", "content": "What is the vault code?"}
+    history = tuple(Message.of(one) for one in [*chat(40, words=500), question])
+    answer = await memory(open_store("memory:"), NoBuilder()).compress(
+        Ask("t", history, target=target, hard=True)
+    )
+    assert answer.state == "degraded:indexing"
+    assert answer.messages[-1] == history[-1].raw
+    assert size_of(answer.messages) <= target
+    shown = msgspec.json.decode(answer.messages[0])["content"]
+    assert "[...]" in shown
+    for one in answer.explain()["excerpts"]:
+        piece = history[one["message"]].text[one["start"] : one["end"]]
+        assert piece in shown
+
+
+async def test_a_lost_node_means_a_new_tree() -> None:
+    store = LostNodes()
+    ask = Ask("t", posted(), target=4_000, hard=True)
+    wanted = await memory(store).compress(ask)
+    again = await memory(store).compress(ask)  # another process: nothing is kept in memory
+    assert again.messages == wanted.messages
+    assert again.state == "packed"
+
+
+async def test_index_without_a_store_still_answers() -> None:
+    answer = await memory(BrokenStore("frontiers", "commit")).index(Ask("t", posted()))
+    assert answer.state == "degraded:store"
+    assert answer.indexed_tokens > 0
+    assert answer.messages == ()
