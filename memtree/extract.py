@@ -32,14 +32,13 @@ _ERROR = re.compile(
     r"traceback|exit code [1-9])\b",
     re.IGNORECASE,
 )
-_DECISION = re.compile(
-    r"\b(?:decid\w+|because|instead|switch\w*|fixed|fix|cause[ds]?|so that|agreed|chose|will use|"
-    r"turns out|reverted|rolled back|replaced|renamed|moved|done|works now|remains|todo|open)\b",
-    re.IGNORECASE,
+_TROUBLE = ("error", "exception", "fail", "fatal", "panic", "traceback", "exit code")
+_DECISION = frozenset(
+    """decided decide decision because instead switch switched switching fixed fix cause caused
+    causes agreed chose turns reverted rolled replaced renamed moved done works remains todo
+    open""".split()
 )
-_RULE = re.compile(
-    r"\b(?:always|never|must|don'?t|do not|only|from now on|prefer)\b", re.IGNORECASE
-)
+_RULE = frozenset("always never must don't dont not only prefer now".split())
 _FILLER = re.compile(
     r"(?:thanks|thank you|great|ok(?:ay)?|sure|hello|hi|hey|wow|cool|nice|awesome|yes|yeah|"
     r"no problem|absolutely|certainly|of course|here(?:'s| is)|let me|i'll|let's)\b",
@@ -165,11 +164,13 @@ def _base(source: Source) -> float:
 
 def _merit(text: str) -> float:
     score = min(1.2, 0.3 * len(_FACT.findall(text[:SENTENCE])))
-    if _ERROR.search(text):
+    lower = text.lower()
+    words = lower.split()
+    if any(sign in lower for sign in _TROUBLE):
         score += 1.2
-    if _DECISION.search(text):
+    if not _DECISION.isdisjoint(words):
         score += 0.9
-    if _RULE.search(text):
+    if not _RULE.isdisjoint(words):
         score += 0.6
     if _FILLER.match(text):
         score -= 1.2
