@@ -255,7 +255,7 @@ def _ask(history: History, cut: int, room: int, count: Count) -> list[Chosen]:
     if any(history.facts[index].role == "user" for index in recent):
         return []
     ask = next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
-    if ask is None:
+    if ask is None or room <= 0:
         return []
     text = history.view(ask).text
     size = count(text)
