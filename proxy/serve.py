@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
 
@@ -18,6 +20,8 @@ from proxy.auth import is_loopback
 from proxy.upstream import Upstream
 
 log = logging.getLogger("memtree")
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 async def serve(settings: Settings) -> None:
@@ -36,9 +40,30 @@ async def serve(settings: Settings) -> None:
                 timeout_graceful_shutdown=10,
                 h11_max_incomplete_event_size=64 * 1024,
             )
-            server = uvicorn.Server(config)
+            server = Server(config)
             announce(settings, runtime)
             await server.serve()
+
+
+class Server(uvicorn.Server):
+    """uvicorn's own raises a caught signal again when it has stopped, and the process would end
+    before the index queue is drained and the store is closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        try:
+            for number in SIGNALS:
+                loop.add_signal_handler(number, self.handle_exit, number, None)
+        except NotImplementedError:  # Windows
+            with super().capture_signals():
+                yield
+            return
+        try:
+            yield
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
 
 
 @asynccontextmanager
