@@ -1,87 +1,233 @@
 """Anchors: the words of a text that a summary must not lose or invent, found by rule.
 
-Error names, paths, dates, quoted names, identifiers, numbers with meaning, proper nouns; each is a
-substring of the text. Words are classified once and remembered, because code repeats its words.
+Error names, paths, dates, identifiers, options, amounts, versions, quoted titles, proper nouns.
+Every anchor is a substring of the text.
+What this file does not do: mask secrets (callers pass masked text) or know about roles.
+
+    >>> anchors("In src/app.py parse_row raises KeyError since 2024-03-01, 12 % of rows.")
+    ('KeyError', 'src/app.py', '2024-03-01', 'parse_row', '12 %')
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 LEAF_ANCHORS = 12
-LONGEST = 80  # characters of one anchor
 REACH = 6_000  # characters looked at; a leaf is rarely longer
-ERROR, PATH, DATE, QUOTED, IDENTIFIER, NUMBER, NAME, MONTH, PLAIN = range(9)
 
-_WORD = re.compile(r"[^\s\"'`()\[\]{}<>,;=|*#!?]+")
-_QUOTED = re.compile(r"`([^`\n]{2,60})`")
-_KINDS = (
-    (ERROR, re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Fault|Timeout)")),
-    (
-        PATH,
-        re.compile(r"(?:[\w.@~-]+)?(?:/[\w.@-]+)+(?::\d+)?|[\w-]+\.[a-z]{1,4}[a-z0-9]?(?::\d+)?"),
-    ),
-    (DATE, re.compile(r"\d{4}-\d\d-\d\d\S*")),
-    (IDENTIFIER, re.compile(r"[A-Za-z]\w*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z]{1,9}\w*-\d[\w-]*")),
-    (NUMBER, re.compile(r"[$€£]\d[\d.]*\w?|\d[\d.]*(?:%|ms|kB|MB|GB|km|kg|€)|\d{3,}|\d+\.\d+")),
-    (NAME, re.compile(r"[A-Z][a-z]{2,}(?:-[A-Z][a-z]+)?")),
+_TOKEN = re.compile(r"[A-Za-z0-9_./\\@~$€£%:+#-]{2,}")
+_FILE = (
+    r"(?:py|pyi|js|mjs|jsx|ts|tsx|rs|go|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|md|rst|txt|"
+    r"toml|json|jsonl"
+    r"|ya?ml|sh|bash|ps1|sql|html?|css|scss|vue|svelte|cfg|ini|env|lock|xml|csv|tsv|log|ipynb|"
+    r"proto|tf"
+    r"|scm|el|lua|ex|hs|ml|pony|png|jpe?g|svg|gif|pdf|zip|gz|db|exe|dll|so|conf)"
 )
+_ERROR = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Fault|Panic)|E[A-Z]{4,}|SIG[A-Z]{3,}")
+_PATH = re.compile(
+    rf"(?:[\w.@~+\\:-]*[/\\])*[\w.@+-]*\w\.{_FILE}(?::\d+)?"
+    r"|(?:~|\.{1,2}|[A-Z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?|(?:[\w.@+-]+/){2,}[\w.@+-]*|"
+    r"[\w.@-]*[a-z][\w.@-]*/"
+)
+_URL = re.compile(r"[a-z]{2,6}://[\w.-]+\.[\w.:/~%+#@-]+")
+_HUMPS = re.compile(r"[a-z]+[0-9]*(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+# What begins with a digit or a sign, or mixes digits and letters. The first group to match wins.
+_MIXED = re.compile(
+    r"(?P<date>\d{4}[-/]\d\d?[-/]\d\d?(?:T[\d:.+Z-]+)?|\d{1,2}[./]\d{1,2}[./]\d{4})"
+    r"|(?P<amount>[$€£]\d[\d,.]*[kKMB]?|\d[\d,.]*%)"
+    r"|(?P<option>--?[a-z][\w-]{2,})"
+    r"|(?P<version>v?\d+(?:\.\d+){2,}[\w.+-]*|v\d+(?:\.\d+)*)"
+    r"|(?P<ident>[A-Z]{2,}-\d+)"
+    r"|(?P<commit>(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})"
+    r"|(?P<special>#\d+|[A-Z]+\d[\w-]*)"
+    r"|(?P<number>\d{1,3}(?:,\d{3})+|\d{3,7}|\d+\.\d+)"
+)
+_RANK = {
+    "error": 6.0, "path": 5.0, "date": 4.5, "amount": 3.6, "unit": 3.4, "title": 3.2,
+    "option": 3.2, "ident": 3.0, "name": 3.0, "version": 2.8, "url": 2.4, "commit": 2.0,
+    "dotted": 1.8, "special": 1.4, "number": 1.4,
+}  # fmt: skip
+_NOISE = frozenset(
+    "SEARCH REPLACE HEAD TODO NOTE AND NOT THE FOR e.g i.e n/a and/or ERROR ERRORS EMPTY ENTER "
+    "EXISTS EXPLAIN EITHER EVERY EXCEPT EXAMPLE ENDIF INFO DEBUG WARNING Y/n __init__ __main__ "
+    "__name__ README".split()
+)
+
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
+    r"Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+_DATE = re.compile(
+    rf"(?:\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}\b(?:[ -]\d{{1,2}}(?:st|nd|rd|"
+    rf"th)?\b)?(?:[,-]? ?\d{{4}}\b)?"
+)
+_DATE_CJK = re.compile(
+    r"[0-9]{2,4}[年년](?: ?\d{1,2}[月월](?: ?\d{1,2}[日일])?)?|[0-9]{1,2}[月월] ?\d{1,2}[日일]"
+)
+_MONEY = re.compile(r"[$€£¥][0-9][\d,.]*\d")
+_UNIT = re.compile(
+    r"[0-9][\d,.]*(?: ?(?:%|°C|ms\b|[kKMGT]i?B\b|km\b|kg\b|USD|EUR|GBP|[ap]m\b)"
+    r"| (?:second|minute|hour|day|week|month|year|token|page|word|mile|dollar|euro)s?\b| people\b"
+    r"|万元|万|円|元|岁|歳|人|キロ|时|時|分|명)"
+)
+_HEADING = re.compile(r"^(?:#+ .*|[ \t]*(?:[-*] |\d+\. )?\*\*[^*\n]+\*\*)", re.MULTILINE)
 _MONTHS = frozenset(
-    "January February March April May June July August September October November December".split()
+    "Jan Feb Mar Apr May Jun Jul Aug Sep Sept Oct Nov Dec January February March April June "
+    "July August "
+    "September October November December".split()
 )
-_MEMO_LIMIT = 100_000
-_memo: dict[str, int] = {}
+_LETTERS = re.compile(r"[JFMASOND][a-z]{2,8}")
+_NOT_BEFORE = ("_", "/", ".", "-", "*", "#", "(", "[", "<", "`")
+_CAPITAL = "A-ZÀ-ÖØ-ÞĀЁА-ЯΑ-Ω"
+_SMALL = "a-zß-öø-ÿāčćēěğīłńōřśşšťūůýžżёа-яά-ώ"
+_NAME = re.compile(
+    rf"[{_CAPITAL}][{_SMALL}]+(?:['’][{_CAPITAL}]?[{_SMALL}]+)?"
+    rf"(?:(?: of | de | van | von | )[{_CAPITAL}][{_SMALL}]+)*"
+)
+_TITLE = re.compile(r"[\"“«]([A-ZÀ-ÞА-Я][^\"“”»\n]{2,40})[\"”»]")
+_TITLE_CJK = re.compile(r"[「『《]([^」』》\n]{2,24})[」』》]")
+_KATAKANA = re.compile(r"[ァ-ヴー]{3,}(?:・[ァ-ヴー]+)*")
+_STARTERS = frozenset(
+    "The This That These Those There Then They Their Them Thus Than Here Hey Hello However "
+    "Hope How He Her His Him "
+    "She It Its In If Is Into I'm I've I'd I'll Im You Your You're You've Yes Yeah Yep Yup We "
+    "We're We've What When "
+    "Where Which While Who Why Will With Without Would Wow Was Were Well A An And Any "
+    "Anything Are As At Also "
+    "Although After Again All Always Absolutely Actually Awesome Amazing Before Because Being "
+    "Besides But By Can "
+    "Certainly Congrats Congratulations Cool Could Definitely Did Do Does Don't During Each "
+    "Either Especially Even "
+    "Ever Every Everything Exactly Finally First For From Feel Further Get Give Glad Go Going "
+    "Good Gotta Got Great "
+    "Had Has Have Haven't Having Happy Just Keep Let Let's Like Look Looking Looks Lastly "
+    "Make Makes Maybe Me My May "
+    "Might More Most Much Must My Never Nice Next No Nope Not Note Nothing Now Of Oh Ok Okay "
+    "On Once One Only Or Our "
+    "Out Over Overall Perfect Perhaps Please Plus Really Recently Remember Right Same Second "
+    "See Seeing Seems Should "
+    "Since So Some Something Sometimes Sorry Sounds Stay Still Such Sure Take Talk Tell Thank "
+    "Thanks That's There's "
+    "Third To Today Together Too Try True Two Under Until Up Us Use Using Very Via Yesterday "
+    "Yet Yours Step Example "
+    "Guess Anyway Recent Check Create Update Add Consider Ensure Define Set Based Given "
+    "Specific Instead Hi Bye Take "
+    "Time Way What's It's He's She's Who's Been Both Another Other Others Day Der Die Das Ein "
+    "Eine Und Ich Wir Sie Es "
+    "Le La Les Un Une Et Je Nous Vous El Los Las Una Yo Él Ella Я Мы Он Она Они Это Как Что "
+    "Но".split()
+)
 
 
 def anchors(text: str, limit: int = LEAF_ANCHORS) -> tuple[str, ...]:
-    """Up to `limit` anchors, the most important kind first, then by first mention."""
-    found: dict[str, tuple[int, int]] = {}
-    for order, (word, kind) in enumerate(_found(text[:REACH])):
-        if 2 <= len(word) <= LONGEST and word not in found:
-            found[word] = (kind, order)
-    return tuple(sorted(found, key=found.__getitem__)[:limit])
+    """Up to `limit` anchors, the most important first."""
+    return top(weigh(text), limit)
 
 
-def _found(text: str) -> Iterator[tuple[str, int]]:
-    before = ""
-    words = _WORD.findall(text)
-    for index, raw in enumerate(words):
-        word = raw.rstrip(".:-")
-        kind = _memo.get(word)
-        if kind is None:
-            kind = _learn(word)
-        if kind == MONTH:
-            yield _date(text, words, index) or word, DATE
-        elif kind == NAME:
-            if before.islower():  # not merely the first word of a sentence
-                yield word, NAME
-        elif kind != PLAIN:
+def top(weights: Mapping[str, float], limit: int) -> tuple[str, ...]:
+    """The heaviest words; equal weights keep their order. A word inside a kept one adds nothing."""
+    kept: list[str] = []
+    for word in sorted(weights, key=weights.__getitem__, reverse=True):
+        if len(kept) == limit:
+            break
+        if not any(word in other for other in kept):
+            kept.append(word)
+    return tuple(kept)
+
+
+def weigh(text: str, prose: bool = True) -> dict[str, float]:
+    """Anchors and their importance. `prose`: names, titles, worded dates and amounts as well."""
+    text = text[:REACH]
+    counts = Counter(_TOKEN.findall(text))
+    found: dict[str, float] = {}
+    for word, kind in [*_tokens(counts), *(_phrases(text) if prose else ())]:
+        # How often a word stands there says little beyond three times.
+        weight = _RANK[kind] + 0.3 * min(counts[word], 4)
+        if weight > found.get(word, 0.0):
+            found[word] = weight
+    return found
+
+
+def _tokens(counts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for token in counts:
+        if token.isalpha() and (token.islower() or token.istitle()):
+            continue  # plain words: most of any prose
+        word = token.rstrip(":.,#+-\\") if token[0] in "-.#" else token.strip(":.,#+-\\")
+        word = word.removeprefix("self.").removeprefix("this.")
+        kind = _kind(word) if 2 < len(word) <= 100 and word not in _NOISE else None
+        if kind and (kind != "number" or token[-1] != ":"):  # "1561:" numbers a source line
             yield word, kind
-        before = raw
-    if "`" in text:
-        for quoted in _QUOTED.findall(text):
-            yield quoted, QUOTED
 
 
-def _date(text: str, words: list[str], index: int) -> str:
-    """`March 5`, `5 March` or `March 5, 2024`, where it stands so in the text."""
-    around = [word.strip(".,:") for word in words[max(0, index - 1) : index + 3]]
-    at = min(index, 1)
-    after = [word for word in around[at + 1 :] if word.isdigit()]
-    shapes = [f"{around[at]} {', '.join(after[:2])}", f"{around[at]} {' '.join(after[:1])}"]
-    if at and around[0].isdigit():
-        shapes.insert(0, f"{around[0]} {around[at]}")
-    return next((shape for shape in shapes if any(map(str.isdigit, shape)) and shape in text), "")
+@lru_cache(maxsize=1 << 16)  # code repeats its words
+def _kind(word: str) -> str | None:
+    """The class of a token that is no plain word. Cheap tests choose which pattern is tried."""
+    if (word[0].isupper() and _ERROR.fullmatch(word)) or word.endswith(("Error", "Exception")):
+        return "error"
+    if "/" in word or "\\" in word:
+        return "path" if _PATH.fullmatch(word) else "url" if _URL.fullmatch(word) else None
+    if word.isalpha():
+        return "special" if word.isupper() else "ident" if _HUMPS.fullmatch(word) else None
+    if "." in word and _PATH.fullmatch(word):
+        return "path"
+    if word.isidentifier():
+        if "_" in word:
+            return "ident" if word[0] != "_" and word[-1] != "_" else "special"
+        if _HUMPS.fullmatch(word):
+            return "ident"
+    elif "." in word and _DOTTED.fullmatch(word):
+        return "dotted"
+    match = _MIXED.fullmatch(word)
+    return match.lastgroup if match else None
 
 
-def _learn(word: str) -> int:
-    if len(word) > LONGEST:
-        return PLAIN
-    kind = next((kind for kind, pattern in _KINDS if pattern.fullmatch(word)), PLAIN)
-    if word in _MONTHS:
-        kind = MONTH
-    if len(_memo) >= _MEMO_LIMIT:
-        _memo.clear()
-    _memo[word] = kind
-    return kind
+def _phrases(text: str) -> Iterator[tuple[str, str]]:
+    if not _MONTHS.isdisjoint(_LETTERS.findall(text)):
+        for match in _DATE.finditer(text):
+            # "May" alone is a verb, "March" a walk.
+            if match.group()[-1].isdigit() or match.group()[0].isdigit():
+                yield match.group(), "date"
+    for match in _UNIT.finditer(text):
+        yield match.group(), "unit"
+    for match in _MONEY.finditer(text):
+        yield match.group(), "amount"
+    for match in _TITLE.finditer(text):
+        yield match.group(1).rstrip(".,!? "), "title"
+    for name in _names(text):
+        yield name, "name"
+    if not text.isascii():
+        for pattern, kind in ((_DATE_CJK, "date"), (_TITLE_CJK, "title"), (_KATAKANA, "name")):
+            for match in pattern.finditer(text):
+                yield match.group(match.lastindex or 0), kind
+
+
+def _names(text: str) -> Iterator[str]:
+    """Capitalised runs. At the start of a sentence one counts only if it is met elsewhere too."""
+    if "**" in text or "# " in text:
+        text = _HEADING.sub(".", text)  # words of a title are capitalised anyway
+    sure: dict[str, None] = {}
+    starts: Counter[str] = Counter()
+    for match in _NAME.finditer(text):
+        name, at = match.group(), match.start()
+        before = text[max(0, at - 2) : at]
+        first, _, rest = name.partition(" ")
+        if first in _STARTERS:
+            name = rest
+        name = name.removesuffix("'s").removesuffix("’s")
+        if len(name) < 3 or name in _STARTERS or before[-1:] in _NOT_BEFORE:
+            continue
+        if re.split("['’]", name, maxsplit=1)[0] in _STARTERS:
+            continue  # "They've", "Can't"
+        if (before[-1:] == " " and before[0] not in ".!?:…\n*#>-•") or (name == rest and rest):
+            sure[name] = None
+        else:
+            starts[name] += 1
+    yield from sure
+    for name, count in starts.items():
+        if name not in sure and count > 2 and name.lower() not in text:
+            yield name

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 MASK = "[secret]"
@@ -29,21 +29,23 @@ class Secret:
     end: int
 
 
-# (kind, literals of which one must occur, pattern). The literals are the prefilter: `in` runs at
-# over 2 GB/s a literal, the fastest alternation of all patterns at 40 MB/s.
-_VENDORS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
-    (kind, literals, re.compile(rf"(?<![A-Za-z0-9_-])(?:{pattern})(?![A-Za-z0-9])"))
+# A key is a long run with digits in it. This one pattern decides, at over 80 MB/s, whether the
+# others are tried at all; and each of those only where its literal beginning stands.
+_RUN = re.compile(r"[A-Za-z0-9_-]{16,}")
+_DIGIT = re.compile(r"[0-9]")
+_VENDORS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
+    (kind, literal, re.compile(rf"{pattern}(?![A-Za-z0-9])"))
     for kind, literals, pattern in (
         ("anthropic", ("sk-ant-",), r"sk-ant-[A-Za-z0-9_-]{20,}"),
         ("openai", ("sk-",), r"sk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}"),
-        ("stripe", ("k_live_", "k_test_"), r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}"),
+        ("stripe", ("sk_", "rk_", "pk_"), r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,}"),
         ("stripe", ("whsec_",), r"whsec_[A-Za-z0-9+/=]{24,}"),
         ("aws", ("AKIA", "ASIA"), r"A[KS]IA[A-Z0-9]{16}"),
         ("github", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{30,}"),
         ("github", ("github_pat_",), r"github_pat_[A-Za-z0-9_]{22,}"),
         ("gitlab", ("glpat-",), r"glpat-[A-Za-z0-9_.-]{18,}"),
         ("slack", ("xox", "xapp-"), r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}"),
-        ("slack", ("hooks.slack.com",), r"(?<=services/)T\w+/B\w+/\w{16,}"),
+        ("slack", ("hooks.slack.com/",), r"hooks\.slack\.com/services/T\w+/B\w+/\w{16,}"),
         ("google", ("AIza",), r"AIza[A-Za-z0-9_-]{35}"),
         ("google", ("ya29.",), r"ya29\.[A-Za-z0-9_-]{20,}"),
         ("google", ("GOCSPX-",), r"GOCSPX-[A-Za-z0-9_-]{20,}"),
@@ -52,13 +54,18 @@ _VENDORS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = tuple(
         ("huggingface", ("hf_",), r"hf_[A-Za-z0-9]{30,}"),
         ("twilio", ("SK", "AC"), r"(?:SK|AC)[0-9a-f]{32}"),
         ("sendgrid", ("SG.",), r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-        ("digitalocean", ("do",), r"do[opr]_v1_[0-9a-f]{64}"),
+        ("digitalocean", ("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[0-9a-f]{64}"),
         ("groq", ("gsk_",), r"gsk_[A-Za-z0-9]{40,}"),
         ("xai", ("xai-",), r"xai-[A-Za-z0-9]{40,}"),
         ("replicate", ("r8_",), r"r8_[A-Za-z0-9]{30,}"),
-        ("telegram", (":AA",), r"\d{8,10}:AA[A-Za-z0-9_-]{32,34}"),
-        ("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
+        ("telegram", (":AA",), r":AA[A-Za-z0-9_-]{32,34}"),
+        (
+            "jwt",
+            ("eyJ",),
+            r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?(?:\.[A-Za-z0-9_-]+)*",
+        ),
     )
+    for literal in literals
 )
 # An unclosed block ends with its last base64 line: leaves and clipped logs cut keys in two.
 _PEM = re.compile(
@@ -66,10 +73,11 @@ _PEM = re.compile(
     r"(?:(?:(?!-----)[\s\S]){0,20000}?-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
     r"|(?:\s+[A-Za-z0-9+/=]{16,})*)"
 )
-_CONNECTION = re.compile(r"(?<=://)[^\s:/@'\"`<>]{0,80}:([^\s@/'\"`<>]{1,200})@(?=[\w\[$])")
+_CONNECTION = re.compile(r"://[^\s:/@'\"`<>]{0,80}:([^\s@/'\"`<>]{1,200})@(?=[\w\[$])")
 _PLACEHOLDER = re.compile(
     r"[$%<{\[*]|x{3,}|\.{3}|…"
-    r"|^(?:your|my|the|some|pass(?:word|wd)?|pwd|secrets?|changeme|example|redacted|tokens?|keys?)\b",
+    r"|^(?:your|my|the|some|pass(?:word|wd)?|pwd|secrets?|changeme|example|redacted|tokens?|"
+    r"keys?)\b",
     re.IGNORECASE,
 )
 _WORDS = ("key", "secret", "token", "passw", "pwd", "bearer", "credential", "auth")
@@ -116,13 +124,15 @@ def find(text: str) -> tuple[Secret, ...]:
 
 
 def _vendor_keys(text: str) -> Iterator[Secret]:
-    for kind, literals, pattern in _VENDORS:
-        for literal in literals:
-            if literal in text:
-                for match in pattern.finditer(text):
-                    if kind != "openai" or _is_dense(match.group()):
-                        yield Secret(kind, *match.span())
-                break
+    if not any(_DIGIT.search(run) for run in _RUN.findall(text)):
+        return
+    for kind, literal, pattern in _VENDORS:
+        for at in _places(text, (literal,)):
+            if at and text[at - 1].isalnum() and literal != ":AA":
+                continue
+            match = pattern.match(text, at)
+            if match and (kind != "openai" or _is_dense(match.group())):
+                yield Secret(kind, *match.span())
 
 
 def _blocks(text: str) -> Iterator[Secret]:
@@ -137,13 +147,23 @@ def _blocks(text: str) -> Iterator[Secret]:
 
 def _named(text: str) -> Iterator[Secret]:
     lower = text.lower()
-    if not any(word in lower for word in _WORDS):
-        return
-    for match in _NAMED.finditer(text):
-        start = match.start(2)
-        value = match.group(2).rstrip(".,;:!?")
-        if _is_random(value):
-            yield Secret("named", start, start + len(value))
+    if len(lower) != len(text):  # a few letters grow; positions must not shift
+        lower = text
+    for at in _places(lower, _WORDS):
+        if match := _NAMED.match(text, at):
+            start = match.start(2)
+            value = match.group(2).rstrip(".,;:!?")
+            if _is_random(value):
+                yield Secret("named", start, start + len(value))
+
+
+def _places(text: str, words: Iterable[str]) -> Iterator[int]:
+    """Where each of `words` begins: `find` is ten times faster than a pattern here."""
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            yield at
+            at = text.find(word, at + 1)
 
 
 def _is_random(value: str) -> bool:

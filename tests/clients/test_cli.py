@@ -84,7 +84,7 @@ def test_index_tree_and_check(session_file: Path) -> None:
     assert indexed.returncode == 0, indexed.stderr
     assert "leaves" in indexed.stdout
     drawn = run(folder, "tree", str(session_file), "--store", "sqlite:///t.db", *QUICK)
-    assert "SHOP-101" in drawn.stdout
+    assert "validate_receipt" in drawn.stdout
     query = ("--query", "SHOP-105", "--target", "4000")
     asked = run(folder, "tree", str(session_file), "--store", "sqlite:///t.db", *query, *QUICK)
     assert "memory message" in asked.stdout

@@ -1,0 +1,220 @@
+"""Clauses: what a passage has to say, each with a score of how telling it is. No model.
+
+What raises a score: the user's words and rules, errors,
+decisions and reasons, numbers, names. What lowers it: greetings, chatter, source lines.
+What this file does not do: calls, results and code (`outcomes.py`); keeping to a budget
+(`extract.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memtree.rules import standing_rules
+
+MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
+SENTENCES = 60  # sentences of one passage that are scored, half from each end
+RULE = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One passage of a leaf. `kind`: text, code, call or result."""
+
+    role: str
+    text: str
+    kind: str
+
+
+@dataclass(slots=True)
+class Clause:
+    """One line of text. `outcome`: it says how something ended (an error, a change, a decision)."""
+
+    speaker: str
+    text: str
+    score: float
+    outcome: bool = False
+    verbatim: bool = False
+
+
+# Words that tell: decisions, reasons, changes, errors, rules, and facts of a life.
+_WEIGHTS: dict[str, float] = {
+    word: weight
+    for weight, words in (
+        (1.6, "error errors failed fails failing failure exception bug crash crashed broke "
+        "broken fatal panic regression"),
+        (1.5, "decided decide decision chose agreed because instead reverted revert undo "
+        "rollback cause caused reason"),
+        (1.3, "must requirement constraint deadline prefer prefers preferred allergic"),
+        (1.1, "fixed fix fixes resolved solved replaced replace renamed rename removed moved "
+        "migrated switched changed"),
+        (0.9, "added created updated implemented refactored deleted installed upgraded "
+        "disabled enabled works passes todo "
+              "blocked remaining pending finally however but not only always never without "
+              "until unless issue problem"),
+        (0.9, "married divorced born died pregnant moved promoted hired fired graduated "
+        "bought sold adopted signed won lost "
+              "started quit joined accepted booked planned met visited launched published "
+              "diagnosed retired engaged"),
+        (0.6, "yesterday tomorrow tonight ago last next since week weekend month year years "
+        "birthday summer winter "
+              "monday tuesday wednesday thursday friday saturday sunday"),
+        (0.5, "my our mother father mom dad sister brother wife husband son daughter kids "
+        "friend partner boss dog cat "
+              "job school university hospital money budget want need plan goal got went took "
+              "made saw named name bought"),
+        (-2.2, "apologize apologies confusion sorry"),
+        (-0.9, "hope feel hello hi hey thanks thank welcome glad"),
+        # the same ideas in German, French, Spanish, Russian
+        (1.3, "fehler weil entschieden entschied statt niemals immer gelöst behoben erreur "
+        "parce décidé jamais toujours "
+              "corrigé porque decidido decidimos nunca siempre corregido ошибка потому решили "
+              "решил никогда всегда исправил"),
+    )
+    for word in words.split()
+}  # fmt: skip
+_SIGNALS = frozenset(_WEIGHTS)
+_CJK_SIGNAL = re.compile(
+    r"错误|失败|因为|决定|必须|不要|改为|修复|エラー|失敗|ため|ので|決め|決定|必ず|修正|오류|실패|때문|결정"
+)
+_UNPUNCTUATED = str.maketrans(dict.fromkeys("\"'`.,:;!?()[]{}<>*/|=#“”‘’…—–-", " "))
+
+_FENCE = ("```", "~~~")
+_LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)+")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]”’]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)")
+_ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
+_LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
+_NUMBERED = re.compile(r"\d{1,5}\s?[:|]")
+_DOTS = re.compile(r"\.{4,}")
+SPACE = re.compile(r"\s+")
+# The first words of fillers: a cheap test before the pattern.
+_FILLING = frozenset(
+    "long how how's what's certainly sure absolutely of great awesome thanks thank thx hello"
+    " hi hey wow cool nice "
+    "ok okay yes yeah yep no you're "
+    "you sounds good got i take bye feel let hope glad congrats congratulations definitely "
+    "totally that that's if is would "
+    "here here's let's now happy by remember these this".split()
+)
+_FILLER = re.compile(
+    r"(?:\w{2,20}: )?(?:long time no|how are you|how(?:'s| is) it going|what's up|certainly|"
+    r"sure|absolutely|of course|great|awesome|thanks|thank you|"
+    r"thx|hello|hi|hey|wow|cool|nice|ok(?:ay)?|yes|"
+    r"yeah|yep|no problem|you're welcome|sounds (?:good|great)|good (?:luck|morning|night|to)|"
+    r"got it|i see|take care|"
+    r"bye|feel free|let me know|hope|glad|congrat\w*|definitely|totally|you're right|i "
+    r"appreciate|that(?:'s| is| sounds) (?:so |really |very )?"
+    r"(?:great|awesome|amazing|cool|good|wonderful)|if you (?:have|need)|is there anything|"
+    r"would you like|here(?:'s| is| are)|"
+    r"let's|let me|now,? let|i hope|happy to|i understand|by following|remember,|these? "
+    r"(?:changes|modifications))\b",
+    re.IGNORECASE,
+)
+SOURCE_LINE = re.compile(
+    r"(?:def|class|import|return|raise|elif|async def|const|let|var|function|public|private|"
+    r"static|func|fn|package|using|"
+    r"#include)\s.*[:;{(),\]}\"']$|(?:except|try|else|finally)\b.*:$|(?:if|for|while|"
+    r"with)\s.*[:{]$|from \S+ import|"
+    r"@\w+(?:\(.*\))?$|[)}\]]+[,;]?$|[\w-]+:\S+$|</?\w[^>]*>|//|/\*|\d{1,5}\s*[:|│]|(?:[+]|"
+    r"-{3}|[<=>]{5,})|"
+    r"[\w.\[\]\"']+\s*[-+*|]?=\s*\S|[\w.]+\(.*\)?[;,{]?$|(?:\$|\w+@\w+:.*\$) |\"[^\"]*\"\s*:|"
+    r"print\(|.*[;{]$"
+)
+_MIDDLE_NAME = re.compile(r" [A-Z][a-z]")
+_DETAIL = re.compile(r"[_/.-][A-Za-z(]")
+NUMBER = re.compile(r"[0-9][\d,.:/-]*")
+
+
+def merit(text: str) -> float:
+    """How telling a clause is by its words alone, about -3 to 6."""
+    words = text.lower().translate(_UNPUNCTUATED).split()
+    score = min(sum(_WEIGHTS[word] for word in _SIGNALS.intersection(words)), 3.0)
+    score += 0.35 * min(len(NUMBER.findall(text)), 3) + 0.35 * min(
+        len(_MIDDLE_NAME.findall(text)), 3
+    )
+    if _DETAIL.search(text):
+        score += 0.7
+    if not text.isascii() and _CJK_SIGNAL.search(text):
+        score += 1.5
+    if words and not _FILLING.isdisjoint(words[:2]) and _FILLER.match(text):
+        score -= 2.6 if len(text) < 60 else 1.0
+    if (len(text) < 24 and text.isascii()) or text.istitle():
+        score -= 1.2  # short, or a heading
+    if text[-1:] == ":":
+        score -= 0.8
+    return score
+
+
+def clip(text: str, size: int) -> str:
+    """At most `size` characters, cut after a clause where one ends late enough, else after a "
+    "word."""
+    if len(text) <= size:
+        return text
+    cut = text[: size + 1]
+    border = max(cut.rfind(mark, size // 2) for mark in (", ", "; ", ". ", " - ", "，", "、", "。"))
+    if border < size * 0.6:
+        border = max(cut.rfind(" ", size // 3), cut.rfind("，"), cut.rfind("、"))
+    return cut[: border if border > 0 else size].rstrip(" ,;:-(")
+
+
+def spoken(source: Source, chat: bool) -> list[Clause]:
+    text = source.text
+    base = 1.8 if chat else 2.4 if source.role == "user" else 1.0
+    rules: tuple[str, ...] = ()
+    if source.role == "user":
+        rules = tuple(tidy(text[start:end]) for start, end in standing_rules(text))
+    found: list[Clause] = []
+    for sentence in _sentences(text):
+        rule = any(rule in sentence for rule in rules) if rules else False
+        score = base + merit(sentence)
+        if rule:
+            score += RULE
+        elif _NUMBERED.match(sentence) or (
+            sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence)
+        ):
+            score -= 3.5
+        elif sentence[-1] in "?？":
+            score += 0.6 if source.role == "user" and not chat else -0.8
+        said = clip(sentence, 2 * MAX_CLAUSE if rule else MAX_CLAUSE)
+        telling = score - base >= 1.4 and source.role != "user"
+        found.append(Clause(source.role, said, score, telling and not chat, rule))
+    if found and source.role != "user" and not chat:
+        found[0].score += 0.4
+    return found
+
+
+def _sentences(text: str) -> Iterator[str]:
+    fenced = False
+    lines: list[str] = []
+    for line in text.split("\n"):
+        line = line.strip()
+        if line.startswith(_FENCE):
+            fenced = not fenced
+        elif line and not fenced:
+            lines.append(line)
+    if len(lines) > SENTENCES:
+        lines = lines[: SENTENCES // 2] + lines[-SENTENCES // 2 :]
+    for line in lines:
+        for sentence in _SENTENCE.split(tidy(line)) if len(line) > 30 else (tidy(line),):
+            sentence = sentence.strip()
+            if _LETTERS.search(sentence) and not (
+                len(sentence) > 60 and " " not in sentence[:60] and sentence.isascii()
+            ):
+                yield sentence
+
+
+def tidy(line: str) -> str:
+    """One line without the marks of markdown and terminals."""
+    if "\x1b" in line or "[0m" in line:
+        line = _ANSI.sub("", line)
+    if match := _LEAD.match(line):
+        line = line[match.end() :]
+    if "](" in line:
+        line = _LINK.sub(r"\1", line)
+    if "...." in line:
+        line = _DOTS.sub(" ", line)
+    line = line[:2000].replace("**", "").replace("`", "")
+    return SPACE.sub(" ", line).strip(" *|")
