@@ -13,6 +13,7 @@ MemTreeError                      500  internal_error
 └── Unavailable                   503  unavailable
     ├── NoUpstream                503  no_upstream
     ├── StoreUnavailable          503  store_unavailable
+    │   └── NodesGone             503  nodes_gone
     ├── StoreCorrupt              503  store_corrupt
     ├── EmbedderUnavailable       503  embedder_unavailable
     └── QueueFull                 503  queue_full
@@ -123,6 +124,12 @@ class StoreUnavailable(Unavailable):
     """The store cannot be reached, is locked, full or read-only; the chat goes on without it."""
 
     code = "store_unavailable"
+
+
+class NodesGone(StoreUnavailable):
+    """A write names nodes that were deleted since they were read; nothing was written."""
+
+    code = "nodes_gone"
 
 
 class StoreCorrupt(Unavailable):

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+import msgspec
+
 from memtree.history import History
 from memtree.message import View
 from memtree.node import Node, Place
@@ -23,8 +25,7 @@ GAP = "[...]"
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(msgspec.Struct, frozen=True, order=True, array_like=True):
     """Characters [start, end) of the view of message `message` (index in the history)."""
 
     message: int
@@ -32,8 +33,7 @@ class Span:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True, array_like=True):
     """A node in the outline, `depth` below the top; `body`: its summary is shown as well."""
 
     id: bytes
@@ -43,8 +43,7 @@ class Shown:
     body: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, array_like=True):
     """Outline lines in reading order, pinned spans, excerpts, and the cut: the first message
     (index in the history) that is sent as it is. Refers to messages before the cut only."""
 

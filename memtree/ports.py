@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memtree.node import Frontier, Node
+from memtree.epoch import Epoch, Turn
+from memtree.node import Frontier, Node, Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,11 +24,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one commit adds: nodes, and for each address the frontier of its prefix."""
+    """What one commit adds: nodes, and for each address the frontier of its prefix.
+
+    The addresses stand in the order of their chain; `previous` is the known address before the
+    first of them (empty: there is none).
+    """
 
     nodes: tuple[Node, ...] = ()
     frontiers: Mapping[bytes, Frontier] = field(default_factory=dict)
     expires: float = 0.0  # unix seconds after which the addresses may be forgotten
+    previous: bytes = b""
+
+
+class Indexed(NamedTuple):
+    """What the store knows of one address."""
+
+    frontier: Frontier
+    expires: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The turn that a request continues: its address, its epoch, and all turns of that epoch
+    that have a recall block, by address (those of other branches as well)."""
+
+    address: bytes
+    turn: Turn
+    epoch: Epoch
+    blocks: Mapping[bytes, Turn]
+
+
+class Receipt(NamedTuple):
+    """How many rows a deletion took away. `turns` are those of epochs."""
+
+    addresses: int = 0
+    nodes: int = 0
+    vectors: int = 0
+    summaries: int = 0
+    epochs: int = 0
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +83,8 @@ class TreeStore(Protocol):
     then nothing is half-written. Writing what is there already changes nothing.
     """
 
-    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Frontier]:
-        """Frontiers of those addresses that are known: one query, up to some hundred addresses."""
+    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Indexed]:
+        """What is known of those addresses: one query, up to some hundred addresses."""
         ...
 
     async def nodes(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
@@ -62,14 +97,37 @@ class TreeStore(Protocol):
 
     async def commit(self, tenant: str, batch: Batch) -> None:
         """Add a batch, all or nothing. A known node or address is left as it is, but an address
-        takes the later `expires`."""
+        takes the later `expires`. `NodesGone` where a frontier or a node names a node that is
+        neither stored nor in the batch."""
+        ...
+
+    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+        """Let those addresses that are known expire no sooner than that."""
         ...
 
     async def vectors(self, tenant: str, recipe: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
         """Packed passage vectors of those leaves that have some under this recipe."""
         ...
 
-    async def put_vectors(self, tenant: str, recipe: str, rows: Mapping[bytes, bytes]) -> None: ...
+    async def put_vectors(self, tenant: str, recipe: str, rows: Mapping[bytes, bytes]) -> None:
+        """Keep vectors of those leaves that are (still) stored; the others are left out."""
+        ...
+
+    async def newest_summaries(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Summary]:
+        """The newest later version (1 and up) of the summaries of those nodes that have one.
+        Quick where the tenant has none at all."""
+        ...
+
+    async def summaries(
+        self, tenant: str, wanted: Sequence[tuple[bytes, int]]
+    ) -> dict[tuple[bytes, int], Summary]:
+        """Those (node, version) that are known; version 0 is in the node itself, not here."""
+        ...
+
+    async def put_summaries(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
+        """Keep later versions of stored nodes' summaries; a known (node, version) stays, and
+        nodes that are not stored are left out. `BadRequest` for version 0."""
+        ...
 
     async def check(self) -> list[str]:
         """Problems found in the whole store, one line each; empty when it is sound."""
@@ -78,6 +136,59 @@ class TreeStore(Protocol):
     async def stats(self) -> StoreStats: ...
 
     async def close(self) -> None: ...
+
+
+class PlanStore(Protocol):
+    """Epochs and their turns. Raises as `TreeStore` does."""
+
+    async def latest(self, tenant: str, key: bytes, addresses: Sequence[bytes]) -> Found | None:
+        """The turn under `key` at the first of these addresses that has one whose epoch is
+        stored; up to some thousand addresses, newest first. One read."""
+        ...
+
+    async def put_turn(
+        self,
+        tenant: str,
+        key: bytes,
+        address: bytes,
+        turn: Turn,
+        *,
+        epoch: Epoch | None = None,
+        nodes: Sequence[Node] = (),
+        instead_of: bytes = b"",
+        expires: float,
+    ) -> Turn:
+        """Keep a turn where there is none, and return the one that stands there afterwards.
+
+        A turn of the epoch `instead_of` is replaced; any other stays, takes the later `used`, and
+        is returned. `epoch`: stored with the turn if the turn is (no row of a losing epoch stays),
+        together with `nodes`, which its plan names and which may be in no batch. The turn's epoch
+        takes the later `expires`. `NodesGone`, and nothing is written, where the epoch's plan
+        names a node or a summary version (over 0) that is not stored, or where `epoch` is None and
+        the turn's epoch is not stored.
+        """
+        ...
+
+
+class Retention(Protocol):
+    """Forgetting. Nodes, vectors and summary versions go when no address and no epoch needs them;
+    what an epoch's plan names stays as long as the epoch. Raises as `TreeStore` does."""
+
+    async def chain(self, tenant: str, address: bytes) -> list[bytes]:
+        """This address and the stored ones before it on its chain, newest first; empty where it
+        is not known."""
+        ...
+
+    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+        """Delete these addresses and the turns at them (None: all that the tenant has, access keys
+        apart), epochs that have no turn left, and whatever nothing needs any more. Afterwards
+        no byte of it is in the store's files."""
+        ...
+
+    async def sweep(self, now: float) -> Receipt:
+        """The same for all addresses and epochs that expired before `now`; and of each node only
+        the newest summary and those that a plan names are kept. Cheap where nothing expired."""
+        ...
 
 
 class KeyStore(Protocol):
@@ -105,8 +216,8 @@ class KeyRow:
     created: float
 
 
-class Store(TreeStore, KeyStore, Protocol):
-    """What `stores.open_store` opens: one place for trees and keys."""
+class Store(TreeStore, PlanStore, Retention, KeyStore, Protocol):
+    """What `stores.open_store` opens: one place for trees, plans and keys."""
 
 
 class Embedder(Protocol):
