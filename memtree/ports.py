@@ -55,7 +55,7 @@ class Found:
 
 
 class Receipt(NamedTuple):
-    """How many rows a deletion took away. `turns` are those of epochs."""
+    """How many rows a deletion took away; `turns` are those of epochs. `jobs` left the queue."""
 
     addresses: int = 0
     nodes: int = 0
@@ -63,6 +63,7 @@ class Receipt(NamedTuple):
     summaries: int = 0
     epochs: int = 0
     turns: int = 0
+    jobs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
