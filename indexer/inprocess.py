@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from indexer.embed import embed_leaves
 from indexer.job import Job
@@ -60,6 +60,18 @@ class InProcessQueue:
     def pending(self, tenant: str) -> Pending:
         mine = [job for job in self._jobs.values() if job.tenant == tenant]
         return Pending(sum(job.tokens for job in mine), len(mine))
+
+    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        gone = [
+            job
+            for job in self._jobs.values()
+            if job.tenant == tenant
+            and (addresses is None or job.history.addresses[-1] in addresses)
+        ]
+        for job in gone:
+            self._drop(job)
+        self._wake.set()
+        return len(gone)
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name="indexer")
@@ -181,3 +193,6 @@ class NoQueue:
 
     def pending(self, tenant: str) -> Pending:
         return Pending(0, 0)
+
+    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        return 0

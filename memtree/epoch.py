@@ -11,9 +11,23 @@ itself meets the newest turn on its own chain, and continues that turn's epoch.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+
 import msgspec
 
+from memtree.history import History
+from memtree.pack import SMALL_TARGET, Limits
 from memtree.plan import Plan, Span
+from memtree.prices import Prices
+
+PLAN_VERSION = 1  # of everything that turns a plan into bytes: another version, another epoch
+ID_BYTES = 12
+GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, where growth ends if rounds are small
+CEILING = 4.0  # times the target, or half the window
+ROUNDS_OF_MEAN = 8
 
 
 class Epoch(msgspec.Struct, frozen=True, array_like=True):
@@ -59,3 +73,109 @@ def decode_epoch(data: bytes) -> Epoch:
 def decode_turn(data: bytes) -> Turn:
     """Raises `msgspec.DecodeError`."""
     return _turns.decode(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a request brings to its epoch: a smaller target where system messages and tools leave
+    less of the window, `room` for everything but these, and the window itself."""
+
+    target: int
+    hard: bool
+    room: int
+    window: int
+    prices: Prices
+
+    @classmethod
+    def of(cls, limits: Limits, fixed: int, window: int, prices: Prices) -> Terms:
+        room = max(0, limits.prompt - fixed)
+        return cls(min(limits.target, room), limits.hard, room, window, prices)
+
+
+def key(limits: Limits, window: int, prices: Prices, recipe: str, query: str | None) -> bytes:
+    """Requests with another key never continue each other's epochs."""
+    named = (PLAN_VERSION, limits.target, limits.hard, window, prices.write, prices.read)
+    return _hash(repr((*named, recipe, query)).encode())
+
+
+def name(key_: bytes, address: bytes, plan: Plan, now: float) -> bytes:
+    """An id for a new epoch; two that are begun at once differ unless they are the same."""
+    return _hash(repr((key_, address, now)).encode() + _encoder.encode(plan))
+
+
+def _hash(data: bytes) -> bytes:
+    return blake2b(data, digest_size=ID_BYTES).digest()
+
+
+def stays(epoch: Epoch, history: History, terms: Terms, block_tokens: int) -> bool:
+    """Whether the epoch takes this history, too. Sizes count the memory message and posted
+    rounds; recall blocks (`block_tokens`) count only where a limit is hard."""
+    if not fits(epoch, history, terms, block_tokens):
+        return False
+    return epoch.memory + history.size(epoch.plan.cut) <= high_water(epoch, history, terms)
+
+
+def fits(epoch: Epoch, history: History, terms: Terms, block_tokens: int) -> bool:
+    """Whether it may be sent at all."""
+    size = epoch.memory + history.size(epoch.plan.cut) + block_tokens
+    return size <= (terms.target if terms.hard else terms.room)
+
+
+def high_water(epoch: Epoch, history: History, terms: Terms) -> float:
+    """Up to where an epoch grows (DESIGN section 8).
+
+    A round is paid for once when it is written and again with each later request that reads it;
+    a new epoch writes everything anew. The square root is where the sum of both is least.
+    """
+    small = terms.target < SMALL_TARGET
+    usual = (SMALL_GROWTH if small else GROWTH) * terms.target
+    step = mean_round(history)
+    slack = math.sqrt(2 * terms.prices.rewrite * epoch.memory * step)
+    return min(ceiling(terms), max(usual, max(epoch.size, epoch.memory + step) + slack))
+
+
+def ceiling(terms: Terms) -> float:
+    if terms.hard:
+        return terms.target
+    return min(CEILING * terms.target, terms.window / 2, terms.room)
+
+
+def mean_round(history: History) -> float:
+    """Tokens of the newest rounds, on average."""
+    first = history.rounds[-ROUNDS_OF_MEAN:][0]
+    return history.size(first) / min(ROUNDS_OF_MEAN, len(history.rounds))
+
+
+# -- recall blocks ---------------------------------------------------------------------------
+
+BLOCK_SHARE, BLOCK_FLOOR = 0.1, 1_000  # of the target, and at least so many tokens
+REFILL = 0.6  # of what is appended
+
+
+def block_size(target: int) -> int:
+    return max(BLOCK_FLOOR, int(BLOCK_SHARE * target))
+
+
+def block_room(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn]) -> int:
+    """Tokens that a block for the newest message may take; `blocks`: earlier ones by message.
+
+    Blocks live on a bucket that is full when the epoch begins and fills with what is appended, so
+    that a chat of short messages does not consist of excerpts.
+    """
+    used = sum(turn.block_tokens for turn in blocks.values())
+    size = epoch.memory + history.size(epoch.plan.cut) + used
+    limit = terms.target if terms.hard else min(terms.room, _soft(epoch, history, terms))
+    return int(min(limit - size, block_size(terms.target), _bucket(epoch, history, terms, blocks)))
+
+
+def _soft(epoch: Epoch, history: History, terms: Terms) -> float:
+    return max(terms.target, high_water(epoch, history, terms))
+
+
+def _bucket(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn]) -> float:
+    full = float(block_size(terms.target))
+    level, at = full, epoch.start
+    for message, turn in sorted(blocks.items()):
+        level = min(full, level + REFILL * history.size(at, message + 1)) - turn.block_tokens
+        at = max(at, message + 1)
+    return min(full, level + REFILL * history.size(at))

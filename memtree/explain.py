@@ -9,12 +9,13 @@ from typing import Any
 
 from memtree import tokens
 from memtree.corpus import Corpus
+from memtree.excerpts import Chosen
 from memtree.history import History
 from memtree.node import KIND_NAMES, Frontier, Node, Place, after
-from memtree.plan import Quote, Span, quotes
+from memtree.plan import Plan, Quote, Span, quotes
 from memtree.rank import Ranking
 from memtree.tree import walk
-from memtree.unfold import Chosen, Unfolded
+from memtree.unfold import Unfolded
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,32 @@ def scored(rows: Sequence[int], corpus: Corpus, ranking: Ranking) -> dict[int, S
     return found
 
 
+def rows_of(unfolded: Unfolded, corpus: Corpus, ranking: Ranking) -> dict[int, Scored]:
+    """Scores of what was chosen and of the best that was left out."""
+    rows = [one.passage for one in unfolded.chosen if one.passage >= 0]
+    return scored([*rows, *unfolded.left_out], corpus, ranking)
+
+
+def of_epoch(
+    history: History,
+    plan: Plan,
+    blocks: Sequence[Span],
+    unfolded: Unfolded | None,
+    rows: Mapping[int, Scored],
+    nodes: Mapping[bytes, Node],
+) -> dict[str, Any]:
+    """The same for an answer of an epoch; `unfolded` where this request began it."""
+    shown = of(history, unfolded or Unfolded(plan, "", 0, 0, []), rows, nodes, "kept")
+    recalled = (_excerpt(history, quote, [], rows, "recalled") for quote in quotes(blocks, history))
+    return {**shown, "excerpts": [*shown["excerpts"], *recalled]}
+
+
 def of(
-    history: History, unfolded: Unfolded, rows: Mapping[int, Scored], nodes: Mapping[bytes, Node]
+    history: History,
+    unfolded: Unfolded,
+    rows: Mapping[int, Scored],
+    nodes: Mapping[bytes, Node],
+    otherwise: str = "decayed",
 ) -> dict[str, Any]:
     """The `explain` object of an answer."""
     plan = unfolded.plan
@@ -61,7 +86,7 @@ def of(
             for shown in plan.outline
         ],
         "excerpts": [
-            _excerpt(history, quote, unfolded.chosen, rows)
+            _excerpt(history, quote, unfolded.chosen, rows, otherwise)
             for spans in (plan.rules, plan.excerpts)
             for quote in quotes(spans, history)
         ],
@@ -79,7 +104,11 @@ def of(
 
 
 def _excerpt(
-    history: History, quote: Quote, chosen: Sequence[Chosen], rows: Mapping[int, Scored]
+    history: History,
+    quote: Quote,
+    chosen: Sequence[Chosen],
+    rows: Mapping[int, Scored],
+    otherwise: str,
 ) -> dict[str, Any]:
     piece = history.messages[quote.span.message].text[quote.start : quote.end]
     why = next((one for one in chosen if _inside(one.span, quote.span)), None)
@@ -90,7 +119,7 @@ def _excerpt(
         "sha256": sha256(piece.encode("utf-8", "surrogatepass")).hexdigest(),
         "tokens": tokens.count(piece),
         "scores": rows[why.passage].scores if why and why.passage in rows else {},
-        "reason": why.reason if why else "decayed",
+        "reason": why.reason if why else otherwise,
     }
 
 

@@ -32,6 +32,11 @@ class FactsMemory:
                 self._facts.pop(key, None)
         self._facts[xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant))] = facts
 
+    def forget(self) -> None:
+        """All of it: the keys do not tell whose they are."""
+        self._facts.clear()
+        self._seeds.clear()
+
     def _tenant_seed(self, tenant: str) -> int:
         seed = self._seeds.get(tenant)
         if seed is None:

@@ -29,6 +29,7 @@ class Facts:
 class FactsCache(Protocol):
     def get(self, tenant: str, raw: bytes) -> Facts | None: ...
     def put(self, tenant: str, raw: bytes, facts: Facts) -> None: ...
+    def forget(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,14 @@ class History:
 
     @property
     def tokens(self) -> int:
-        return sum(fact.tokens for fact in self.facts)
+        return self.size()
 
     def view(self, index: int) -> View:
         return self.messages[index].view(self.volatile)
+
+    def size(self, start: int = 0, end: int | None = None) -> int:
+        """Tokens of messages [start, end)."""
+        return sum(fact.tokens for fact in self.facts[start:end])
 
     def round_ends(self) -> Iterator[tuple[int, int]]:
         """(first, end) of each round."""

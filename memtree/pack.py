@@ -21,11 +21,14 @@ MARGIN = 0.05  # other tokenizers count differently
 THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)
 WRAPPER = 60
 RECENT_SHARE = 0.075
-LOOP_ROUNDS, LOOP_SHARE = 3, 0.3  # agent loops keep their last rounds
-RULES_SHARE = 0.05
-ASK_SHARE = 0.1
+LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this
 SOFT_MEMORY_SHARE = 0.25  # memory beside a newest round that fills a soft target alone
 DECAY_FLOOR = 64
+
+# What an epoch starts with (DESIGN section 8), in shares of the target
+SMALL_TARGET = 8_000
+START, SMALL_START = 0.4, 0.25
+LASTING_MEMORY = 0.175
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +89,43 @@ def decide(
         return Refuse(limits.prompt, fixed + newest)
     if busy and not tree:
         return Wait()
-    cut, recent = _cut(history, target)
+    usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
+    cut, recent = _cut(history, target, usual, (loop, loop))
     memory = target - recent
     if memory < 2 * WRAPPER and not limits.hard:
         memory = min(int(SOFT_MEMORY_SHARE * target), room - recent)
     return Packed(cut, recent, memory if memory >= 2 * WRAPPER and cut else 0)
 
 
-def _cut(history: History, target: int) -> tuple[int, int]:
-    """The cut and the size of what follows: whole rounds, the newest always."""
-    looping = history.facts[-1].answers is not None
-    budget = (LOOP_SHARE if looping else RECENT_SHARE) * target
+def begin(history: History, limits: Limits, fixed: int) -> Packed:
+    """The cut and the memory that an epoch begins with: less than an answer for one question
+    takes, so that there is room to grow, and more of it recent rounds."""
+    room = limits.prompt - fixed
+    target = min(limits.target, room)
+    most = target if limits.hard else room
+    memory = int(LASTING_MEMORY * target)
+    usual = (SMALL_START if target < SMALL_TARGET else START) * target - memory
+    second = target - 2 * memory if limits.hard else min(target, room - memory)
+    cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
+    memory = min(memory, most - recent)
+    return Packed(cut, recent, memory if memory >= 2 * WRAPPER and cut else 0)
+
+
+def _cut(history: History, target: int, usual: float, loop: tuple[float, float]) -> tuple[int, int]:
+    """The cut and the size of what follows: whole rounds, the newest always, more while they
+    have at most `usual` tokens. In a tool loop the second and the third go up to `loop`."""
     starts = history.rounds
+    looping = history.facts[-1].answers is not None
 
     def size(back: int) -> int:
         """Tokens of the round that is `back`-th from the end, 1 the newest."""
-        end = starts[-back + 1] if back > 1 else len(history)
-        return sum(fact.tokens for fact in history.facts[starts[-back] : end])
+        return history.size(starts[-back], starts[-back + 1] if back > 1 else None)
 
     kept, total = 1, size(1)
-    while kept < len(starts) and total + size(kept + 1) <= budget:
+    while kept < len(starts):
+        limit = max(usual, loop[kept - 1]) if looping and kept <= len(loop) else usual
         wider = total + size(kept + 1)
-        if looping and kept >= LOOP_ROUNDS and wider > RECENT_SHARE * target:
+        if wider > limit:
             break
         kept, total = kept + 1, wider
     kept, total = _open_with_assistant(history, size, kept, total, target)

@@ -5,7 +5,7 @@ Each port has one contract test class that every adapter (and every fake) passes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -192,6 +192,10 @@ class Retention(Protocol):
         ...
 
 
+class ContextStore(TreeStore, PlanStore, Retention, Protocol):
+    """All that context memory keeps."""
+
+
 class KeyStore(Protocol):
     """Access keys: only hashes are kept. Several values may mean one tenant."""
 
@@ -217,7 +221,7 @@ class KeyRow:
     created: float
 
 
-class Store(TreeStore, PlanStore, Retention, KeyStore, Protocol):
+class Store(ContextStore, KeyStore, Protocol):
     """What `stores.open_store` opens: one place for trees, plans and keys."""
 
 
@@ -236,6 +240,10 @@ class Embedder(Protocol):
 
     async def embed_query(self, text: str) -> Matrix:
         """(dimensions,) float32, quick."""
+        ...
+
+    def forget(self) -> None:
+        """Let go of what is kept of earlier queries."""
         ...
 
     async def close(self) -> None: ...
@@ -264,6 +272,11 @@ class IndexQueue(Protocol):
         ...
 
     def pending(self, tenant: str) -> Pending: ...
+
+    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        """Drop the jobs of histories that end at one of these addresses (None: all jobs of the
+        tenant); returns how many. A batch under way ends, and leaves nothing in the store."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

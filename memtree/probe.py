@@ -8,6 +8,7 @@ Further reads narrow down between the longest known prefix and the next unknown 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from memtree.history import History
 from memtree.node import Frontier
@@ -16,22 +17,34 @@ from memtree.ports import TreeStore
 NEWEST, SPREAD, STEPS = 32, 16, 3
 
 
-async def covering(store: TreeStore, history: History) -> tuple[int, Frontier] | None:
-    """The longest prefix found, its length and frontier; None where nothing is known."""
+class Covered(NamedTuple):
+    """The longest prefix found; `expires`: the soonest of all that were found on its chain."""
+
+    length: int
+    frontier: Frontier
+    expires: float
+
+
+async def covering(store: TreeStore, history: History) -> Covered | None:
+    """The longest prefix that is known, or None."""
     length = len(history)
-    best, frontier, above = 0, None, length + 1
+    best: Covered | None = None
+    above = length + 1
     asked = first_probes(length)
     for _ in range(STEPS):
         found = await store.frontiers(history.tenant, [history.addresses[i] for i in asked])
-        hits = [i for i in asked if history.addresses[i] in found]
-        if hits and max(hits) > best:
-            best = max(hits)
-            frontier = found[history.addresses[best]]
-        above = min((i for i in asked if i > best), default=above)
-        asked = between(best, above)
-        if not asked or frontier is None:
+        hits = {i: found[history.addresses[i]] for i in asked if history.addresses[i] in found}
+        if hits:
+            longest = max(hits)
+            soonest = min(one.expires for one in hits.values())
+            if best is None or longest > best.length:
+                best = Covered(longest, hits[longest].frontier, soonest)
+        low = best.length if best else 0
+        above = min((i for i in asked if i > low), default=above)
+        asked = between(low, above)
+        if not asked or best is None:
             break
-    return (best, frontier) if frontier is not None else None
+    return best
 
 
 def first_probes(length: int) -> list[int]:

@@ -34,6 +34,10 @@ class NodeShelf:
         while len(self._nodes) > self._limit:
             self._nodes.popitem(last=False)
 
+    def forget(self, tenant: str) -> None:
+        for key in [key for key in self._nodes if key[0] == tenant]:
+            del self._nodes[key]
+
     def below(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node] | None:
         """All nodes from these downwards; None where one is not at hand."""
         found: dict[bytes, Node] = {}
@@ -81,6 +85,12 @@ class Shelf:
                     self._keep(entry)
                     yield entry.corpus
                     return
+
+    def forget(self, tenant: str) -> None:
+        """Whoever holds a corpus keeps it until its block ends."""
+        self._entries = [entry for entry in self._entries if entry.tenant != tenant]
+        for key in [key for key in self._walked if key[0] == tenant]:
+            del self._walked[key]
 
     def _leaves_of(
         self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node]

@@ -31,6 +31,9 @@ class HashingEmbedder:
     async def embed_query(self, text: str) -> Matrix:
         return self._row(text)
 
+    def forget(self) -> None:
+        pass
+
     async def close(self) -> None:
         pass
 

@@ -159,6 +159,9 @@ class _QueryCache:
         if len(self._rows) > self._size:
             self._rows.popitem(last=False)
 
+    def clear(self) -> None:
+        self._rows.clear()
+
     def _key(self, text: str) -> bytes:
         return hashlib.blake2b(text.encode(), key=self._seed, digest_size=16).digest()
 
@@ -218,6 +221,9 @@ class LocalEmbedder:
         vector = await self._run(self._foreground, partial(model.vector, text, QUERY_TOKENS))
         self._queries.put(text, vector)
         return vector
+
+    def forget(self) -> None:
+        self._queries.clear()
 
     async def warm_up(self) -> None:
         """Load the model and run it once. `EmbedderUnavailable` where that cannot be done."""

@@ -1,0 +1,123 @@
+"""What is asked of memory and what it answers, as values; putting an answer together is pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from memtree import explain, recall
+from memtree.history import History
+from memtree.message import MESSAGE_OVERHEAD, Message
+from memtree.prices import UNKNOWN, Prices
+
+BELOW_THRESHOLD = "below-threshold"
+PASSED = "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request. Tokens throughout; `window` is the model's context, `reserve` its output.
+
+    `mode`: `fresh` unfolds for every request anew, `stable` keeps what is sent growing at its end,
+    `auto` is stable but sends the history as it is while that costs less.
+    """
+
+    tenant: str
+    messages: tuple[Message, ...]
+    target: int = 20_000
+    hard: bool = False
+    window: int = 128_000
+    reserve: int = 4_096
+    tools_tokens: int = 0
+    query: str | None = None
+    mode: str = "fresh"
+    expiration_days: int = 30
+    prices: Prices = UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`messages` are raw JSON fragments; `changed` is False where they are the posted ones.
+
+    `saved_tokens`: what the epochs of this conversation saved so far against sending everything,
+    `gain`: this request's part in it; both in uncached input tokens, a loss is negative.
+    """
+
+    state: str
+    changed: bool
+    messages: tuple[bytes, ...]
+    address: bytes
+    raw_tokens: int
+    sent_tokens: int
+    system_tokens: int
+    indexed_tokens: int = 0
+    indexed_messages: int = 0
+    pending_tokens: int = 0
+    cached_tokens: int = 0
+    outline_tokens: int = 0
+    recent_tokens: int = 0
+    recall_tokens: int = 0
+    excerpts: int = 0
+    mode: str = "fresh"
+    epoch: str | None = None
+    saved_tokens: int = 0
+    gain: float = 0.0
+    explain: Callable[[], dict[str, Any]] = explain.nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The messages of an answer: the text of the memory message (empty: there is none) with its
+    tokens, the cut after it, and the recall blocks by message (index in the history)."""
+
+    cut: int
+    text: str = ""
+    tokens: int = 0
+    blocks: Mapping[int, str] = field(default_factory=dict)
+    block_tokens: int = 0
+
+    def sent(self, history: History) -> int:
+        """Tokens of everything but system messages and tools."""
+        memory = self.tokens + MESSAGE_OVERHEAD if self.text else 0
+        return memory + history.size(self.cut) + self.block_tokens
+
+
+def passed(posted: History, ask: Ask, state: str = BELOW_THRESHOLD) -> Answer:
+    """The messages as they came."""
+    size = posted.tokens + posted.system_tokens
+    return Answer(
+        state=state,
+        changed=False,
+        messages=tuple(message.raw for message in ask.messages),
+        address=posted.addresses[-1],
+        raw_tokens=size,
+        sent_tokens=size,
+        system_tokens=posted.system_tokens,
+        recent_tokens=posted.tokens,
+        mode=ask.mode,
+    )
+
+
+def assembled(posted: History, ask: Ask, state: str, shape: Shape) -> Answer:
+    """System messages before the cut, the memory message, and what follows the cut."""
+    border = posted.posted[shape.cut]
+    front = [message.raw for index, message in posted.system if index < border]
+    blocks = {posted.posted[index]: text for index, text in shape.blocks.items()}
+    kept = [
+        recall.before(message.raw, blocks[index]) if index in blocks else message.raw
+        for index, message in enumerate(ask.messages)
+        if index >= border
+    ]
+    memory = [msgspec.json.encode({"role": "user", "content": shape.text})] if shape.text else []
+    return replace(
+        passed(posted, ask, state),
+        changed=True,
+        messages=(*front, *memory, *kept),
+        sent_tokens=posted.system_tokens + shape.sent(posted),
+        cached_tokens=posted.size(0, shape.cut) if shape.text else 0,
+        recent_tokens=posted.size(shape.cut),
+        recall_tokens=shape.block_tokens,
+    )

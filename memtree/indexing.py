@@ -1,0 +1,255 @@
+"""What is indexed of a history: found in the store, grown to its end, and handed on to stage 2.
+
+No failure stops an answer: without the store the tree is built for this request alone, without
+the builder what is known has to do. Awaits ports, as `compress` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from memtree.answer import Answer
+from memtree.build import Grown, Tail
+from memtree.corpus import Corpus
+from memtree.errors import NodesGone, StoreUnavailable, Unavailable
+from memtree.history import History
+from memtree.node import Frontier, Node, Place, Summary, after
+from memtree.ports import Batch, Builder, Clock, Embedder, IndexQueue, LeafWork, TreeStore
+from memtree.probe import Covered, covering
+from memtree.shelf import NodeShelf, Shelf
+
+log = logging.getLogger("memtree")
+
+DAY = 86_400.0
+BUILD_PATIENCE = 20.0  # seconds that a request waits for stage 1 before older rounds decay
+PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
+
+
+@dataclass(slots=True)
+class Known:
+    """What is indexed of one history: a tree over a prefix, and a leaf that is not final yet."""
+
+    frontier: Frontier
+    nodes: Mapping[bytes, Node]
+    prefix: int = 0  # length of the prefix whose frontier this is
+    open: Node | None = None
+    trouble: str = ""
+    lacking: int = 0  # tokens in leaves without vectors
+
+    @property
+    def whole(self) -> bool:
+        """Stage 1 reached the end of the history."""
+        return self.trouble != "indexing"
+
+    @property
+    def roots(self) -> tuple[bytes, ...]:
+        """Top nodes, the open leaf last."""
+        return (*self.frontier.nodes, self.open.id) if self.open else self.frontier.nodes
+
+    @property
+    def all_nodes(self) -> Mapping[bytes, Node]:
+        """The open leaf included."""
+        return {**self.nodes, self.open.id: self.open} if self.open else self.nodes
+
+    @property
+    def open_place(self) -> Place | None:
+        if self.open is None:
+            return None
+        return after(Place(0, 0, self.frontier.messages, self.frontier.tail), self.open)
+
+    @property
+    def state(self) -> str:
+        """`x-memtree-state` of an answer made with it."""
+        if self.trouble:
+            return f"degraded:{self.trouble}"
+        if self.lacking > PROVISIONAL_SHARE * max(1, self.frontier.tokens):
+            return "provisional"
+        return "packed"
+
+    def told(self, answer: Answer) -> Answer:
+        """The answer with the numbers of the index."""
+        return replace(
+            answer,
+            indexed_tokens=self.frontier.tokens,
+            indexed_messages=self.frontier.messages,
+            pending_tokens=self.lacking,
+        )
+
+
+class Indexing:
+    """Finds and grows trees; keeps nodes and corpora of late requests at hand."""
+
+    def __init__(
+        self,
+        store: TreeStore,
+        builder: Builder,
+        queue: IndexQueue,
+        clock: Clock,
+        embedder: Embedder | None,
+    ) -> None:
+        self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
+        self._embedder = embedder
+        self._nodes = NodeShelf()
+        self._corpora = Shelf()
+        self._generations: dict[str, int] = {}
+
+    async def prepare(self, posted: History, days: int) -> Known:
+        """Find what is indexed, grow it to the end of the history, and hand stage 2 on. `days`:
+        how long it is to be kept from now on."""
+        generation = self.generation(posted.tenant)
+        known = Known(Frontier(), {})
+        try:
+            known = await self._find(posted, days)
+        except Unavailable as error:
+            log.warning("store.unavailable code=%s", error.code)
+            known.trouble = "store"
+        try:
+            await self._grow(posted, known, days, generation)
+        except NodesGone:  # forgotten between reading and writing: from the beginning
+            self._nodes.forget(posted.tenant)
+            known = Known(Frontier(), {})
+            try:
+                await self._grow(posted, known, days, generation)
+            except NodesGone:
+                known.trouble = "store"
+        await self._embeddings(posted, known)
+        return known
+
+    def corpus(self, posted: History, known: Known) -> AbstractAsyncContextManager[Corpus]:
+        """The passages of a tree, held alone while the block runs."""
+        dimensions = self._embedder.dimensions if self._embedder else 1
+        return self._corpora.of(posted.tenant, known.frontier, known.nodes, dimensions)
+
+    def generation(self, tenant: str) -> int:
+        """Changes whenever something of the tenant is deleted: who began before must not write."""
+        return self._generations.get(tenant, 0)
+
+    def forget(self, tenant: str) -> None:
+        self._generations[tenant] = self.generation(tenant) + 1
+        self.drop(tenant)
+
+    def drop(self, tenant: str) -> None:
+        """Let go of what is kept at hand."""
+        self._nodes.forget(tenant)
+        self._corpora.forget(tenant)
+
+    async def _find(self, posted: History, days: int) -> Known:
+        covered = await covering(self._store, posted)
+        if covered is None:
+            return Known(Frontier(), {})
+        frontier = covered.frontier
+        nodes = self._nodes.below(posted.tenant, frontier.nodes)
+        if nodes is None:
+            nodes = await self._store.descendants(posted.tenant, frontier.nodes)
+            if not _complete(frontier.nodes, nodes):
+                log.warning("store.node_missing")
+                return Known(Frontier(), {})
+            self._nodes.add(posted.tenant, nodes.values())
+        await self._renew(posted, covered, days)
+        return Known(frontier, nodes, covered.length)
+
+    async def _renew(self, posted: History, covered: Covered, days: int) -> None:
+        """Use keeps a chain alive; written at most once a day."""
+        expires = self._clock.now() + days * DAY
+        if covered.expires > expires - DAY:
+            return
+        chain = posted.addresses[1 : covered.length + 1]
+        try:
+            await self._store.renew(posted.tenant, chain, expires)
+        except Unavailable as error:
+            log.warning("store.renew_failed code=%s", error.code)
+
+    async def _grow(self, posted: History, known: Known, days: int, generation: int) -> None:
+        try:
+            async with asyncio.timeout(BUILD_PATIENCE):
+                size = posted.size(known.frontier.messages)
+                grown = await self._builder.grow(_tail(posted, known), size)
+        except TimeoutError:
+            known.trouble = "indexing"
+            return
+        except Unavailable as error:
+            log.warning("build.failed code=%s", error.code)
+            known.trouble = "indexing"
+            return
+        await self._commit(posted, known, grown, days, generation)
+        self._nodes.add(posted.tenant, grown.nodes)
+        known.nodes = {**known.nodes, **{node.id: node for node in grown.nodes}}
+        known.frontier, known.open = grown.frontier, grown.open
+
+    async def _commit(
+        self, posted: History, known: Known, grown: Grown, days: int, generation: int
+    ) -> None:
+        if not grown.frontiers or generation != self.generation(posted.tenant):
+            return
+        batch = Batch(
+            grown.nodes,
+            grown.frontiers,
+            self._clock.now() + days * DAY,
+            posted.addresses[known.prefix] if known.prefix else b"",
+        )
+        try:
+            await self._store.commit(posted.tenant, batch)
+        except NodesGone:
+            raise
+        except Unavailable as error:
+            log.warning("store.commit_failed code=%s", error.code)
+            known.trouble = known.trouble or "store"
+
+    async def _embeddings(self, posted: History, known: Known) -> None:
+        """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
+        if self._embedder is None or not known.whole:
+            return
+        async with self.corpus(posted, known) as corpus:
+            lacking = corpus.lacking()
+            if lacking and known.trouble != "store":
+                ids = [corpus.leaves[index].id for index in lacking]
+                try:
+                    corpus.add_vectors(
+                        await self._store.vectors(posted.tenant, self._embedder.recipe, ids)
+                    )
+                except StoreUnavailable as error:
+                    log.warning("store.vectors_failed code=%s", error.code)
+                lacking = corpus.lacking()
+            known.lacking = sum(corpus.leaves[index].tokens for index in lacking)
+            work = [LeafWork(corpus.leaves[i], corpus.places[i].first) for i in lacking]
+        if work and known.trouble != "store":
+            self._queue.submit(posted, posted.addresses[work[0].first], work)
+
+    async def newest(self, posted: History, known: Known) -> Known:
+        """The same with the newest version of each summary."""
+        try:
+            later = await self._store.newest_summaries(posted.tenant, list(known.nodes))
+        except Unavailable as error:
+            log.warning("store.summaries_failed code=%s", error.code)
+            return known
+        if not later:
+            return known
+        nodes = {id_: with_summary(node, later.get(id_)) for id_, node in known.nodes.items()}
+        return replace(known, nodes=nodes)
+
+
+def with_summary(node: Node, summary: Summary | None) -> Node:
+    return msgspec.structs.replace(node, summary=summary) if summary else node
+
+
+def _complete(ids: Sequence[bytes], nodes: Mapping[bytes, Node]) -> bool:
+    return all(id_ in nodes and _complete(nodes[id_].children, nodes) for id_ in ids)
+
+
+def _tail(posted: History, known: Known) -> Tail:
+    first = known.frontier.messages
+    return Tail(
+        frontier=known.frontier,
+        loose={id_: known.nodes[id_] for id_ in known.frontier.nodes},
+        messages=tuple(message.raw for message in posted.messages[first:]),
+        digests=tuple(fact.digest for fact in posted.facts[first:]),
+        addresses=posted.addresses[first + 1 :],
+        volatile=posted.volatile.tags,
+        known=known.prefix,
+    )

@@ -1,0 +1,308 @@
+"""Answers that last: within an epoch what is sent only grows at its end.
+
+    latest turn on this chain -> its epoch goes on?  yes: the stored plan, rendered again
+                                                     no: a new cut and a new plan
+    a new user message        -> a recall block for it, or none; both are kept
+    put the turn              -> whoever was first wins, and both send the same
+
+Awaits ports, as `compress` does. What it cannot do (no store, no tree, no room for a memory
+message) it leaves to an answer for the present request alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from memtree import epoch, explain, ledger, pack, recall, tokens
+from memtree.answer import PASSED, Answer, Ask, Shape, assembled, passed
+from memtree.corpus import Corpus
+from memtree.epoch import Epoch, Terms, Turn
+from memtree.errors import Unavailable
+from memtree.history import History
+from memtree.indexing import DAY, Indexing, Known, with_summary
+from memtree.message import MESSAGE_OVERHEAD
+from memtree.node import Node
+from memtree.plan import Plan, Span, outline_line, render
+from memtree.ports import Clock, ContextStore, Found
+from memtree.query import query_text
+from memtree.rank import Ranking
+from memtree.seek import Seeker
+from memtree.unfold import LASTING, Unfolded, unfold
+
+log = logging.getLogger("memtree")
+
+REACH = 512  # newest addresses among which the turn to continue is looked for
+RENEWED = 60.0  # seconds; a repeated request renews its turn no sooner
+KEPT = DAY  # seconds that an epoch is kept after its last use, at least as long as a cache
+AUTO_SHARE = 0.02  # what a first fold may cost more than has been paid so far, in mode auto
+
+
+@dataclass(slots=True)
+class Request:
+    """One request on its way to an answer. `here`: messages of the history of the found turn."""
+
+    posted: History
+    ask: Ask
+    limits: pack.Limits
+    fixed: int
+    terms: Terms
+    key: bytes
+    now: float
+    generation: int
+    found: Found | None = None
+    here: int = 0
+
+    @property
+    def address(self) -> bytes:
+        return self.posted.addresses[-1]
+
+    @property
+    def again(self) -> bool:
+        """The very request of the found turn."""
+        return self.found is not None and self.here == len(self.posted)
+
+    def blocks(self) -> dict[int, Turn]:
+        """Recall blocks of the found epoch on this chain, by message."""
+        if self.found is None:
+            return {}
+        cut, all_ = self.found.epoch.plan.cut, self.found.blocks
+        on_chain = enumerate(self.posted.addresses[cut + 1 :], start=cut)
+        return {message: all_[one] for message, one in on_chain if one in all_}
+
+
+@dataclass(slots=True)
+class Sending:
+    """What the answer is made of: an epoch with the nodes that its plan names."""
+
+    epoch: Epoch
+    nodes: Mapping[bytes, Node]
+    text: str
+    blocks: dict[int, Turn] = field(default_factory=dict)
+    unfolded: Unfolded | None = None
+    rows: Mapping[int, explain.Scored] = field(default_factory=dict)
+
+
+class Lasting:
+    def __init__(
+        self, store: ContextStore, clock: Clock, indexing: Indexing, seeker: Seeker
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._indexing, self._seeker = indexing, seeker
+
+    async def answer(
+        self, posted: History, ask: Ask, limits: pack.Limits, fixed: int
+    ) -> tuple[Answer | None, Known | None]:
+        """An answer, or None where it must be made for this request alone; and what is known of
+        the history, if that was looked up."""
+        request = Request(
+            posted,
+            ask,
+            limits,
+            fixed,
+            Terms.of(limits, fixed, ask.window, ask.prices),
+            epoch.key(limits, ask.window, ask.prices, self._seeker.recipe, ask.query),
+            self._clock.now(),
+            self._indexing.generation(posted.tenant),
+        )
+        try:
+            await self._look_up(request)
+            if request.found is None and self._better_whole(request):
+                return passed(posted, ask, PASSED), None
+            known = await self._indexing.prepare(posted, ask.expiration_days)
+            sending = await self._continued(request, known) or await self._begun(request, known)
+            if sending is None:
+                return None, known
+            turn = await self._kept(request, known, sending)
+        except Unavailable as error:
+            log.warning("lasting.unavailable code=%s", error.code)
+            return None, None
+        if turn is None:  # another request was first: what it sends is sent here, too
+            return await self.answer(posted, ask, limits, fixed)
+        return self._assembled(request, known, sending, turn), known
+
+    async def _look_up(self, request: Request) -> None:
+        posted = request.posted
+        newest = posted.addresses[:0:-1][:REACH]
+        found = await self._store.latest(posted.tenant, request.key, newest)
+        if found is not None:
+            request.found = found
+            request.here = len(posted) - newest.index(found.address)
+
+    def _better_whole(self, request: Request) -> bool:
+        """Mode auto, nothing folded yet, and folding would cost more than it has to."""
+        posted, ask = request.posted, request.ask
+        if ask.mode != "auto" or ask.hard or posted.tokens > request.terms.room:
+            return False
+        first = pack.begin(posted, request.limits, request.fixed)
+        size = first.memory + first.recent
+        return not ledger.costs_little(size, posted, request.fixed, ask.prices, AUTO_SHARE)
+
+    # -- the memory message ------------------------------------------------------------------
+
+    async def _continued(self, request: Request, known: Known) -> Sending | None:
+        """The found epoch, where it takes this history and all that it names is there."""
+        found = request.found
+        if found is None or not self._goes_on(request, found):
+            return None
+        nodes = await self._named(request, known, found.epoch.plan)
+        if nodes is None:
+            log.warning("epoch.lost")
+            return None
+        text = render(found.epoch.plan, request.posted, nodes)
+        return Sending(found.epoch, nodes, text, request.blocks())
+
+    def _goes_on(self, request: Request, found: Found) -> bool:
+        if request.now - found.turn.used > request.ask.prices.lifetime:
+            return False  # nothing of it is cached any more: a fresh cut is free
+        blocks = sum(turn.block_tokens for turn in request.blocks().values())
+        if request.again:
+            return epoch.fits(found.epoch, request.posted, request.terms, blocks)
+        return epoch.stays(found.epoch, request.posted, request.terms, blocks)
+
+    async def _named(
+        self, request: Request, known: Known, plan: Plan
+    ) -> Mapping[bytes, Node] | None:
+        """The nodes of a plan with the summaries that it names; None where one is lost."""
+        tenant = request.posted.tenant
+        ids = [shown.id for shown in plan.outline]
+        nodes = {id_: known.nodes[id_] for id_ in ids if id_ in known.nodes}
+        lost = [id_ for id_ in ids if id_ not in nodes]
+        if lost:
+            nodes |= await self._store.nodes(tenant, lost)
+        later = [(shown.id, shown.version) for shown in plan.outline if shown.version]
+        summaries = await self._store.summaries(tenant, later) if later else {}
+        if len(nodes) < len(set(ids)) or len(summaries) < len(set(later)):
+            return None
+        named = {id_: with_summary(nodes[id_], one) for (id_, _), one in summaries.items()}
+        return nodes | named
+
+    async def _begun(self, request: Request, known: Known) -> Sending | None:
+        """A new epoch, unfolded for the present question."""
+        posted = request.posted
+        decision = pack.begin(posted, request.limits, request.fixed)
+        if not decision.memory or known.trouble:
+            return None
+        known = await self._indexing.newest(posted, known)
+        nodes, roots = known.all_nodes, known.roots
+        budget = decision.memory - MESSAGE_OVERHEAD
+
+        def work(corpus: Corpus, ranking: Ranking) -> tuple[Unfolded, Mapping[int, explain.Scored]]:
+            found = unfold(
+                posted, roots, nodes, corpus, ranking, decision.cut, budget, tokens.count, LASTING
+            )
+            return found, explain.rows_of(found, corpus, ranking)
+
+        text = query_text(posted, request.ask.query)
+        unfolded, rows = await self._seeker.seek(posted, known, text, work)
+        memory = unfolded.tokens + MESSAGE_OVERHEAD
+        begun = Epoch(
+            epoch.name(request.key, request.address, unfolded.plan, request.now),
+            len(posted),
+            memory + decision.recent,
+            memory,
+            unfolded.plan,
+            request.now,
+        )
+        return Sending(begun, nodes, unfolded.text, {}, unfolded, rows)
+
+    # -- the turn ----------------------------------------------------------------------------
+
+    async def _kept(self, request: Request, known: Known, sending: Sending) -> Turn | None:
+        """The turn as it stands in the store; None where another one stands there."""
+        posted, found = request.posted, request.found
+        goes_on = sending.unfolded is None
+        if found and goes_on and request.again:
+            if request.now - found.turn.used < RENEWED:
+                return found.turn
+            turn = msgspec.structs.replace(found.turn, used=request.now)
+        else:
+            turn = await self._turn(request, known, sending)
+        if request.generation != self._indexing.generation(posted.tenant):
+            return turn  # deleted meanwhile: answered, and not kept
+        open_ = [known.open] if known.open and not goes_on else []
+        kept = await self._store.put_turn(
+            posted.tenant,
+            request.key,
+            request.address,
+            turn,
+            epoch=None if goes_on else sending.epoch,
+            nodes=open_,
+            instead_of=found.turn.epoch if found and not goes_on else b"",
+            expires=request.now + max(KEPT, request.ask.prices.lifetime),
+        )
+        if (kept.epoch, kept.block) != (turn.epoch, turn.block):
+            return None
+        if kept.block:
+            sending.blocks[len(posted) - 1] = kept
+        return kept
+
+    async def _turn(self, request: Request, known: Known, sending: Sending) -> Turn:
+        posted, found = request.posted, request.found
+        block, block_tokens = await self._block(request, known, sending)
+        recalled = block_tokens + sum(turn.block_tokens for turn in sending.blocks.values())
+        sent = request.fixed + sending.epoch.memory + posted.size(sending.epoch.plan.cut) + recalled
+        if found is None:
+            direct, paid = ledger.opened(posted, request.fixed, sent, request.ask.prices)
+        else:
+            direct, paid = ledger.followed(
+                found.turn,
+                posted.size(0, request.here),
+                sending.unfolded is None,
+                request.now - found.turn.used <= request.ask.prices.lifetime,
+                posted,
+                request.fixed,
+                sent,
+                request.ask.prices,
+            )
+        return Turn(sending.epoch.id, block, block_tokens, request.now, direct, paid, sent)
+
+    async def _block(
+        self, request: Request, known: Known, sending: Sending
+    ) -> tuple[tuple[Span, ...], int]:
+        """A recall block for the newest message, where that is a new one of the user."""
+        posted = request.posted
+        if posted.facts[-1].role != "user" or not known.whole:
+            return (), 0
+        room = epoch.block_room(sending.epoch, posted, request.terms, sending.blocks)
+        if room < recall.LEAST:
+            return (), 0
+        earlier = [span for turn in sending.blocks.values() for span in turn.block]
+
+        def work(corpus: Corpus, ranking: Ranking) -> tuple[Span, ...]:
+            plan = sending.epoch.plan
+            return recall.chosen(posted, corpus, ranking, plan, earlier, room, tokens.count)
+
+        text = query_text(posted, request.ask.query)
+        spans = await self._seeker.seek(posted, known, text, work)
+        if not spans:
+            return (), 0
+        return spans, tokens.count(recall.text_of(spans, posted) + recall.SEAM)
+
+    # -- the answer --------------------------------------------------------------------------
+
+    def _assembled(self, request: Request, known: Known, sending: Sending, turn: Turn) -> Answer:
+        posted, plan, found = request.posted, sending.epoch.plan, request.found
+        blocks = {m: recall.text_of(one.block, posted) for m, one in sending.blocks.items()}
+        block_tokens = sum(one.block_tokens for one in sending.blocks.values())
+        memory = sending.epoch.memory - MESSAGE_OVERHEAD
+        shape = Shape(plan.cut, sending.text, memory, blocks, block_tokens)
+        lines = (outline_line(one, sending.nodes[one.id], posted) for one in plan.outline)
+        saved = turn.direct - turn.paid
+        before = found.turn.direct - found.turn.paid if found else 0.0
+        spans = [span for one in sending.blocks.values() for span in one.block]
+        answer = replace(
+            assembled(posted, request.ask, known.state, shape),
+            epoch=sending.epoch.id.hex(),
+            outline_tokens=tokens.count("\n".join(lines)),
+            excerpts=len(plan.excerpts) + len(spans),
+            saved_tokens=round(saved),
+            gain=0.0 if request.again else saved - before,
+            explain=lambda: explain.of_epoch(
+                posted, plan, spans, sending.unfolded, sending.rows, sending.nodes
+            ),
+        )
+        return known.told(answer)

@@ -1,0 +1,71 @@
+"""What a conversation costs, sent whole or folded: input only, in uncached input tokens.
+
+The provider is taken to cache what was sent before for as long as it says (`Prices.lifetime`), and
+to be asked once for each assistant message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtree.epoch import Turn
+from memtree.history import History
+from memtree.prices import Prices
+
+
+def direct_cost(history: History, fixed: int, prices: Prices) -> float:
+    """What sending everything has cost so far, the present request included.
+    `fixed`: tokens of system messages and tools."""
+    cost, before = 0.0, 0
+    for size in _requests(history):
+        cost += prices.cost(before, fixed + size - before)
+        before = fixed + size
+    return cost
+
+
+def _requests(history: History) -> Iterator[int]:
+    """Tokens of the history at each request."""
+    size = 0
+    for index, fact in enumerate(history.facts):
+        if fact.role == "assistant" and index:
+            yield size
+        size += fact.tokens
+    yield size
+
+
+def costs_little(size: int, history: History, fixed: int, prices: Prices, share: float) -> bool:
+    """Whether a first fold to `size` tokens costs at most this share of all that was paid so far.
+
+    Folding writes what is sent anew; the newest round has to be written anyway, and the rest of
+    the history would be read from the provider's cache.
+    """
+    newest = history.size(history.rounds[-1])
+    extra = prices.write * (size - newest) - prices.read * (history.tokens - newest)
+    return extra <= share * direct_cost(history, fixed, prices)
+
+
+def opened(history: History, fixed: int, sent: int, prices: Prices) -> tuple[float, float]:
+    """(direct, paid) at a first fold: until now the history went whole. `sent`: tokens of this
+    request with system messages and tools."""
+    direct = direct_cost(history, fixed, prices)
+    newest = history.size(history.rounds[-1])
+    whole = prices.cost(fixed + history.tokens - newest, newest)
+    return direct, direct - whole + prices.cost(fixed, sent - fixed)
+
+
+def followed(
+    turn: Turn,
+    previous: int,
+    same_epoch: bool,
+    warm: bool,
+    history: History,
+    fixed: int,
+    sent: int,
+    prices: Prices,
+) -> tuple[float, float]:
+    """(direct, paid) with a further request. `turn`: the one before, on a history of `previous`
+    tokens; `same_epoch`: what it sent is still the beginning of what is sent; `warm`: cached."""
+    whole, folded = (fixed + previous, turn.sent if same_epoch else fixed) if warm else (0, 0)
+    direct = prices.cost(whole, max(0, fixed + history.tokens - whole))
+    paid = prices.cost(min(folded, sent), max(0, sent - folded))
+    return turn.direct + direct, turn.paid + paid

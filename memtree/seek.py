@@ -1,0 +1,67 @@
+"""Ranking the passages of a history for a text, off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from memtree import terms
+from memtree.corpus import Corpus
+from memtree.errors import EmbedderUnavailable
+from memtree.history import History
+from memtree.indexing import Indexing, Known
+from memtree.ports import Embedder
+from memtree.rank import Ranking, rank
+
+log = logging.getLogger("memtree")
+
+SHORT_MESSAGE = 100  # tokens: at 60 LoCoMo recall at 4k is 90.4, at 100 92.3, at 250 91.7
+
+Found = TypeVar("Found")
+
+
+class Seeker:
+    """Without an embedder, or where it fails, BM25 ranks alone."""
+
+    def __init__(self, indexing: Indexing, embedder: Embedder | None) -> None:
+        self._indexing, self._embedder = indexing, embedder
+
+    @property
+    def recipe(self) -> str:
+        """Names what ranks."""
+        return self._embedder.recipe if self._embedder else "words"
+
+    async def seek(
+        self, posted: History, known: Known, text: str, work: Callable[[Corpus, Ranking], Found]
+    ) -> Found:
+        """What `work` makes of the ranked passages; it runs in a thread and holds the corpus."""
+        vector = await self._vector(text)
+
+        async with self._indexing.corpus(posted, known) as corpus:
+
+            def ranked() -> Found:
+                with corpus.with_open(known.open, known.open_place):
+                    return work(corpus, _ranked(corpus, text, vector))
+
+            return await asyncio.to_thread(ranked)
+
+    async def _vector(self, text: str) -> Any:
+        if self._embedder is None or not text.strip():
+            return None
+        try:
+            return await self._embedder.embed_query(text)
+        except EmbedderUnavailable as error:
+            log.warning("embedder.failed code=%s", error.code)
+            return None
+
+
+def _ranked(corpus: Corpus, text: str, vector: Any) -> Ranking:
+    lexical = corpus.lexicon.scores(terms.terms(text))
+    cosine = None
+    if vector is not None:
+        cosine, known = corpus.cosines(vector)
+        if not known.any():
+            cosine = None
+    return rank(lexical, cosine, corpus.short(SHORT_MESSAGE))
