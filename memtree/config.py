@@ -6,6 +6,7 @@ names are those of API section 6. A value that cannot be read is a `BadRequest` 
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Callable, Mapping
@@ -15,9 +16,13 @@ from typing import Any
 
 from memtree.errors import BadRequest
 from memtree.message import VOLATILE_TAGS
+from memtree.prices import UNKNOWN, Prices
 
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
+MODES = ("stable", "auto", "fresh")
+OTHERS = "*"  # in `prices`: every model that nothing else names
+MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
 
 
 def _setting(default: Any, help_: str) -> Any:
@@ -43,7 +48,16 @@ class Settings:
     queue: str = _setting("inprocess", "where background work runs: inprocess")
     embedder: str = _setting("local", "local (MiniLM in this process) or none (BM25 alone)")
     target_tokens: int = _setting(20_000, "size of a compressed history, system messages aside")
-    mode: str = _setting("fresh", "how memory is unfolded: fresh, for every request anew")
+    mode: str | None = _setting(
+        None,
+        "how memory is unfolded: stable, auto or fresh; unset: stable on /context_memory, auto on "
+        "the chat routes",
+    )
+    prices: tuple[str, ...] = _setting(
+        (),
+        "what your provider charges for cached input, as multiples of uncached input: "
+        "NAME=WRITE/READ or NAME=WRITE/READ/SECONDS, NAME a model's beginning or * for all others",
+    )
     memory: bool = _setting(False, "context memory on for chat requests that do not say")
     expiration_days: int = _setting(30, "days after which unused memory may be forgotten")
     volatile_tags: tuple[str, ...] = _setting(
@@ -52,6 +66,9 @@ class Settings:
     max_body_bytes: int = _setting(128 * 1024 * 1024, "largest request body that is read")
     overflow_status: int = _setting(
         413, "status of context_length_exceeded: 413, or 400 for old clients"
+    )
+    metrics_key: str | None = _setting(
+        None, "bearer that opens /metrics; needed there beyond loopback and once access keys exist"
     )
     index_processes: bool = _setting(True, "index very long histories in a child process")
     log_level: str = _setting("info", "debug, info, warning or error")
@@ -77,6 +94,31 @@ class Settings:
 def variable(name: str) -> str:
     """The environment variable of a setting."""
     return f"MEMTREE_{name.upper()}"
+
+
+def price(entry: str) -> tuple[str, Prices]:
+    """One entry of `prices`: the model's name as given, and its prices.
+
+    Raises `BadRequest` naming the setting for anything but `NAME=WRITE/READ[/SECONDS]`, both
+    prices above 0 (free reads: write 0.01) and up to `MAX_PRICE`, and a lifetime above 0 seconds.
+
+    >>> price("gpt-5=1/0.1")
+    ('gpt-5', Prices(write=1.0, read=0.1, lifetime=3600.0))
+    """
+    name, _, numbers = entry.rpartition("=")
+    try:
+        write, read, *rest = (float(part) for part in numbers.split("/"))
+        (lifetime,) = rest or (UNKNOWN.lifetime,)
+    except ValueError:
+        write = read = lifetime = math.nan
+    name = name.strip()
+    if not (name and 0 < write <= MAX_PRICE and 0 < read <= MAX_PRICE and 0 < lifetime < math.inf):
+        raise BadRequest(
+            f"prices: {entry!r} is not NAME=WRITE/READ or NAME=WRITE/READ/SECONDS with prices "
+            f"above 0 and up to {MAX_PRICE:.0f}, as in gpt-5=1/0.1/3600",
+            param="prices",
+        )
+    return name, Prices(write, read, lifetime)
 
 
 def _from_file(given: str | None) -> dict[str, Any]:
@@ -120,7 +162,8 @@ def _read(name: str, value: Any, source: str) -> Any:
     if isinstance(value, list):
         value = tuple(value)
     if not isinstance(value, str):
-        if type(value) in _KINDS[kind]:
+        items = value if isinstance(value, tuple) else ()
+        if type(value) in _KINDS[kind] and all(isinstance(item, str) for item in items):
             return value
         raise BadRequest(f"{source}: {value!r} is not a valid value for {name}", param=name)
     try:
@@ -132,7 +175,10 @@ def _read(name: str, value: Any, source: str) -> Any:
 
 
 def _checked(settings: Settings) -> Settings:
-    _one_of("mode", settings.mode, ("fresh",))
+    if settings.mode is not None:
+        _one_of("mode", settings.mode, MODES)
+    for entry in settings.prices:
+        price(entry)
     _one_of("embedder", settings.embedder, ("local", "none"))
     _one_of("queue", settings.queue, ("inprocess",))
     _one_of("overflow_status", settings.overflow_status, (413, 400))

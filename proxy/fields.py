@@ -13,13 +13,17 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from memtree import tokens
+from memtree.address import DIGEST_BYTES
 from memtree.compress import Ask
-from memtree.config import Settings
+from memtree.config import MODES, Settings
 from memtree.errors import BadRequest
-from proxy import windows
+from memtree.prices import Prices
+from proxy import prices, windows
 from proxy.wire import Body
 
-MODES = ("stable", "fresh", "auto")
+# Where neither the request nor the setting says: whoever calls /context_memory wants memory, who
+# chats through the proxy wants it where it costs no more than sending everything.
+CONTEXT_MODE, CHAT_MODE = "stable", "auto"
 MIN_WINDOW, MAX_WINDOW = 10_000, 1_000_000_000  # API section 1: under 10,000 is raised
 MIN_TARGET = 1_000
 MAX_DAYS = 365
@@ -32,6 +36,7 @@ EXPIRATION_HEADERS = (
 )
 MODE_HEADER = "x-memtree-mode"
 
+_ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*([+-]?)0*([0-9]+)\s*", re.ASCII)
 
 
@@ -67,6 +72,13 @@ def choice(value: object, name: str, among: Sequence[str]) -> str | None:
     raise BadRequest(f"{name} must be one of {', '.join(among)}", param=name)
 
 
+def address(value: object, name: str) -> bytes:
+    """The bytes of an address as `memory.address` shows it."""
+    if isinstance(value, str) and _ADDRESS.fullmatch(value):
+        return bytes.fromhex(value)
+    raise BadRequest(f"{name} must be a string of {2 * DIGEST_BYTES} hex digits", param=name)
+
+
 def check_array(body: Body, name: str) -> None:
     """Raise `BadRequest` unless the field is an array or absent; nothing is decoded."""
     if (fragment := body.fragment(name)) and fragment != b"null" and fragment[:1] != b"[":
@@ -93,8 +105,12 @@ def window(body: Body) -> int:
     posted = integer(
         body.value("model_context_limit"), "model_context_limit", MIN_WINDOW, MAX_WINDOW
     )
-    model = body.value("model")
-    return posted or windows.of(model if isinstance(model, str) else "")
+    return posted or windows.of(_model(body))
+
+
+def prices_of(body: Body, settings: Settings) -> Prices:
+    """What the provider of the posted model charges for cached input, as far as is known."""
+    return prices.of(_model(body), settings.prices)
 
 
 def reserve(body: Body) -> int:
@@ -129,7 +145,8 @@ def context_ask(tenant: str, body: Body, headers: Mapping[str, str], settings: S
         reserve=DEFAULT_RESERVE,
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
-        mode=mode(body, headers, settings.mode),
+        mode=mode(body, headers, settings.mode or CONTEXT_MODE),
+        prices=prices_of(body, settings),
         expiration_days=expiration_days(body, headers, settings.expiration_days),
     )
 
@@ -150,11 +167,18 @@ def chat_ask(
         reserve=reserve(body),
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
-        mode=mode(body, headers, settings.mode),
+        mode=mode(body, headers, settings.mode or CHAT_MODE),
+        prices=prices_of(body, settings),
         expiration_days=expiration_days(
             body, headers, settings.expiration_days if days is None else days
         ),
     )
+
+
+def _model(body: Body) -> str:
+    """Empty where the field is absent, or of a type that is the upstream's to judge."""
+    model = body.value("model")
+    return model if isinstance(model, str) else ""
 
 
 @lru_cache(maxsize=64)

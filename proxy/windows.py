@@ -1,12 +1,10 @@
-"""Context windows of models whose window is not 128,000 tokens, by the vendors' model pages.
-
-A name matches by its longest known beginning that ends at a mark, so `gpt-4-0613` is `gpt-4` and
-`gpt-4o` is not. Routers' prefixes (`openai/`) and suffixes (`:online`) do not count.
-"""
+"""Context windows of models whose window is not 128,000 tokens, by the vendors' model pages."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+
+from proxy.model_name import beginning
 
 DEFAULT = 128_000
 
@@ -46,8 +44,5 @@ WINDOWS = {
 @lru_cache(maxsize=256)
 def of(model: str) -> int:
     """The window of a model in tokens, `DEFAULT` where it is not known."""
-    name = model[:200].lower().rpartition("/")[2].partition(":")[0]
-    for end in range(len(name), 0, -1):
-        if (end == len(name) or name[end] in "-@") and name[:end] in WINDOWS:
-            return WINDOWS[name[:end]]
-    return DEFAULT
+    known = beginning(model, WINDOWS)
+    return WINDOWS[known] if known else DEFAULT

@@ -9,6 +9,7 @@ import pytest
 from memtree.compress import Ask
 from memtree.config import Settings
 from memtree.errors import BadRequest
+from memtree.prices import UNKNOWN, Prices
 from proxy import fields, switch, windows
 from proxy.wire import split
 from tests.http.fakes import dumps
@@ -95,6 +96,34 @@ def test_mode_header_wins_over_body():
     assert context(mode="stable").mode == "stable"
     with pytest.raises(BadRequest, match="x-memtree-mode"):
         context({"x-memtree-mode": "quick"})
+
+
+def test_without_a_mode_context_memory_is_stable_and_a_chat_auto():
+    assert context().mode == "stable"
+    assert chat().mode == "auto"
+    body = split(dumps({"messages": MESSAGES}))
+    settings = Settings(mode="fresh")
+    assert fields.context_ask("t", body, NONE, settings).mode == "fresh"
+    assert fields.chat_ask("t", body, NONE, settings, None).mode == "fresh"
+
+
+def test_prices_come_from_the_model_and_the_setting():
+    assert context(model="gpt-4o").prices == Prices(1.0, 0.5, 3_600)
+    assert chat(model="anthropic/claude-sonnet-4:memory").prices == Prices(1.25, 0.1, 300)
+    assert context().prices == chat().prices == chat(model=7).prices == UNKNOWN
+    body = split(dumps({"messages": MESSAGES, "model": "gpt-4o"}))
+    settings = Settings(prices=("gpt-4o=1/0.9/60",))
+    assert fields.context_ask("t", body, NONE, settings).prices == Prices(1.0, 0.9, 60)
+    assert fields.chat_ask("t", body, NONE, settings, None).prices == Prices(1.0, 0.9, 60)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "", "ab", "0" * 63, "0" * 65, "g" * 64, " " + "0" * 64,
+                                   "0" * 62 + " 0", "٣" * 64, ["0" * 64]])  # fmt: skip
+def test_an_address_is_64_hex_digits(wrong: Any):
+    assert fields.address("Ab" * 32, "address") == b"\xab" * 32
+    with pytest.raises(BadRequest) as caught:
+        fields.address(wrong, "address")
+    assert caught.value.param == "address"
 
 
 def test_chat_window_comes_from_the_model_and_is_not_raised():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.config import Settings, variable
+from memtree.config import Settings, price, variable
 from memtree.errors import BadRequest
+from memtree.prices import Prices
 
 
 @pytest.fixture
@@ -44,6 +45,11 @@ def test_flags_then_variables_then_file_then_defaults(written):
         ("volatile_tags", " a, b ,,", ("a", "b")),
         ("volatile_tags", "", ()),
         ("overflow_status", "400", 400),
+        ("mode", "stable", "stable"),
+        ("mode", "auto", "auto"),
+        ("mode", "fresh", "fresh"),
+        ("mode", "none", None),
+        ("prices", "a=1/0.5, *=1.25/0.1/300", ("a=1/0.5", "*=1.25/0.1/300")),
     ],
 )
 def test_variables_are_read_by_type(name, text, value):
@@ -52,6 +58,30 @@ def test_variables_are_read_by_type(name, text, value):
 
 def test_lists_in_the_file(written):
     assert Settings.from_env(env=written("volatile_tags = ['x']")).volatile_tags == ("x",)
+    assert Settings.from_env(env=written("prices = ['x=1/0.5']")).prices == ("x=1/0.5",)
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "prices"),
+    [
+        ("gpt-5=1/0.1", "gpt-5", Prices(1.0, 0.1, 3_600)),
+        (" org/m =1.25/.1/300", "org/m", Prices(1.25, 0.1, 300)),
+        ("*=2/2/0.5", "*", Prices(2.0, 2.0, 0.5)),
+    ],
+)
+def test_an_entry_of_prices(entry, name, prices):
+    assert price(entry) == (name, prices)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["", "gpt-5", "=1/0.1", "m=", "m=1", "m=1/0.1/60/1", "m=one/0.1", "m=0/0.1", "m=1/0", "m=1/-1",
+     "m=101/1", "m=1/nan", "m=inf/1", "m=1/0.1/0", "m=1/0.1/inf", "m=1/0.1/nan", "m 1/0.1"],
+)  # fmt: skip
+def test_an_entry_of_prices_that_says_nothing(entry):
+    with pytest.raises(BadRequest, match="prices: ") as caught:
+        Settings.from_env({"prices": (entry,)}, env={})
+    assert caught.value.param == "prices"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +117,19 @@ def test_a_file_that_cannot_be_read(written, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["host = 5", "store = 5", "memory = 5", "volatile_tags = 5", "port = true"]
+    "text",
+    [
+        "host = 5",
+        "store = 5",
+        "memory = 5",
+        "volatile_tags = 5",
+        "port = true",
+        "mode = 5",
+        "prices = 5",
+        "prices = [5]",
+        "volatile_tags = [['x']]",
+        "prices = 'gpt-5'",
+    ],
 )
 def test_a_value_of_another_type_in_the_file(written, text):
     with pytest.raises(BadRequest):
