@@ -19,9 +19,11 @@ from proxy import errors
 from proxy.auth import Gate, is_loopback
 from proxy.chat import Chat
 from proxy.context_memory import ContextMemory
+from proxy.deletion import Deletion
 from proxy.edge import Edge
 from proxy.health import health
 from proxy.inbound import PREFIXES
+from proxy.metrics import Metrics, MetricsPage
 from proxy.passthrough import Passthrough
 from proxy.upstream import Upstream
 
@@ -39,16 +41,17 @@ class Services:
 
 
 class Handler:
-    """An endpoint as an ASGI app, so that Starlette gives it any method; `method` None: all."""
+    """An endpoint as an ASGI app, so that Starlette gives it any method; no `methods`: all."""
 
-    def __init__(self, endpoint: Endpoint, method: str | None) -> None:
+    def __init__(self, endpoint: Endpoint, *methods: str) -> None:
         self._endpoint = endpoint
-        self._method = method
+        self._methods = methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = scope["method"]
-        if self._method not in (None, method) and (self._method, method) != ("GET", "HEAD"):
-            raise errors.MethodNotAllowed(method, str(self._method))
+        asked = "GET" if method == "HEAD" else method
+        if self._methods and asked not in self._methods:
+            raise errors.MethodNotAllowed(method, ", ".join(self._methods))
         response = await self._endpoint(Request(scope, receive, send))
         await response(scope, receive, send)
 
@@ -56,19 +59,23 @@ class Handler:
 def everywhere(path: str, endpoint: Endpoint, method: str | None = None) -> list[Route]:
     """A route under every prefix; another method goes on to the routes after it."""
     methods = None if method is None else [method]
-    return [Route(prefix + path, Handler(endpoint, method), methods=methods) for prefix in PREFIXES]
+    return [Route(prefix + path, Handler(endpoint), methods=methods) for prefix in PREFIXES]
 
 
-def own(path: str, endpoint: Endpoint, method: str) -> list[Route]:
+def own(path: str, endpoint: Endpoint, *methods: str) -> list[Route]:
     """A route under every prefix that is ours alone: another method is a 405."""
-    return [Route(prefix + path, Handler(endpoint, method)) for prefix in PREFIXES]
+    return [Route(prefix + path, Handler(endpoint, *methods)) for prefix in PREFIXES]
 
 
 def create_app(services: Services) -> Starlette:
     settings = services.settings
-    gate = Gate(services.keys, loopback=is_loopback(settings.host))
+    gate = Gate(
+        services.keys, loopback=is_loopback(settings.host), operator_key=settings.metrics_key
+    )
+    metrics = Metrics()
     context = ContextMemory(services.memory, gate, settings)
     chat = Chat(services.memory, gate, services.upstream, settings)
+    deletion = Deletion(services.memory, gate, metrics, settings.max_body_bytes)
     passthrough = Passthrough(gate, services.upstream, settings)
     routes = [
         # GET and DELETE of stored completions lie on the same path and are the upstream's.
@@ -78,13 +85,17 @@ def create_app(services: Services) -> Starlette:
         *own("/memory", context.compress, "POST"),
         *own("/context_memory/status", context.status, "GET"),
         *own("/context_memory/tree", context.tree, "POST"),
+        *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
         *everywhere("/context_memory/{rest:path}", errors.not_found),
         *own("/health", health, "GET"),
         *own("/healthz", health, "GET"),
+        # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
+        Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
         *everywhere("/{rest:path}", passthrough.relay),
     ]
     app = Starlette(
-        routes=routes, middleware=[Middleware(Edge, overflow_status=settings.overflow_status)]
+        routes=routes,
+        middleware=[Middleware(Edge, overflow_status=settings.overflow_status, metrics=metrics)],
     )
     app.router.redirect_slashes = False
     return app

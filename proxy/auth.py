@@ -8,6 +8,7 @@ is never kept: tenants and cache entries are made from its hash.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import ipaddress
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -25,6 +26,7 @@ SESSION_COOKIE = "session"
 KEYS_SECONDS = 2.0  # how long a key or a revocation may take to be noticed
 MAX_CACHED = 4096
 
+_NO_KEY = "You did not provide an API key."
 _DOMAIN = b"memtree tenant v1\x00"
 
 Value = TypeVar("Value")
@@ -63,13 +65,20 @@ def is_loopback(host: str) -> bool:
 
 
 class Gate:
-    """Lets requests in. `loopback`: the server is bound to a loopback address."""
+    """Lets requests in. `loopback`: the server is bound to a loopback address.
+    `operator_key`: the setting `metrics_key`."""
 
     def __init__(
-        self, keys: KeyStore, loopback: bool, monotonic: Callable[[], float] = time.monotonic
+        self,
+        keys: KeyStore,
+        loopback: bool,
+        monotonic: Callable[[], float] = time.monotonic,
+        *,
+        operator_key: str | None = None,
     ) -> None:
         self._keys = keys
         self._loopback = loopback
+        self._operator_key = operator_key
         self._configured: Recent[bool] = Recent(monotonic)
         self._tenants: Recent[str | None] = Recent(monotonic)
 
@@ -79,20 +88,33 @@ class Gate:
         trace.of(request.scope).tenant = found.id
         return found
 
+    async def operator(self, request: Request) -> None:
+        """Let in who may see numbers of the whole server. Raises as `tenant` does.
+
+        An access key is not enough: it would let one tenant measure the others. Without access
+        keys a server on loopback has one user, who needs nothing unless a key was set.
+        """
+        if self._operator_key is None:
+            if self._loopback and not await self._configured.get("", self._keys.has_keys):
+                return
+            raise Unauthorized("This needs the operator's key: set MEMTREE_METRICS_KEY.")
+        wanted = self._operator_key.encode()
+        given = [value.encode() for value in credentials(request)]
+        if not any(hmac.compare_digest(value, wanted) for value in given):
+            raise Unauthorized("Incorrect API key provided." if given else _NO_KEY)
+
     async def _find(self, request: Request) -> Tenant:
         values = list(credentials(request))
         if await self._configured.get("", self._keys.has_keys):
             for value in values:
                 if known := await self._known(value):
                     return Tenant(known, keyed=True)
-            raise Unauthorized(
-                "Incorrect API key provided." if values else "You did not provide an API key."
-            )
+            raise Unauthorized("Incorrect API key provided." if values else _NO_KEY)
         if values:
             return Tenant(tenant_id(values[0]), keyed=False)
         if self._loopback:
             return Tenant(ANONYMOUS, keyed=False)
-        raise Unauthorized("You did not provide an API key.")
+        raise Unauthorized(_NO_KEY)
 
     async def _known(self, value: str) -> str | None:
         async def look_up() -> str | None:

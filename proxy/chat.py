@@ -89,6 +89,7 @@ class Chat:
         seen.state = turn.state
         if turn.ask is None or turn.body is None:
             return turn.plain
+        seen.mode = turn.ask.mode
         try:
             answer = await self._memory.compress(turn.ask)
         except BadRequest:

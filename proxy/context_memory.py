@@ -41,7 +41,7 @@ class ContextMemory:
         seen.memory_ms = (time.perf_counter() - started) * 1000
         explained = await asyncio.to_thread(answer.explain) if posted.explain else None
         if posted.index_only:
-            seen.sent_tokens = 0
+            seen.index_only, seen.sent_tokens = True, 0
             return _json(rendered(answer, None, explained), 202, seen.headers())
         fragments = (
             answer.messages if answer.changed else [message.raw for message in posted.ask.messages]
@@ -111,6 +111,7 @@ def memory(answer: Answer) -> dict[str, Any]:
         "outline_tokens": answer.outline_tokens,
         "recent_tokens": answer.recent_tokens,
         "recall_tokens": answer.recall_tokens,
+        "saved_tokens": answer.saved_tokens,
         "excerpts": answer.excerpts,
     }
 

@@ -1,4 +1,4 @@
-"""Around every request: its trace, its errors, its one log line, and an end when the client goes.
+"""Around every request: its trace, errors, counts, one log line, and an end when the client goes.
 
 A handler runs as a task beside a watch on the connection. When the client hangs up, the task is
 cancelled wherever it stands: in memory, waiting for the upstream's headers, or in mid-stream.
@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memtree.errors import MemTreeError
 from proxy import errors, log, trace
+from proxy.metrics import Metrics
 
 CLIENT_GONE = 499  # nginx's number, for the log alone
 
@@ -22,8 +23,9 @@ CLIENT_GONE = 499  # nginx's number, for the log alone
 class Edge:
     """ASGI middleware, innermost but for the router."""
 
-    def __init__(self, app: ASGIApp, overflow_status: int) -> None:
+    def __init__(self, app: ASGIApp, overflow_status: int, metrics: Metrics) -> None:
         self.app = app
+        self._metrics = metrics
         self._overflow_status = overflow_status
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,6 +47,7 @@ class Edge:
             work.cancel()
             watch.cancel()
             await asyncio.gather(work, watch, return_exceptions=True)
+            self._metrics.count(seen)
             seen.log((time.perf_counter() - started) * 1000)
 
     async def _answer(self, scope: Scope, exchange: Exchange, seen: trace.Trace) -> None:

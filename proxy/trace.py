@@ -17,6 +17,7 @@ class Trace:
     """Filled in by whoever learns something; None: not known (yet).
 
     `memory_ms` is what memory cost: from the whole body read to the request for the model ready.
+    `gain`: what this request saved against sending everything, in uncached input tokens.
     """
 
     method: str
@@ -28,9 +29,18 @@ class Trace:
     raw_tokens: int | None = None
     sent_tokens: int | None = None
     memory_ms: float | None = None
+    mode: str | None = None
+    epoch: str | None = None
+    recall_tokens: int | None = None
+    gain: float = 0.0
+    index_only: bool = False
 
     def learn(self, answer: Answer) -> None:
         self.state = answer.state
+        self.mode = answer.mode
+        self.epoch = answer.epoch
+        self.recall_tokens = answer.recall_tokens
+        self.gain = answer.gain
         self.address = answer.address.hex()
         self.raw_tokens = answer.raw_tokens
         self.sent_tokens = answer.sent_tokens
@@ -44,6 +54,7 @@ class Trace:
             "raw-tokens": self.raw_tokens,
             "sent-tokens": self.sent_tokens,
             "state": self.state,
+            "epoch": self.epoch,
             "ms": None if self.memory_ms is None else round(self.memory_ms),
         }
         return [
@@ -63,6 +74,8 @@ class Trace:
             state=self.state,
             raw_tokens=self.raw_tokens,
             sent_tokens=self.sent_tokens,
+            epoch=self.epoch[:8] if self.epoch else None,
+            recall_tokens=self.recall_tokens,
             memory_ms=self.memory_ms,
         )
 

@@ -13,9 +13,9 @@ import httpx
 from memtree import history, tokens
 from memtree.compress import Answer, Ask, Memory
 from memtree.config import Settings
-from memtree.errors import MemTreeError
+from memtree.errors import MemTreeError, NotFound
 from memtree.message import Volatile
-from memtree.ports import KeyRow, Pending
+from memtree.ports import KeyRow, Pending, Receipt
 from proxy.app import Services, create_app
 from proxy.upstream import Upstream
 
@@ -25,8 +25,9 @@ MEMORY_MESSAGE = b'{"role":"user","content":"<context_memory>short</context_memo
 class FakeMemory:
     """Keeps system messages and the newest message, and puts one line in place of the rest.
 
-    Below `threshold` messages nothing changes. `before` runs ahead of each answer: raise from it,
-    or wait in it.
+    Below `threshold` messages nothing changes. `before` runs ahead of each answer and deletion:
+    raise from it, or wait in it. `told`: fields of the next answers. Each history that was
+    answered or indexed counts as one node until it is forgotten.
     """
 
     def __init__(self, threshold: int = 3) -> None:
@@ -34,11 +35,12 @@ class FakeMemory:
         self.asks: list[Ask] = []
         self.before: Callable[[], Any] | None = None
         self.waiting = Pending(0, 0)
+        self.told: dict[str, Any] = {}
+        self.kept: set[tuple[str, bytes]] = set()
 
     async def compress(self, ask: Ask) -> Answer:
         self.asks.append(ask)
-        if self.before and (pause := self.before()):
-            await pause
+        await self._pause()
         read = history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
         raws = [message.raw for message in ask.messages]
         changed = len(read) > self.threshold
@@ -46,7 +48,8 @@ class FakeMemory:
             system = [message.raw for _, message in read.system]
             raws = [*system, MEMORY_MESSAGE, read.messages[-1].raw]
         size = read.tokens + read.system_tokens
-        return Answer(
+        self.kept.add((ask.tenant, read.addresses[-1]))
+        answer = Answer(
             state="packed" if changed else "below-threshold",
             changed=changed,
             messages=tuple(raws),
@@ -61,6 +64,7 @@ class FakeMemory:
             mode=ask.mode,
             explain=lambda: {"nodes": [], "excerpts": [], "candidates": []},
         )
+        return dataclasses.replace(answer, **self.told)
 
     async def index(self, ask: Ask) -> Answer:
         return dataclasses.replace(await self.compress(ask), messages=())
@@ -71,6 +75,30 @@ class FakeMemory:
 
     def pending(self, tenant: str) -> Pending:
         return self.waiting
+
+    async def forget_history(self, ask: Ask) -> Receipt:
+        await self._pause()
+        read = history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
+        return self._forget({(ask.tenant, address) for address in read.addresses})
+
+    async def forget_address(self, tenant: str, address: bytes) -> Receipt:
+        await self._pause()
+        if (tenant, address) not in self.kept:
+            raise NotFound("there is no such address", param="address")
+        return self._forget({(tenant, address)})
+
+    async def forget_tenant(self, tenant: str) -> Receipt:
+        await self._pause()
+        return self._forget({row for row in self.kept if row[0] == tenant})
+
+    def _forget(self, rows: set[tuple[str, bytes]]) -> Receipt:
+        gone = len(self.kept & rows)
+        self.kept -= rows
+        return Receipt(addresses=gone, nodes=gone)
+
+    async def _pause(self) -> None:
+        if self.before and (pause := self.before()):
+            await pause
 
 
 class FakeKeys:

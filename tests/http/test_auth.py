@@ -123,7 +123,8 @@ def test_loopback(host: str, yes: bool):
 @pytest.mark.parametrize(
     ("method", "path"),
     [("POST", "/v1/chat/completions"), ("POST", "/context_memory"), ("GET", "/v1/models"),
-     ("GET", "/context_memory/status"), ("POST", "/context_memory/tree")],
+     ("GET", "/context_memory/status"), ("POST", "/context_memory/tree"),
+     ("POST", "/context_memory/delete"), ("DELETE", "/context_memory/delete"), ("GET", "/metrics")],
 )  # fmt: skip
 async def test_401_everywhere_but_health(method: str, path: str, base: str, upstream: FakeUpstream):
     async with edge(base, keys=FakeKeys(acme=["K"])) as client:

@@ -75,6 +75,14 @@ async def test_memory_on_changes_the_messages_and_nothing_else(base: str, upstre
     assert answer.json() == PLAIN
 
 
+async def test_an_epoch_is_told_in_a_header(base: str, upstream: FakeUpstream):
+    memory = FakeMemory()
+    memory.told = {"epoch": "0123456789abcdef"}
+    async with edge(base, memory) as client:
+        answer = await client.post("/v1/chat/completions", json=turn(9), headers=ON)
+    assert memtree_headers(answer)["epoch"] == "0123456789abcdef"
+
+
 async def test_own_fields_and_suffix_are_taken_out(base: str, upstream: FakeUpstream):
     own = {"memory": True, "target_tokens": 5_000, "mode": "fresh", "rag_options": {}}
     for count in (1, 9):

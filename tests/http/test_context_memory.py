@@ -49,8 +49,8 @@ async def test_the_whole_answer():
     assert bytes.fromhex(address)
     assert shown["memory"] == {
         "state": "packed", "indexed_tokens": 0, "indexed_messages": 0, "pending_tokens": 0,
-        "epoch": None, "mode": "fresh", "outline_tokens": 4, "recent_tokens": 6,
-        "recall_tokens": 0, "excerpts": 2,
+        "epoch": None, "mode": "stable", "outline_tokens": 4, "recent_tokens": 6,
+        "recall_tokens": 0, "saved_tokens": 0, "excerpts": 2,
     }  # fmt: skip
     headers = {k: v for k, v in answer.headers.items() if k.startswith("x-memtree-")}
     assert headers.pop("x-memtree-ms").isdigit()
@@ -60,6 +60,31 @@ async def test_the_whole_answer():
         "x-memtree-sent-tokens": "20",
         "x-memtree-state": "packed",
     }
+
+
+async def test_an_epoch_is_told_in_the_answer_a_header_and_the_log(
+    caplog: pytest.LogCaptureFixture,
+):
+    caplog.set_level("INFO")
+    memory = FakeMemory()
+    memory.told = {"epoch": "0123456789abcdef", "recall_tokens": 7, "saved_tokens": -30}
+    async with edge(None, memory) as client:
+        answer = await client.post("/context_memory", json=turn(9))
+    shown = answer.json()["memory"]
+    assert {name: shown[name] for name in memory.told} == memory.told
+    assert answer.headers["x-memtree-epoch"] == "0123456789abcdef"
+    assert "epoch=01234567 recall_tokens=7 " in caplog.text
+    assert "89abcdef" not in caplog.text
+
+
+@pytest.mark.parametrize("mode", ["stable", "auto", "fresh"])
+async def test_the_mode_of_the_setting_holds_on_both_routes(mode: str, base: str):
+    memory = FakeMemory()
+    async with edge(base, memory, mode=mode) as client:
+        await client.post("/context_memory", json=turn(1))
+        await client.post("/chat/completions", json=turn(1, memory=True))
+        await client.post("/context_memory", json=turn(1), headers={"x-memtree-mode": "fresh"})
+    assert [ask.mode for ask in memory.asks] == [mode, mode, "fresh"]
 
 
 async def test_unchanged_messages_come_back_as_they_were_posted():
@@ -217,7 +242,8 @@ async def test_a_compressed_body_is_a_415():
     ("method", "path", "allowed"),
     [("GET", "/context_memory", "POST"), ("DELETE", "/v1/memory", "POST"),
      ("POST", "/api/context_memory/status", "GET"), ("PUT", "/context_memory/tree", "POST"),
-     ("POST", "/health", "GET")],
+     ("POST", "/health", "GET"), ("GET", "/context_memory/delete", "POST, DELETE"),
+     ("POST", "/metrics", "GET")],
 )  # fmt: skip
 async def test_405_on_our_own_routes(method: str, path: str, allowed: str, base: str):
     async with edge(base) as client:

@@ -1,0 +1,100 @@
+"""`/context_memory/delete`: forget a history, an address, or all that a tenant has.
+
+A deletion never pretends: whatever the store raises becomes an error, and only what is gone for
+good is a 200.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.compress import Ask, Memory
+from memtree.errors import BadRequest
+from memtree.message import Message
+from memtree.ports import Receipt
+from proxy import fields, inbound, log, wire
+from proxy.auth import Gate
+from proxy.metrics import Metrics
+from proxy.wire import Body
+
+NAMES = ("messages", "address", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to forget: the history of `messages`, or what one `address` names, or everything."""
+
+    messages: tuple[Message, ...] = ()
+    address: bytes | None = None
+
+    @property
+    def scope(self) -> str:
+        if self.messages:
+            return "history"
+        return "tenant" if self.address is None else "address"
+
+
+class Deletion:
+    def __init__(self, memory: Memory, gate: Gate, metrics: Metrics, max_body_bytes: int) -> None:
+        self._memory = memory
+        self._gate = gate
+        self._metrics = metrics
+        self._max_body_bytes = max_body_bytes
+
+    async def delete(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request)
+        inbound.check_encoding(request)
+        raw = await inbound.read(request, self._max_body_bytes)
+        target = await wire.off_loop(len(raw), lambda: read_target(wire.split(raw)))
+        receipt = await self._forget(tenant.id, target)
+        self._metrics.deleted(target.scope)
+        log.event(
+            "context_memory.deleted",
+            tenant=tenant.id[:10],
+            scope=target.scope,
+            addresses=receipt.addresses,
+            nodes=receipt.nodes,
+        )
+        content = rendered(target, receipt, datetime.now(UTC))
+        return Response(content, media_type="application/json")
+
+    async def _forget(self, tenant: str, target: Target) -> Receipt:
+        if target.messages:
+            return await self._memory.forget_history(Ask(tenant, target.messages))
+        if target.address is not None:
+            return await self._memory.forget_address(tenant, target.address)
+        return await self._memory.forget_tenant(tenant)
+
+
+def read_target(body: Body) -> Target:
+    """Raises `BadRequest` naming the field, or all of them unless exactly one is given."""
+    whole = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
+    given = [name for name in NAMES[:2] if body.fragment(name) not in (None, b"null")]
+    given += ["all"] if any(whole) else []
+    if len(given) != 1:
+        found = f"not {' and '.join(given)}" if given else "there is none"
+        raise BadRequest(
+            f"give exactly one of messages, address, or all: true; {found}",
+            param=given[-1] if given else None,
+        )
+    if given == ["messages"]:
+        return Target(messages=body.messages())
+    if given == ["address"]:
+        return Target(address=fields.address(body.value("address"), "address"))
+    return Target()
+
+
+def rendered(target: Target, receipt: Receipt, now: datetime) -> bytes:
+    shown = {
+        "object": "context_memory.deletion",
+        "scope": target.scope,
+        "address": None if target.address is None else target.address.hex(),
+        **receipt._asdict(),
+        "deleted_at": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    return msgspec.json.encode(shown)

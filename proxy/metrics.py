@@ -1,0 +1,81 @@
+"""Counts for Prometheus: what memory did and what it was worth. No tenants, no models, no text.
+
+A registry of its own for each app, so that two apps in one process do not share counts. What this
+file does not do: decide who may read (`auth.Gate.operator`).
+"""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, ProcessCollector
+from prometheus_client.exposition import choose_encoder
+from starlette.requests import Request
+from starlette.responses import Response
+
+from proxy.auth import Gate
+from proxy.trace import Trace
+
+
+class Metrics:
+    """The counters of one app. Tokens as counted here, savings in uncached input tokens."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._answers = self._counter(
+            "memtree_answers",
+            "Requests by what memory made of them (x-memtree-state); no mode where memory was not "
+            "asked.",
+            "state",
+            "mode",
+        )
+        self._raw = self._counter("memtree_raw_tokens", "Tokens that were posted to memory.")
+        self._sent = self._counter("memtree_sent_tokens", "Tokens that memory sent in their place.")
+        self._recall = self._counter("memtree_recall_tokens", "Tokens sent in recall blocks.")
+        self._saved = self._counter(
+            "memtree_folding_saved_tokens",
+            "Input cost saved by requests that were cheaper than sending everything, in uncached "
+            "input tokens at the prices in effect.",
+        )
+        self._lost = self._counter(
+            "memtree_folding_lost_tokens",
+            "Input cost lost by requests that were dearer than sending everything, in the same "
+            "unit.",
+        )
+        self._deletions = self._counter(
+            "memtree_deletions", "Deletions carried out, by what was named.", "scope"
+        )
+
+    def count(self, seen: Trace) -> None:
+        """Add a request that has come to its end; indexing alone is no answer."""
+        if seen.state is None or seen.index_only:
+            return
+        self._answers.labels(seen.state, seen.mode or "").inc()
+        if seen.raw_tokens is not None and seen.sent_tokens is not None:
+            self._raw.inc(seen.raw_tokens)
+            self._sent.inc(seen.sent_tokens)
+            self._recall.inc(seen.recall_tokens or 0)
+        # A counter cannot fall, so gains and losses are two.
+        (self._saved if seen.gain > 0 else self._lost).inc(abs(seen.gain))
+
+    def deleted(self, scope: str) -> None:
+        self._deletions.labels(scope).inc()
+
+    def page(self, accept: str = "") -> Response:
+        """All counts in the text format that the reader asks for."""
+        encode, content_type = choose_encoder(accept)
+        return Response(encode(self._registry), headers={"content-type": content_type})
+
+    def _counter(self, name: str, help_: str, *labels: str) -> Counter:
+        return Counter(name, help_, labels, registry=self._registry)
+
+
+class MetricsPage:
+    """`GET /metrics`."""
+
+    def __init__(self, metrics: Metrics, gate: Gate) -> None:
+        self._metrics = metrics
+        self._gate = gate
+
+    async def show(self, request: Request) -> Response:
+        await self._gate.operator(request)
+        return self._metrics.page(request.headers.get("accept", ""))
