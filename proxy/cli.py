@@ -45,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     _compress(subs)
     _index(subs)
     _tree(subs)
+    _delete(subs)
     _keys(subs)
     _demo(subs)
     _simple(subs, "check", "check the integrity of the store", commands.check)
@@ -74,6 +75,7 @@ def _compress(subs: Any) -> None:
     sub.add_argument(
         "--explain", action="store_true", help="say on standard error what was chosen and why"
     )
+    _mode(sub)
     add_settings(sub, ["store", "embedder"])
     sub.set_defaults(run=commands.compress)
 
@@ -94,8 +96,30 @@ def _tree(subs: Any) -> None:
     )
     sub.add_argument("--query", help="unfold for this; without it the whole tree is drawn")
     sub.add_argument("--target", type=int, metavar="TOKENS", help="size to unfold to")
+    _mode(sub)
     add_settings(sub, ["store", "embedder"])
     sub.set_defaults(run=commands.tree)
+
+
+def _mode(sub: Any) -> None:
+    # Not the setting's own flag: that one is about a server, whose conversations go on.
+    help_ = "stable, auto or fresh (default fresh: for this one question)"
+    sub.add_argument("--mode", metavar="MODE", help=help_)
+
+
+def _delete(subs: Any) -> None:
+    sub = subs.add_parser("delete", help="forget what was indexed by compress, index and tree")
+    target = sub.add_mutually_exclusive_group(required=True)
+    target.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="the history, JSON or JSONL, or - for standard input",
+    )
+    target.add_argument("--address", metavar="HEX", help="an address as answers name it")
+    target.add_argument("--all", action="store_true", help="everything")
+    add_settings(sub, ["store"])
+    sub.set_defaults(run=commands.delete)
 
 
 def _keys(subs: Any) -> None:
@@ -140,6 +164,7 @@ def add_settings(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
             continue
         flag = f"--{one.name.replace('_', '-')}"
         default = ",".join(one.default) if isinstance(one.default, tuple) else one.default
+        default = "none" if default in (None, "") else default
         text = f"{one.metadata['help']} ({variable(one.name)}; default {default})".replace(
             "%", "%%"
         )

@@ -7,6 +7,7 @@ import asyncio
 import json
 import secrets
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from memtree.compress import Ask
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.message import Message, read_messages
+from memtree.ports import Receipt
 from memtree.stores import open_store
+from proxy import fields, prices
 from proxy.draw import draw_all, draw_unfolded, summary_line
 
 TENANT = "local"
@@ -72,6 +75,22 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
             console.print(summary_line(answer))
         else:
             draw_all(console, await runtime.memory.tree(Ask(TENANT, messages)))
+    return 0
+
+
+async def delete(options: argparse.Namespace, settings: Settings) -> int:
+    """Forget a history, an address, or everything that the command line has kept."""
+    messages = read_history(options.file) if options.file else ()
+    address = options.address and fields.address(options.address, "--address")
+    # Deleting ranks nothing, so the model need not be loaded.
+    async with open_runtime(replace(settings, embedder="none"), drain=0) as runtime:
+        if messages:
+            receipt = await runtime.memory.forget_history(Ask(TENANT, messages))
+        elif address:
+            receipt = await runtime.memory.forget_address(TENANT, address)
+        else:
+            receipt = await runtime.memory.forget_tenant(TENANT)
+    print(_receipt_line(receipt))
     return 0
 
 
@@ -181,4 +200,20 @@ def _ask(options: argparse.Namespace, settings: Settings, messages: tuple[Messag
     given: dict[str, Any] = {"target": settings.target_tokens}
     if options.target is not None:
         given = {"target": max(1_000, options.target), "hard": True}
-    return Ask(TENANT, messages, window=1_000_000_000, query=options.query, **given)
+    return Ask(
+        TENANT,
+        messages,
+        window=1_000_000_000,
+        query=options.query,
+        # One file, one question: there is no provider's cache that a stable prefix would keep warm.
+        mode=options.mode or "fresh",
+        prices=prices.of("", settings.prices),
+        **given,
+    )
+
+
+def _receipt_line(receipt: Receipt) -> str:
+    if not any(receipt):
+        return "nothing was kept of it"
+    counts = [f"{count:,} {name}" for name, count in receipt._asdict().items() if count]
+    return f"forgotten: {', '.join(counts)}"

@@ -13,8 +13,14 @@ from rich.markup import escape
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.errors import MemTreeError
+from memtree.prices import UNKNOWN
+from proxy.fields import CHAT_MODE, CONTEXT_MODE
 
-SECRETS = frozenset({"upstream_api_key"})
+SECRETS = frozenset({"upstream_api_key", "metrics_key"})
+UNSET = {
+    "mode": f"{CONTEXT_MODE}; on the chat routes {CHAT_MODE}",
+    "prices": f"as built in; {UNKNOWN.write}/{UNKNOWN.read}/{UNKNOWN.lifetime:.0f} for others",
+}
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -22,7 +28,10 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     console = Console()
     for one in fields(settings):
         value = getattr(settings, one.name)
+        if isinstance(value, tuple):
+            value = ", ".join(value)
         shown = ("set" if value else "not set") if one.name in SECRETS else value
+        shown = shown or UNSET.get(one.name, shown)
         console.print(f"[dim]{one.name:<16}[/dim] {escape(str(shown))}")
     sound = True
     try:

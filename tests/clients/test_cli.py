@@ -78,6 +78,36 @@ def test_explain_goes_to_standard_error(session_file: Path) -> None:
     assert "excerpts, verbatim" in done.stderr
 
 
+@pytest.mark.parametrize("mode", ["stable", "auto", "fresh"])
+def test_every_mode_compresses(session_file: Path, tmp_path: Path, mode: str) -> None:
+    done = run(tmp_path, "compress", str(session_file), "--target", "4000", "--mode", mode, *QUICK)
+    assert done.returncode == 0, done.stderr
+    messages = json.loads(done.stdout)
+    assert messages[-1] == json.loads(session_file.read_text())[-1]
+
+
+def test_delete_takes_a_file_an_address_or_all(session_file: Path, tmp_path: Path) -> None:
+    store = ("--store", "sqlite:///gone.db")
+    run(tmp_path, "index", str(session_file), *store, *QUICK)
+    gone = run(tmp_path, "delete", str(session_file), *store)
+    assert gone.returncode == 0, gone.stderr
+    assert "nodes" in gone.stdout
+    assert run(tmp_path, "delete", str(session_file), *store).stdout == "nothing was kept of it\n"
+    run(tmp_path, "index", str(session_file), *store, *QUICK)
+    assert "nodes" in run(tmp_path, "delete", "--all", *store).stdout
+    assert "0 nodes" in run(tmp_path, "check", *store).stdout
+    unknown = run(tmp_path, "delete", "--address", "ab" * 32, *store)
+    assert unknown.returncode == 1
+    assert "Traceback" not in unknown.stderr
+
+
+@pytest.mark.parametrize("arguments", [(), ("--all", "--address", "ab"), ("x.json", "--all")])
+def test_delete_wants_exactly_one(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = run(tmp_path, "delete", *arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
 def test_index_tree_and_check(session_file: Path) -> None:
     folder = session_file.parent
     indexed = run(folder, "index", str(session_file), "--store", "sqlite:///t.db", *QUICK)
@@ -121,6 +151,19 @@ def test_doctor_tells_what_does_not_work(tmp_path: Path) -> None:
     assert run(tmp_path, "doctor", "--upstream", "none", *QUICK).returncode == 0
 
 
+def test_doctor_shows_mode_and_prices(tmp_path: Path) -> None:
+    shown = run(tmp_path, "doctor", "--upstream", "none", *QUICK).stdout
+    assert "stable; on the chat routes auto" in shown
+    assert "1.25/0.1/3600 for others" in shown
+    (tmp_path / "memtree.toml").write_text(
+        "mode = 'fresh'\nprices = ['m=1/0.5', '*=1/1']\nmetrics_key = 'hush'\n"
+    )
+    shown = run(tmp_path, "doctor", "--upstream", "none", *QUICK).stdout
+    assert "m=1/0.5, *=1/1" in shown
+    assert "fresh" in shown
+    assert "hush" not in shown
+
+
 def test_keys_are_shown_once(tmp_path: Path) -> None:
     made = run(tmp_path, "keys", "create", "alice")
     secret = made.stdout.splitlines()[1]
@@ -139,6 +182,10 @@ def test_keys_are_shown_once(tmp_path: Path) -> None:
         (("serve", "--port", "abc"), "port"),
         (("serve", "--store", "mysql://x"), "mysql"),
         (("serve", "--host", "0.0.0.0"), "keys"),
+        (("serve", "--mode", "slow"), "mode"),
+        (("serve", "--prices", "gpt-5"), "prices"),
+        (("delete", "--address", "xyz"), "--address"),
+        (("delete", "missing.json"), "missing.json"),
     ],
 )
 def test_bad_input_is_one_clear_line(
