@@ -14,7 +14,20 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import beam, invariants, locomo, needles, replay, report, server, session
+from benchmarks import (
+    beam,
+    cost,
+    invariants,
+    locomo,
+    midepoch,
+    needles,
+    prefix,
+    provisional,
+    replay,
+    report,
+    server,
+    session,
+)
 from benchmarks.data import Data, MissingData
 from benchmarks.subject import Bench
 
@@ -25,6 +38,10 @@ ALL = {
     "needles": needles.run,
     "session": session.run,
     "replay": replay.run,
+    "cost": cost.run,
+    "prefix": prefix.run,
+    "midepoch": midepoch.run,
+    "provisional": provisional.run,
     "server": server.run,
 }
 
@@ -43,7 +60,7 @@ def main() -> int:
     names = options.names or list(ALL)
     if len(names) > 1:
         return _each_apart(names, options)
-    return _one(names[0], Bench(Data(Path(root)), options.keep), options.json)
+    return _one(names[0], Bench(Data(Path(root)), options.keep, options.long), options.json)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -53,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="keep databases in DIR: embedding is done once"
     )
+    parser.add_argument("--long", action="store_true", help="the longest chats as well: minutes")
     return parser
 
 
@@ -82,6 +100,8 @@ def _each_apart(names: list[str], options: argparse.Namespace) -> int:
             command = [sys.executable, "-m", "benchmarks", name, "--json", str(path)]
             if options.keep:
                 command += ["--keep", str(options.keep)]
+            if options.long:
+                command.append("--long")
             worst = max(worst, abs(subprocess.run(command, check=False).returncode))
             if path.exists():
                 figures += json.loads(path.read_text("utf-8"))

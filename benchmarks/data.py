@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memtree import tokens
 from memtree.message import Message
 
 BEAM_SIZES = ("100k", "500k", "1m")
@@ -52,10 +53,11 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What one client sent: the messages of each request, in order."""
+    """What one client sent: the messages of each request, in order, and tokens of its tools."""
 
     client: str
     requests: tuple[tuple[Message, ...], ...]
+    tools: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ class Data:
             bodies = [one["body"] for one in self._read(f"captures/{path.name[:-8]}")]
             posted = [body["messages"] for body in bodies if "messages" in body]
             requests = tuple(tuple(map(Message.of, messages)) for messages in posted)
-            yield Capture(path.name[:-8], requests)
+            tools = tokens.count(json.dumps(bodies[-1].get("tools") or []))
+            yield Capture(path.name[:-8], requests, tools)
 
     def _read(self, name: str) -> Any:
         path = self.root / f"{name}.json.gz"

@@ -1,11 +1,12 @@
 """The promises of an answer, checked from the outside: only what was posted and what came back.
 
-Promises 1 to 3 of DESIGN section 2, the place of the memory message, and the budget. What this
-file does not use: the history, rounds, plan or prices of the product.
+Promises 1 to 3 of DESIGN section 2, the place of the memory message and of recall blocks, and the
+budget. What this file does not use: the history, rounds, plan or prices of the product.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -18,6 +19,11 @@ SYSTEM = ("system", "developer")
 RESULTS = ("tool", "function")
 THRESHOLD = 10_000
 OVERHEAD = 4
+MOST = 4  # times a soft target: further it never grows, but for a large newest round
+OPENING, CLOSING = "<recalled_context>", "</recalled_context>"
+GAP = "\n[...]\n"
+_LABEL = re.compile(r"^\[(\d+) (user|assistant|tool|function)\] ", re.MULTILINE)
+_FENCES = re.compile(r"^(?:```|~~~)\n|\n?(?:```|~~~)$")
 
 
 @dataclass(slots=True)
@@ -39,47 +45,104 @@ class Reply:
     messages: tuple[Message, ...]
     memory: str | None
     kept: tuple[Message, ...]  # what follows the memory message, system messages included
+    bare: tuple[Message, ...]  # `kept` without recall blocks: posted messages where they match
+    blocks: tuple[str, ...]  # the recall block of each kept message, empty where it has none
 
     @classmethod
-    def of(cls, raws: Sequence[bytes]) -> Reply:
+    def of(cls, raws: Sequence[bytes], posted: Sequence[Message]) -> Reply:
         messages = tuple(map(Message, raws))
         at = next((i for i, m in enumerate(messages) if m.role not in SYSTEM), len(messages))
         text = messages[at].text if at < len(messages) else ""
-        if at < len(messages) and text.startswith("<context_memory>"):
-            return cls(messages, text, messages[at + 1 :])
-        return cls(messages, None, messages)
+        memory = text if text.startswith("<context_memory>") else None
+        kept = messages if memory is None else messages[at + 1 :]
+        pairs = list(_aligned(kept, posted))
+        bare, blocks = tuple(one for one, _ in pairs), tuple(block for _, block in pairs)
+        return cls(messages, memory, kept, bare, blocks)
 
     @property
     def visible(self) -> str:
-        """Everything that the model sees before the newest message."""
-        return "\n".join(m.text for m in self.messages[:-1] if m.role not in SYSTEM)
+        """Everything that the model sees before the text of the newest message."""
+        before = [m.text for m in self.messages[:-1] if m.role not in SYSTEM]
+        return "\n".join([*before, *self.blocks[-1:]])
+
+    @property
+    def unblocked(self) -> list[bytes]:
+        """What would have been sent without recall blocks."""
+        front = self.messages[: len(self.messages) - len(self.kept)]
+        return [m.raw for m in (*front, *self.bare)]
+
+
+def _aligned(kept: Sequence[Message], posted: Sequence[Message]) -> Iterator[tuple[Message, str]]:
+    """Each kept message as it was posted, and its recall block."""
+    own = [m for m in posted if m.role not in SYSTEM]
+    left = sum(m.role not in SYSTEM for m in kept)
+    for message in kept:
+        block = None
+        if message.role not in SYSTEM:
+            origin = own[-left] if left <= len(own) else message
+            block, left = recalled(message, origin), left - 1
+        yield (message, "") if block is None else (origin, block)
+
+
+def recalled(message: Message, posted: Message) -> str | None:
+    """The recall block in front of the posted text; empty where the message is the posted one,
+    None where it is neither."""
+    if message.raw == posted.raw:
+        return ""
+    if message.role != "user" or posted.role != "user":
+        return None
+    new, old = message.content, posted.content
+    if isinstance(new, str) and isinstance(old, str) and new.endswith(f"\n\n{old}"):
+        block = new[: len(new) - len(old) - 2]
+    elif isinstance(new, list) and isinstance(old, list) and new[1:] == old and new:
+        block = new[0].get("text", "").rstrip("\n") if new[0].get("type") == "text" else ""
+    else:
+        return None
+    others = [(k, v) for k, v in message.fields.items() if k != "content"]
+    same = others == [(k, v) for k, v in posted.fields.items() if k != "content"]
+    whole = block.startswith(OPENING) and block.endswith(CLOSING)
+    return block if same and whole else None
 
 
 def violations(
-    posted: Sequence[Message], raws: Sequence[bytes], explain: Mapping[str, Any], target: int
+    posted: Sequence[Message],
+    raws: Sequence[bytes],
+    explain: Mapping[str, Any],
+    target: int,
+    *,
+    hard: bool = True,
 ) -> list[str]:
-    """Broken promises, one line each. `target` is a hard one."""
-    reply = Reply.of(raws)
+    """Broken promises, one line each. A soft target may be exceeded, within bounds."""
+    reply = Reply.of(raws, posted)
     if [m.raw for m in reply.messages] == [m.raw for m in posted]:
-        return list(_passed(posted, target))
+        return list(_passed(posted, target)) if hard else []
     return [
         *_system(posted, reply),
         *_recent(posted, reply),
         *_pairs(reply),
         *_quotes(posted, reply, explain),
-        *_budget(posted, reply, target),
+        *_blocks(posted, reply),
+        *_budget(posted, reply, target if hard else MOST * target),
     ]
 
 
 def size(messages: Sequence[Message]) -> int:
-    """Tokens of contents and calls, and four for each message; system messages are free."""
-    found = 0
-    for message in messages:
-        if message.role not in SYSTEM:
-            calls = sum(tokens.count(c.name) + tokens.count(c.arguments) for c in message.calls)
-            found += (
-                OVERHEAD + calls + sum(tokens.count(p.get("text") or "") for p in message.parts)
-            )
+    """Tokens of messages; system messages are free."""
+    return sum(weight(message.raw) for message in messages if message.role not in SYSTEM)
+
+
+_weights: dict[bytes, int] = {}
+
+
+def weight(raw: bytes) -> int:
+    """Tokens of one message: contents and calls, and four for the message."""
+    key = sha256(raw).digest()
+    found = _weights.get(key)
+    if found is None:
+        message = Message(raw)
+        found = OVERHEAD + sum(tokens.count(part.get("text") or "") for part in message.parts)
+        found += sum(tokens.count(c.name) + tokens.count(c.arguments) for c in message.calls)
+        _weights[key] = found
     return found
 
 
@@ -106,9 +169,9 @@ def _system(posted: Sequence[Message], reply: Reply) -> Iterator[str]:
 
 def _recent(posted: Sequence[Message], reply: Reply) -> Iterator[str]:
     """A suffix of what was posted, from a round border on, the newest message in it."""
-    kept = [m for m in reply.kept if reply.memory is not None or m.role not in SYSTEM]
+    kept = [m for m in reply.bare if reply.memory is not None or m.role not in SYSTEM]
     own = posted if reply.memory is not None else [m for m in posted if m.role not in SYSTEM]
-    if not kept or reply.messages[-1].raw != posted[-1].raw:
+    if not kept or kept[-1].raw != posted[-1].raw:
         yield "the newest message is not whole and last"
     elif [m.raw for m in kept] != [m.raw for m in own[len(own) - len(kept) :]]:
         yield "the recent part is no suffix of what was posted"
@@ -142,6 +205,7 @@ def _quotes(posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any])
             yield f"{len(excerpts)} excerpts and no memory message"
         return
     border = len(posted) - len(reply.kept)
+    shown = "\n".join([reply.memory, *reply.blocks])
     for one in excerpts:
         place = f"excerpt of message {one['message']} [{one['start']}:{one['end']}]"
         if not 0 <= one["message"] < border:
@@ -151,10 +215,56 @@ def _quotes(posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any])
         piece = message.text[one["start"] : one["end"]]
         if sha256(piece.encode("utf-8", "surrogatepass")).hexdigest() != one["sha256"]:
             yield f"{place}: sha256 differs from the posted text"
-        elif piece.strip() and piece not in reply.memory:
-            yield f"{place} does not stand in the memory message"
-        elif piece.strip() and f"[{one['message']} {message.role}] " not in reply.memory:
+        elif piece.strip() and piece not in shown:
+            yield f"{place} stands neither in the memory message nor in a recall block"
+        elif piece.strip() and f"[{one['message']} {message.role}] " not in shown:
             yield f"{place} has no label"
+
+
+def _blocks(posted: Sequence[Message], reply: Reply) -> Iterator[str]:
+    """What a block quotes is verbatim, labelled, and from before the recent part."""
+    border = len(posted) - len(reply.kept)
+    for at, block in enumerate(reply.blocks):
+        place = f"recall block of message {border + at}"
+        if block and reply.memory is None:
+            yield f"{place} and no memory message"
+        elif block and not _LABEL.search(block):
+            yield f"{place} has no labelled text"
+        elif block:
+            found = unfaithful(block[: -len(CLOSING)].rstrip("\n"), posted, border)
+            yield from (f"{place}: {one}" for one in found)
+
+
+def unfaithful(text: str, posted: Sequence[Message], border: int) -> list[str]:
+    """Labelled entries that are no verbatim pieces of the message that they name.
+
+    A quoted text may have lines like labels itself, so an entry may end at any later label.
+    """
+    labels = list(_LABEL.finditer(text))
+    ends = [*(label.start() - 1 for label in labels[1:]), len(text)]
+    found, at = [], 0
+    while at < len(labels):
+        number, role = int(labels[at][1]), labels[at][2]
+        if number >= border or posted[number].role != role:
+            found.append(f"[{number} {role}] is no message before the recent part")
+            at += 1
+            continue
+        start = labels[at].end()
+        fits = (
+            index
+            for index in range(at, len(labels))
+            if _verbatim(text[start : ends[index]], posted[number].text)
+        )
+        end = next(fits, None)
+        if end is None:
+            found.append(f"[{number} {role}] is not verbatim")
+        at = at + 1 if end is None else end + 1
+    return found
+
+
+def _verbatim(entry: str, text: str) -> bool:
+    """Every piece between gaps stands in the text; code fences may be added around it."""
+    return all(piece in text or _FENCES.sub("", piece) in text for piece in entry.split(GAP))
 
 
 def _budget(posted: Sequence[Message], reply: Reply, target: int) -> Iterator[str]:

@@ -50,7 +50,7 @@ class Client:
         asked = Message(msgspec.json.encode({"role": "user", "content": question}))
         posted = (*messages, asked)
         started = time.perf_counter()
-        body = await self._post(tenant, posted, target_tokens=target, explain=True)
+        body = await self._post(tenant, posted, target_tokens=target, explain=True, mode="fresh")
         took = (time.perf_counter() - started) * 1000
         answer = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
         raws = [

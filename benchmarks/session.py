@@ -42,7 +42,7 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     async with open_subject(None, "session") as subject:
         store = CountingStore(subject.runtime.store)
         subject.runtime.memory._store = store
-        small = await _measure(subject, store, "100k", _first(history, SMALL))
+        small = await _measure(subject, store, "100k", first(history, SMALL))
         large = await _measure(subject, store, "1m", history)
         on_disk = sum(f.stat().st_size for f in subject.path.parent.glob(f"{subject.path.name}*"))
         blocked = await _loop_blocked(subject, history)
@@ -100,14 +100,16 @@ async def _measure(
 
 async def _compress(subject: Subject, name: str, history: Sequence[Message]) -> Any:
     posted = tuple(Message(message.raw) for message in history)
-    return await subject.runtime.memory.compress(Ask(name, posted, target=TARGET, hard=True))
+    return await subject.runtime.memory.compress(_asked(name, posted))
 
 
 async def _checked(subject: Subject, name: str, history: Sequence[Message]) -> None:
     posted = tuple(Message(message.raw) for message in history)
-    await subject.answer(
-        Ask(name, posted, target=TARGET, hard=True), f"{name}, {len(posted)} messages"
-    )
+    await subject.answer(_asked(name, posted), f"{name}, {len(posted)} messages")
+
+
+def _asked(name: str, posted: tuple[Message, ...]) -> Ask:
+    return Ask(name, posted, target=TARGET, hard=True, mode="fresh")
 
 
 async def _timed(work: Callable[[], Awaitable[Any]]) -> float:
@@ -130,12 +132,12 @@ async def _loop_blocked(subject: Subject, history: Sequence[Message]) -> float:
     posted = tuple(Message(message.raw) for message in history)
     task = asyncio.create_task(watch())
     for _ in range(REPEATS):
-        await subject.runtime.memory.compress(Ask("1m", posted, target=TARGET, hard=True))
+        await subject.runtime.memory.compress(_asked("1m", posted))
     task.cancel()
     return longest * 1000
 
 
-def _first(history: Sequence[Message], limit: int) -> Sequence[Message]:
+def first(history: Sequence[Message], limit: int) -> Sequence[Message]:
     """The prefix of about `limit` tokens, four bytes a token."""
     total = 0
     for index, message in enumerate(history):

@@ -8,20 +8,22 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.data import Data
+from benchmarks.data import Data, Probe
 from benchmarks.invariants import Reply, Tally, violations
 from indexer.runtime import Runtime, open_runtime
-from memtree.compress import Ask
+from memtree.compress import Answer, Ask
 from memtree.config import Settings
 from memtree.message import Message
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """`keep`: where databases stay between runs, so that embedding is done once; None: nowhere."""
+    """`keep`: where databases stay between runs, so that embedding is done once; None: nowhere.
+    `long`: measure the longest chats, too, which takes minutes more."""
 
     data: Data
     keep: Path | None = None
+    long: bool = False
 
 
 @dataclass(slots=True)
@@ -35,30 +37,57 @@ class Subject:
         await self.runtime.memory.index(Ask(tenant, tuple(messages)))
         await self.runtime.settle()
 
-    async def answer(self, ask: Ask, where: str) -> Reply:
-        """Compress and check against the target as a hard one."""
+    async def compress(self, ask: Ask, where: str) -> Answer:
+        """Compress and check what came back."""
         answer = await self.runtime.memory.compress(ask)
-        self.tally.add(
-            where, violations(ask.messages, answer.messages, answer.explain(), ask.target)
-        )
-        return Reply.of(answer.messages)
+        explain = answer.explain()
+        found = violations(ask.messages, answer.messages, explain, ask.target, hard=ask.hard)
+        self.tally.add(where, found)
+        return answer
+
+    async def answered(self, ask: Ask, where: str) -> tuple[Answer, Reply]:
+        """The same, and the answer taken apart."""
+        answer = await self.compress(ask, where)
+        return answer, Reply.of(answer.messages, ask.messages)
+
+    async def answer(self, ask: Ask, where: str) -> Reply:
+        return (await self.answered(ask, where))[1]
 
     async def question(
         self, tenant: str, messages: Sequence[Message], question: str, target: int
     ) -> Reply:
-        """Ask about a history: the question is its newest message."""
-        asked = Message.of({"role": "user", "content": question})
-        ask = Ask(tenant, (*messages, asked), target=target, hard=True)
+        """Ask about a history, and unfold for the question: it is the newest message."""
+        ask = asked(tenant, messages, question, target)
         return await self.answer(ask, f"{tenant} at {target}, question {question!r}")
 
 
+def asked(
+    tenant: str, messages: Sequence[Message], question: str, target: int, mode: str = "fresh"
+) -> Ask:
+    """A question after a history, at a hard target."""
+    newest = Message.of({"role": "user", "content": question})
+    return Ask(tenant, (*messages, newest), target=target, hard=True, mode=mode)
+
+
 @asynccontextmanager
-async def open_subject(keep: Path | None, name: str) -> AsyncIterator[Subject]:
+async def open_subject(
+    keep: Path | None, name: str, embedder: str = "local"
+) -> AsyncIterator[Subject]:
     with tempfile.TemporaryDirectory(prefix="memtree-bench-") as folder:
         path = (keep or Path(folder)) / f"{name}.db"
-        settings = Settings(store=f"sqlite:///{path}", upstream=None)
-        async with open_runtime(settings) as runtime:
+        async with open_runtime(settings(path, embedder)) as runtime:
             yield Subject(runtime, path)
+
+
+def settings(path: Path, embedder: str = "local") -> Settings:
+    return Settings(store=f"sqlite:///{path}", upstream=None, embedder=embedder)
+
+
+def evidence(probe: Probe, role: str | None = None) -> list[str]:
+    """The texts that answer a question, of one role or all."""
+    return [
+        text for side, texts in probe.evidence.items() if role in (None, side) for text in texts
+    ]
 
 
 def share(texts: Sequence[str], visible: str) -> float:

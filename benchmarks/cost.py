@@ -1,0 +1,82 @@
+"""What the input costs over a session, beside sending everything directly with a warm cache.
+
+Chats of 600k tokens under three prices, in each mode; then agents, under the first prices.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import replace
+
+from benchmarks import loops, synthetic
+from benchmarks.ledger import Account
+from benchmarks.report import Row, promises
+from benchmarks.subject import Bench, Subject, open_subject
+from memtree.compress import Ask
+from memtree.message import Message
+from memtree.prices import Prices
+
+PRICES = (Prices(1.25, 0.10), Prices(1.0, 0.25), Prices(1.0, 0.50))
+TARGET, TOOLS, WINDOW = 20_000, 6_000, 1_000_000
+LENGTHS = {"stable": 600_000, "auto": 600_000, "fresh": 150_000}  # unfolding each turn is dear
+# by the history's length, with recall blocks and without
+GOALS = {75_000: (0.88, 0.80), 150_000: (0.58, 0.52), 300_000: (0.35, 0.31), 600_000: (0.20, 0.17)}
+WORST = {"stable": 1.10, "auto": 1.02}
+SEED = 7
+
+
+async def run(bench: Bench) -> tuple[list[Row], list[str]]:
+    rows: list[Row] = []
+    async with open_subject(None, "cost", embedder="none") as subject:
+        for prices in PRICES:
+            for mode in LENGTHS:
+                rows += _rows(prices, mode, await _chat(subject, prices, mode))
+        rows += await loops.measure(bench, subject, PRICES[0])
+    return [
+        *rows,
+        *promises(subject.tally.answers, len(subject.tally.broken)),
+    ], subject.tally.broken
+
+
+async def _chat(subject: Subject, prices: Prices, mode: str) -> Account:
+    account = Account(prices, TOOLS)
+    tenant = f"{mode} at {prices.write}, {prices.read}"
+    for posted in requests(LENGTHS[mode]):
+        ask = Ask(
+            tenant,
+            posted,
+            target=TARGET,
+            window=WINDOW,
+            tools_tokens=TOOLS,
+            mode=mode,
+            prices=prices,
+        )
+        answer = await subject.compress(ask, f"{tenant}, {len(posted)} messages")
+        account.add(posted, answer)
+    return account
+
+
+def requests(length: int) -> Iterator[tuple[Message, ...]]:
+    """What a client posts, turn by turn, until the history has `length` tokens."""
+    posted = [synthetic.system(SEED)]
+    for user, assistant in synthetic.chat(SEED, length):
+        posted.append(user)
+        yield tuple(posted)
+        posted.append(assistant)
+
+
+def _rows(prices: Prices, mode: str, account: Account) -> Iterator[Row]:
+    name = f"({prices.write:.2f}, {prices.read:.2f}) {mode}"
+    judged = prices == PRICES[0] and mode in WORST
+    for length, (goal, bare) in GOALS.items():
+        if length <= LENGTHS[mode]:
+            point = account.at(length - synthetic.USER - synthetic.ASSISTANT)
+            row = Row(f"{name}, cost at {length // 1000}k", point.ratio, "of direct", goal, True)
+            without = Row(f"{row.name} without blocks", point.bare, "of direct", bare, True)
+            yield from (row if judged else replace(row, goal=None) for row in (row, without))
+    yield Row(f"{name}, worst moment", account.worst, "of direct", WORST.get(mode), True)
+    if mode in WORST:
+        yield Row(f"{name}, epochs in {len(account.points)} turns", account.folds)
+        blocks = statistics.fmean(point.blocks for point in account.points)
+        yield Row(f"{name}, blocks in an answer, mean", blocks, "tokens")

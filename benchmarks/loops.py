@@ -1,0 +1,94 @@
+"""Agents turn by turn: what a session costs, how often it is folded, and what the model still
+sees of what it needs next after each fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchmarks.invariants import size
+from benchmarks.ledger import Account
+from benchmarks.replay import ENOUGH, LAST_ROUNDS, Replay, Shares, large_rounds, replays
+from benchmarks.report import Row
+from benchmarks.subject import Bench, Subject, percent
+from memtree.compress import Ask
+from memtree.prices import Prices
+
+TARGETS, WINDOW = (20_000, 60_000), 200_000
+END_GOAL, WORST_GOAL = 0.85, 1.05  # where rounds are large
+WORST = {"stable": 1.10, "auto": 1.02}
+MOST_FOLDS = 0.5  # of the turns: an epoch of one turn costs more than it saves
+
+
+async def measure(bench: Bench, subject: Subject, prices: Prices) -> list[Row]:
+    rows: list[Row] = []
+    for target in TARGETS:
+        for mode in WORST:
+            shares = Shares()
+            found = [
+                (one, await _session(subject, one, target, mode, prices, shares))
+                for one in _long(bench, target)
+            ]
+            rows += _rows(f"agents at {target // 1000}k {mode}", mode, found, shares)
+    return rows
+
+
+def _long(bench: Bench, target: int) -> Iterator[Replay]:
+    """Sessions that are long enough to be folded; those with large rounds first."""
+    large = list(large_rounds(bench.data))
+    names = {one.name for one in large}
+    for one in (*large, *(one for one in replays(bench.data) if one.name not in names)):
+        if max(map(size, one.requests)) >= max(ENOUGH, 1.5 * target):
+            yield one
+
+
+async def _session(
+    subject: Subject, replay: Replay, target: int, mode: str, prices: Prices, shares: Shares
+) -> Account:
+    account = Account(prices, replay.tools)
+    tenant = f"{mode} {replay.name} at {target}"
+    for turn, (posted, following) in enumerate(zip(replay.requests, replay.after, strict=True)):
+        ask = Ask(
+            tenant,
+            posted,
+            target=target,
+            window=WINDOW,
+            tools_tokens=replay.tools,
+            mode=mode,
+            prices=prices,
+        )
+        answer = await subject.compress(ask, f"{tenant} request {turn}")
+        reply = account.add(posted, answer)
+        if account.points[-1].began:
+            shares.judge_last(posted, reply, target)
+            shares.judge_named(posted, reply, following)
+    return account
+
+
+def _rows(
+    name: str, mode: str, found: Sequence[tuple[Replay, Account]], shares: Shares
+) -> Iterator[Row]:
+    large = [(replay, account) for replay, account in found if replay.large]
+    for replay, account in large:
+        turns = len(account.points)
+        end = account.points[-1].ratio
+        yield Row(f"{name}, {replay.name}, cost", end, "of direct", END_GOAL, True)
+        yield Row(
+            f"{name}, {replay.name}, epochs in {turns} turns",
+            account.folds,
+            "",
+            MOST_FOLDS * turns,
+            True,
+        )
+    if large:
+        worst = max(account.worst for _, account in large)
+        yield Row(f"{name}, large rounds, worst moment", worst, "of direct", WORST_GOAL, True)
+    ends = [account.points[-1].ratio for _, account in found]
+    yield Row(f"{name}, {len(found)} sessions, cost, mean", sum(ends) / len(ends), "of direct")
+    worst = max(account.worst for _, account in found)
+    yield Row(f"{name}, all, worst moment", worst, "of direct", WORST[mode], True)
+    yield Row(f"{name}, all, epochs", sum(account.folds for _, account in found))
+    last, named = shares.last_rounds, shares.named
+    label = f"last {LAST_ROUNDS} rounds whole where they fit"
+    yield Row(f"{name}, after folds, {label}", percent(last), "%", 100 if last else None)
+    yield Row(f"{name}, after folds, named next", percent(named), "%", 95)
+    yield Row(f"{name}, after folds, rounds and names judged", len(last) + len(named))

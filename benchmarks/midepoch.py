@@ -1,0 +1,97 @@
+"""Evidence recall in `stable` mode, the question asked in the middle of an epoch, beside the same
+question unfolded for (`fresh`).
+
+A conversation is replayed turn by turn; each question is a branch at its end, so that none meets
+what another one left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from benchmarks.data import ADVERSARIAL, Conversation
+from benchmarks.report import Row, promises
+from benchmarks.subject import Bench, Subject, asked, evidence, open_subject, percent, share
+from memtree.compress import Ask
+
+LOCOMO_TARGETS, BEAM_TARGET = (2_000, 4_000, 8_000), 8_000
+GOAL = 0.93
+TURNS = 40  # of a long chat, the last ones are replayed; an epoch is shorter
+LONG_SIZES = ("500k", "1m")
+
+
+@dataclass(slots=True)
+class Pair:
+    """Shares of evidence found by either way, and how many questions kept the epoch."""
+
+    mid: list[float] = field(default_factory=list)
+    once: list[float] = field(default_factory=list)
+    kept: list[float] = field(default_factory=list)
+    blocks: list[float] = field(default_factory=list)
+
+
+async def run(bench: Bench) -> tuple[list[Row], list[str]]:
+    rows: list[Row] = []
+    sizes = ("100k", *LONG_SIZES) if bench.long else ("100k",)
+    async with open_subject(bench.keep, "midepoch") as subject:
+        for target in LOCOMO_TARGETS:
+            pair = await _measure(subject, bench.data.locomo(), target, None)
+            rows += _rows(f"locomo at {target}", pair)
+        for size in sizes:
+            last = None if size == "100k" else TURNS
+            pair = await _measure(subject, bench.data.beam(size), BEAM_TARGET, last, "user")
+            rows += _rows(f"beam {size}, user evidence", pair)
+    return [
+        *rows,
+        *promises(subject.tally.answers, len(subject.tally.broken)),
+    ], subject.tally.broken
+
+
+async def _measure(
+    subject: Subject,
+    chats: Iterable[Conversation],
+    target: int,
+    last: int | None,
+    role: str | None = None,
+) -> Pair:
+    """`last`: turns that are replayed (None: all). `role`: of the evidence looked for."""
+    pair = Pair()
+    for chat in chats:
+        await subject.learn(chat.id, chat.messages)
+        epoch = await _replay(subject, chat, target, last)
+        for probe in chat.probes:
+            texts = evidence(probe, role)
+            if not texts or probe.kind == ADVERSARIAL:
+                continue
+            once = await subject.question(chat.id, chat.messages, probe.question, target)
+            ask = asked(chat.id, chat.messages, probe.question, target, "stable")
+            answer, reply = await subject.answered(ask, f"{chat.id} at {target}, mid-epoch")
+            pair.once.append(share(texts, once.visible))
+            pair.mid.append(share(texts, reply.visible))
+            pair.kept.append(float(answer.epoch == epoch))
+            pair.blocks.append(answer.recall_tokens)
+    return pair
+
+
+async def _replay(
+    subject: Subject, chat: Conversation, target: int, last: int | None
+) -> str | None:
+    """Each user message in its turn; returns the epoch that stands at the end."""
+    ends = [i + 1 for i, message in enumerate(chat.messages) if message.role == "user"]
+    epoch = None
+    for end in ends[-last:] if last else ends:
+        ask = Ask(chat.id, chat.messages[:end], target=target, hard=True, mode="stable")
+        epoch = (await subject.compress(ask, f"{chat.id} at {target}, message {end}")).epoch
+    return epoch
+
+
+def _rows(name: str, pair: Pair) -> list[Row]:
+    mid, once = percent(pair.mid), percent(pair.once)
+    return [
+        Row(f"{name}, mid-epoch", mid, "%"),
+        Row(f"{name}, one-shot", once, "%"),
+        Row(f"{name}, mid-epoch over one-shot", mid / once if once else 0.0, "", GOAL),
+        Row(f"{name}, questions that kept the epoch", percent(pair.kept), "%"),
+        Row(f"{name}, recall blocks in an answer", sum(pair.blocks) / len(pair.blocks), "tokens"),
+    ]
