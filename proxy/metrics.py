@@ -46,8 +46,9 @@ class Metrics:
         )
 
     def count(self, seen: Trace) -> None:
-        """Add a request that has come to its end; indexing alone is no answer."""
-        if seen.state is None or seen.index_only:
+        """Add a request that has come to its end; indexing alone is no answer, and neither is one
+        that was given up before memory had a state for it."""
+        if not seen.state or seen.index_only:
             return
         self._answers.labels(seen.state, seen.mode or "").inc()
         if seen.raw_tokens is not None and seen.sent_tokens is not None:

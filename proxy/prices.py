@@ -114,7 +114,7 @@ def of(model: str, setting: tuple[str, ...] = ()) -> Prices:
     `setting`: entries as `memtree.config.price` reads them.
     """
     own = {bare(name): prices for name, prices in map(price, setting)}
-    if name := beginning(model, own.keys() - {OTHERS}):
+    if name := beginning(model, own):
         return own[name]
     if name := beginning(model, PRICES):
         return PRICES[name]

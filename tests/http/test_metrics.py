@@ -8,6 +8,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.errors import ContextOverflow
 from proxy.auth import tenant_id
+from proxy.metrics import Metrics
+from proxy.trace import Trace
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 
@@ -91,6 +93,15 @@ async def test_indexing_alone_is_no_answer():
         found = await counted(client)
     assert found["raw_tokens_total"] == 0
     assert not [name for name in found if name.startswith("answers")]
+
+
+async def test_a_request_that_was_given_up_is_no_answer():
+    metrics = Metrics()
+    metrics.count(Trace("POST", "/chat/completions", state="", mode="auto"))
+    metrics.count(Trace("GET", "/v1/models"))
+    assert b"memtree_answers_total{" not in metrics.page().body
+    metrics.count(Trace("POST", "/chat/completions", state="packed", mode="auto"))
+    assert b'memtree_answers_total{mode="auto",state="packed"} 1.0' in metrics.page().body
 
 
 async def test_deletions_that_were_carried_out():
