@@ -55,7 +55,6 @@ class Memory:
         self._indexing = Indexing(store, builder, queue, clock, embedder)
         self._seeker = Seeker(self._indexing, embedder)
         self._lasting = Lasting(store, clock, self._indexing, self._seeker)
-        self._background: set[asyncio.Task[Any]] = set()
 
     async def compress(self, ask: Ask) -> Answer:
         """Raises `BadRequest` (unreadable history) and `ContextOverflow`; nothing else."""
@@ -71,14 +70,14 @@ class Memory:
             raise ContextOverflow(decision.limit, decision.tokens)
         if isinstance(decision, pack.Pass):
             if posted.tokens >= pack.THRESHOLD:  # it will need its tree soon
-                self._prepare_later(posted, ask)
+                self._indexing.prepare_later(posted, ask.expiration_days)
             return passed(posted, ask)
         known = None
         if ask.mode != "fresh":
             answer, known = await self._lasting.answer(posted, ask, limits, fixed)
             if answer is not None:
                 if answer.state == PASSED:
-                    self._prepare_later(posted, ask)
+                    self._indexing.prepare_later(posted, ask.expiration_days)
                 return answer
         known = known or await self._indexing.prepare(posted, ask.expiration_days)
         decision = pack.decide(posted, limits, fixed, tree=known.whole)
@@ -110,8 +109,7 @@ class Memory:
 
     async def close(self) -> None:
         """Let background indexing that was begun by requests come to its end."""
-        if self._background:
-            await asyncio.gather(*self._background, return_exceptions=True)
+        await self._indexing.close()
 
     async def read(self, ask: Ask) -> History:
         """The posted messages as a history; long ones are read off the event loop."""
@@ -193,11 +191,6 @@ class Memory:
             return found, explain.rows_of(found, corpus, ranking)
 
         return await self._seeker.seek(posted, known, query_text(posted, ask.query), work)
-
-    def _prepare_later(self, posted: History, ask: Ask) -> None:
-        task = asyncio.create_task(self._indexing.prepare(posted, ask.expiration_days))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
 
 
 def _decayed(posted: History, decision: pack.Packed, known: Known) -> Unfolded:

@@ -107,10 +107,11 @@ def _hash(data: bytes) -> bytes:
     return blake2b(data, digest_size=ID_BYTES).digest()
 
 
-def stays(epoch: Epoch, history: History, terms: Terms, block_tokens: int) -> bool:
+def stays(epoch: Epoch, history: History, terms: Terms, block_tokens: int, wanted: int) -> bool:
     """Whether the epoch takes this history, too. Sizes count the memory message and posted
-    rounds; recall blocks (`block_tokens`) count only where a limit is hard."""
-    if not fits(epoch, history, terms, block_tokens):
+    rounds; recall blocks (`block_tokens`, and `wanted` for another one) count only where a limit
+    is hard."""
+    if not fits(epoch, history, terms, block_tokens + (wanted if terms.hard else 0)):
         return False
     return epoch.memory + history.size(epoch.plan.cut) <= high_water(epoch, history, terms)
 
@@ -148,16 +149,23 @@ def mean_round(history: History) -> float:
 
 # -- recall blocks ---------------------------------------------------------------------------
 
-BLOCK_SHARE, BLOCK_FLOOR = 0.1, 1_000  # of the target, and at least so many tokens
-REFILL = 0.6  # of what is appended
+BLOCK_SHARE, BLOCK_MOST, BLOCK_LEAST = 0.35, 2_000, 1_000  # of the target; tokens
+LARGE_SHARE = 0.1  # where it is more than that
+REFILL, REFILL_LEAST = 0.5, 400  # of what is appended, and tokens for each message of the user
+RESERVE = 0.75  # of a full bucket is left to messages that ask for something
 
 
 def block_size(target: int) -> int:
-    return max(BLOCK_FLOOR, int(BLOCK_SHARE * target))
+    """Tokens that a recall block may have."""
+    usual = max(BLOCK_LEAST, min(BLOCK_MOST, int(BLOCK_SHARE * target)))
+    return max(usual, int(LARGE_SHARE * target))
 
 
-def block_room(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn]) -> int:
-    """Tokens that a block for the newest message may take; `blocks`: earlier ones by message.
+def block_room(
+    epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn], wants: bool
+) -> int:
+    """Tokens that a block for the newest message may take; `blocks`: earlier ones by message,
+    `wants`: whether it asks for something.
 
     Blocks live on a bucket that is full when the epoch begins and fills with what is appended, so
     that a chat of short messages does not consist of excerpts.
@@ -165,7 +173,10 @@ def block_room(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int
     used = sum(turn.block_tokens for turn in blocks.values())
     size = epoch.memory + history.size(epoch.plan.cut) + used
     limit = terms.target if terms.hard else min(terms.room, _soft(epoch, history, terms))
-    return int(min(limit - size, block_size(terms.target), _bucket(epoch, history, terms, blocks)))
+    level = _bucket(epoch, history, terms, blocks)
+    if not wants:
+        level -= RESERVE * block_size(terms.target)
+    return int(min(limit - size, level))
 
 
 def _soft(epoch: Epoch, history: History, terms: Terms) -> float:
@@ -176,6 +187,11 @@ def _bucket(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, T
     full = float(block_size(terms.target))
     level, at = full, epoch.start
     for message, turn in sorted(blocks.items()):
-        level = min(full, level + REFILL * history.size(at, message + 1)) - turn.block_tokens
+        level = min(full, level + _refill(history, at, message + 1)) - turn.block_tokens
         at = max(at, message + 1)
-    return min(full, level + REFILL * history.size(at))
+    return min(full, level + _refill(history, at, len(history)))
+
+
+def _refill(history: History, start: int, end: int) -> float:
+    asked = sum(fact.role == "user" for fact in history.facts[start:end])
+    return max(REFILL * history.size(start, end), REFILL_LEAST * asked)

@@ -98,6 +98,8 @@ class Indexing:
         self._nodes = NodeShelf()
         self._corpora = Shelf()
         self._generations: dict[str, int] = {}
+        self._under_way: set[bytes] = set()  # addresses, which name their tenant, too
+        self._background: set[asyncio.Task[Known]] = set()
 
     async def prepare(self, posted: History, days: int) -> Known:
         """Find what is indexed, grow it to the end of the history, and hand stage 2 on. `days`:
@@ -120,6 +122,26 @@ class Indexing:
                 known.trouble = "store"
         await self._embeddings(posted, known)
         return known
+
+    def prepare_later(self, posted: History, days: int) -> None:
+        """The same in the background."""
+        address = posted.addresses[-1]
+        self._under_way.add(address)
+        task = asyncio.create_task(self.prepare(posted, days))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        task.add_done_callback(lambda _: self._under_way.discard(address))
+
+    async def close(self) -> None:
+        """Let what goes on in the background come to its end."""
+        if self._background:
+            await asyncio.gather(*self._background, return_exceptions=True)
+
+    async def met(self, posted: History) -> bool:
+        """Whether a prefix of it is indexed, or about to be: its conversation went through here."""
+        if not self._under_way.isdisjoint(posted.addresses):
+            return True
+        return await covering(self._store, posted) is not None
 
     def corpus(self, posted: History, known: Known) -> AbstractAsyncContextManager[Corpus]:
         """The passages of a tree, held alone while the block runs."""

@@ -38,7 +38,8 @@ log = logging.getLogger("memtree")
 REACH = 512  # newest addresses among which the turn to continue is looked for
 RENEWED = 60.0  # seconds; a repeated request renews its turn no sooner
 KEPT = DAY  # seconds that an epoch is kept after its last use, at least as long as a cache
-AUTO_SHARE = 0.02  # what a first fold may cost more than has been paid so far, in mode auto
+# What a first fold may cost more, of all that has been paid so far
+AUTO_SHARE, STABLE_SHARE = 0.026, 0.08
 
 
 @dataclass(slots=True)
@@ -110,7 +111,7 @@ class Lasting:
         )
         try:
             await self._look_up(request)
-            if request.found is None and self._better_whole(request):
+            if await self._better_whole(request):
                 return passed(posted, ask, PASSED), None
             known = await self._indexing.prepare(posted, ask.expiration_days)
             sending = await self._continued(request, known) or await self._begun(request, known)
@@ -132,14 +133,19 @@ class Lasting:
             request.found = found
             request.here = len(posted) - newest.index(found.address)
 
-    def _better_whole(self, request: Request) -> bool:
-        """Mode auto, nothing folded yet, and folding would cost more than it has to."""
-        posted, ask = request.posted, request.ask
-        if ask.mode != "auto" or ask.hard or posted.tokens > request.terms.room:
+    async def _better_whole(self, request: Request) -> bool:
+        """Nothing is folded yet, and folding would cost more than it may: what the provider has
+        cached would be thrown away. A history that we never met is not cached: folding is free."""
+        posted, ask, terms = request.posted, request.ask, request.terms
+        if request.found or ask.hard or posted.tokens > terms.room:
             return False
         first = pack.begin(posted, request.limits, request.fixed)
-        size = first.memory + first.recent
-        return not ledger.costs_little(size, posted, request.fixed, ask.prices, AUTO_SHARE)
+        asks = posted.facts[-1].role == "user"
+        size = first.memory + first.recent + (epoch.block_size(terms.target) if asks else 0)
+        share = AUTO_SHARE if ask.mode == "auto" else STABLE_SHARE
+        if ledger.costs_little(size, posted, request.fixed, ask.prices, share):
+            return False
+        return await self._indexing.met(posted)
 
     # -- the memory message ------------------------------------------------------------------
 
@@ -161,7 +167,10 @@ class Lasting:
         blocks = sum(turn.block_tokens for turn in request.blocks().values())
         if request.again:
             return epoch.fits(found.epoch, request.posted, request.terms, blocks)
-        return epoch.stays(found.epoch, request.posted, request.terms, blocks)
+        wanted = 0
+        if not recall.needless(request.posted) and recall.wants(request.posted):
+            wanted = epoch.block_size(request.terms.target) // 2
+        return epoch.stays(found.epoch, request.posted, request.terms, blocks, wanted)
 
     async def _named(
         self, request: Request, known: Known, plan: Plan
@@ -265,16 +274,20 @@ class Lasting:
     ) -> tuple[tuple[Span, ...], int]:
         """A recall block for the newest message, where that is a new one of the user."""
         posted = request.posted
-        if posted.facts[-1].role != "user" or not known.whole:
+        if not known.whole or recall.needless(posted):
             return (), 0
-        room = epoch.block_room(sending.epoch, posted, request.terms, sending.blocks)
+        wants = recall.wants(posted)
+        room = epoch.block_room(sending.epoch, posted, request.terms, sending.blocks, wants)
         if room < recall.LEAST:
             return (), 0
         earlier = [span for turn in sending.blocks.values() for span in turn.block]
 
         def work(corpus: Corpus, ranking: Ranking) -> tuple[Span, ...]:
             plan = sending.epoch.plan
-            return recall.chosen(posted, corpus, ranking, plan, earlier, room, tokens.count)
+            relevant = self._seeker.relevant
+            return recall.chosen(
+                posted, corpus, ranking, plan, earlier, room, relevant, tokens.count
+            )
 
         text = query_text(posted, request.ask.query)
         spans = await self._seeker.seek(posted, known, text, work)

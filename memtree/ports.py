@@ -227,12 +227,14 @@ class Store(ContextStore, KeyStore, Protocol):
 
 class Embedder(Protocol):
     """Text to unit vectors. `recipe` names model and preprocessing: recipes never mix.
+    `relevant`: the cosine under which a passage hardly ever answers a query.
 
     `EmbedderUnavailable` where the model cannot be used.
     """
 
     recipe: str
     dimensions: int
+    relevant: float
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """(n, dimensions) float32, unit rows; a text without tokens gives a zero row."""

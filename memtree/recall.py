@@ -25,6 +25,9 @@ CLOSING = "</recalled_context>"
 NOTE = "Excerpts of earlier messages, verbatim, that may matter for the message below."
 SEAM = "\n\n"
 WRAPPER = 40  # tokens of the above
+# Shares of the newest message's own BM25 score, beside meaning and where there is no embedder
+WORDS, WORDS_ALONE = 0.35, 0.2
+LEAD = 2.0  # of what is hidden, for a remark to be given anything
 LEAST = 120  # tokens; less holds no excerpt worth its wrapper
 
 Count = Callable[[str], int]
@@ -55,15 +58,20 @@ def chosen(
     plan: Plan,
     earlier: Iterable[Span],
     room: int,
+    relevant: float,
     count: Count,
 ) -> tuple[Span, ...]:
-    """Spans of a block for the newest message, at most `room` tokens as sent; empty for none."""
-    if room < LEAST or not len(corpus) or is_acknowledgement(history.view(len(history) - 1).text):
+    """Spans of a block for the newest message, at most `room` tokens as sent; empty for none.
+    `relevant`: the embedder's cosine from which on a passage may matter."""
+    if room < LEAST or not len(corpus):
         return ()
     hidden = _hidden(corpus, plan, earlier)
-    fused = np.where(hidden, ranking.fused, 0.0).astype(np.float32)
-    if not _matters(ranking, hidden, corpus.message < len(history) - 1):
+    if not _matters(ranking, hidden, corpus.message == len(history) - 1, relevant):
         return ()
+    before = corpus.message < len(history) - 1
+    if not wants(history) and not _leads(ranking, hidden, before & ~hidden):
+        return ()
+    fused = np.where(hidden, ranking.fused, 0.0).astype(np.float32)
     units = Units(corpus, fused, hidden & (fused > 0), [])
     found = units.choose(room - WRAPPER, 0)
     return _fitted(found, history, room, count)
@@ -88,12 +96,46 @@ def _hidden(corpus: Corpus, plan: Plan, earlier: Iterable[Span]) -> NDArray[np.b
     return np.asarray(hidden)
 
 
-def _matters(ranking: Ranking, hidden: NDArray[np.bool_], before: NDArray[np.bool_]) -> bool:
-    """Whether the best of what is hidden is worth showing."""
-    return bool((ranking.fused[hidden] > 0).any())
+def _matters(
+    ranking: Ranking, hidden: NDArray[np.bool_], newest: NDArray[np.bool_], relevant: float
+) -> bool:
+    """Whether anything hidden is near enough in meaning, or shares enough of the rare words."""
+    own = float(ranking.lexical[newest].max(initial=0.0))
+    shared = float(ranking.lexical[hidden].max(initial=0.0))
+    if ranking.cosine is None:
+        return shared > 0 and shared >= WORDS_ALONE * own
+    nearest = float(ranking.cosine[hidden].max(initial=0.0))
+    return nearest >= relevant or (shared > 0 and shared >= WORDS * own)
 
 
-# -- mere acknowledgements -------------------------------------------------------------------
+def _leads(ranking: Ranking, hidden: NDArray[np.bool_], visible: NDArray[np.bool_]) -> bool:
+    """Whether the best of what is hidden ranks far above the best of what is visible."""
+    best = float(ranking.fused[hidden].max(initial=0.0))
+    return best >= LEAD * float(ranking.fused[visible].max(initial=0.0))
+
+
+# -- what the newest message is ---------------------------------------------------------------
+
+LONG_ANSWERS = 2.0  # mean size of the assistant's messages over the user's: people ask, it works
+
+
+def needless(history: History) -> bool:
+    """Whether the newest message is none of the user, or a mere acknowledgement."""
+    newest = len(history) - 1
+    return history.facts[newest].role != "user" or is_acknowledgement(history.view(newest).text)
+
+
+def wants(history: History) -> bool:
+    """Whether the newest message asks for something, and is no remark in a chat: it holds a
+    question, or stands in a dialogue where the other side does the work."""
+    if any(mark in history.view(len(history) - 1).text for mark in "?？؟"):
+        return True
+    mine = [fact.tokens for fact in history.facts if fact.role == "user"]
+    theirs = [fact.tokens for fact in history.facts if fact.role == "assistant"]
+    if not theirs:
+        return False
+    return sum(theirs) / len(theirs) >= LONG_ANSWERS * sum(mine) / len(mine)
+
 
 _WORD = re.compile(r"[^\W\d_]+", re.UNICODE)
 _ACKNOWLEDGING = frozenset(

@@ -33,6 +33,11 @@ class Seeker:
         """Names what ranks."""
         return self._embedder.recipe if self._embedder else "words"
 
+    @property
+    def relevant(self) -> float:
+        """The cosine from which on a passage may matter."""
+        return self._embedder.relevant if self._embedder else 1.0
+
     async def seek(
         self, posted: History, known: Known, text: str, work: Callable[[Corpus, Ranking], Found]
     ) -> Found:

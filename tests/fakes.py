@@ -19,6 +19,7 @@ class HashingEmbedder:
 
     recipe = "hashing/1"
     dimensions = 64
+    relevant = 0.3
 
     def __init__(self) -> None:
         self.embedded: list[str] = []

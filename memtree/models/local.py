@@ -46,6 +46,9 @@ Matrix = NDArray[np.float32]
 
 DIMENSIONS = 384
 QUERY_TOKENS = 128  # 33 ms on one core; 250 wordpieces take 57 ms
+# Best cosine of a chat's passages with questions that it answers: 98 % lie above 0.40; with
+# questions about another chat 0.44 is the 95th percentile, with questions about the world 0.29.
+RELEVANT = 0.38
 CACHED_QUERIES = 256
 CLS, SEP = 101, 102
 # Coding sessions hold 1.8 to 6.5 characters per wordpiece, so this cuts only runs of white space
@@ -176,6 +179,7 @@ class LocalEmbedder:
     """
 
     dimensions: int = DIMENSIONS
+    relevant: float = RELEVANT
 
     def __init__(
         self,
