@@ -1,4 +1,4 @@
-"""Where trees and keys are kept: `open_store(url)` gives one object for both ports.
+"""Where trees, plans and keys are kept: `open_store(url)` gives one object for all ports.
 
 sqlite:///PATH       a file, relative to the working directory
 sqlite:////PATH      the same, absolute

@@ -2,19 +2,31 @@
 
 Pure. It keeps a few numbers per node, so rows may come from a generator over a large store.
 
-    >>> audit("tenant", [], [], [AddressRow(b"a", b"f", 0.0)], [])
+    >>> audit("tenant", TenantRows(addresses=[AddressRow(b"a", b"f", 0.0)]))
     ['tenant tenant: address 61: frontier 66 is missing']
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import NamedTuple
 
 import msgspec
 
+from memtree.epoch import decode_epoch, decode_turn
 from memtree.node import Frontier, Node, decode_frontier, decode_node
-from memtree.stores.rows import AddressRow, FrontierRow, NodeRow, VectorRow
+from memtree.stores.needs import Version
+from memtree.stores.rows import (
+    AddressRow,
+    EpochRow,
+    FrontierRow,
+    NodeRow,
+    SummaryRow,
+    TenantRows,
+    TurnRow,
+    VectorRow,
+    decode_summary,
+)
 
 MIN_CHILDREN, MAX_CHILDREN = 4, 12  # DESIGN section 1, "node"
 
@@ -31,28 +43,31 @@ class Fact(NamedTuple):
     leaves: int
 
 
-def audit(
-    tenant: str,
-    nodes: Iterable[NodeRow],
-    frontiers: Iterable[FrontierRow],
-    addresses: Iterable[AddressRow],
-    vectors: Iterable[VectorRow],
-) -> list[str]:
-    """Problems of one tenant's rows, one line each. `frontiers` are read before `addresses`."""
+def audit(tenant: str, rows: TenantRows) -> list[str]:
+    """Problems of one tenant's rows, one line each."""
     found: list[str] = []
-    facts = _read_facts(nodes, found)
+    facts = _read_facts(rows.nodes, found)
     for node, fact in facts.items():
         found += (f"node {node.hex()}: {what}" for what in _node_problems(fact, facts))
     keys = set()
-    for frontier in frontiers:
+    for frontier in rows.frontiers:
         keys.add(frontier.key)
         found += (f"frontier {frontier.key.hex()}: {w}" for w in _frontier_row(frontier, facts))
-    for row in addresses:
-        if row.frontier not in keys:
-            found.append(f"address {row.address.hex()}: frontier {row.frontier.hex()} is missing")
-    for vector in vectors:
+    found += _address_problems(rows.addresses, keys)
+    for vector in rows.vectors:
         where = f"vectors {vector.recipe} of {vector.id.hex()}"
         found += (f"{where}: {what}" for what in _vector_problems(vector, facts))
+    versions: set[Version] = set()
+    for summary in rows.summaries:
+        versions.add((summary.id, summary.version))
+        where = f"summary {summary.version} of {summary.id.hex()}"
+        found += (f"{where}: {what}" for what in _summary_problems(summary, facts))
+    epochs = set()
+    for epoch in rows.epochs:
+        epochs.add(epoch.id)
+        found += (f"epoch {epoch.id.hex()}: {w}" for w in _epoch_problems(epoch, facts, versions))
+    for turn in rows.turns:
+        found += (f"turn at {turn.address.hex()}: {what}" for what in _turn_problems(turn, epochs))
     return [f"tenant {tenant[:12]}: {line}" for line in found]
 
 
@@ -150,3 +165,55 @@ def _vector_problems(row: VectorRow, facts: Mapping[bytes, Fact]) -> Iterator[st
         yield f"is a node on level {leaf.level}, not a leaf"
     elif len(row.data) % leaf.passages if leaf.passages else row.data:
         yield f"{len(row.data)} bytes for {leaf.passages} passages"
+
+
+def _address_problems(rows: Iterable[AddressRow], frontiers: Set[bytes]) -> Iterator[str]:
+    links = {}
+    for row in rows:
+        links[row.address] = row.previous
+        if row.frontier not in frontiers:
+            yield f"address {row.address.hex()}: frontier {row.frontier.hex()} is missing"
+    for address, link in links.items():
+        if link and link not in links:
+            yield f"address {address.hex()}: the one before it, {link.hex()}, is missing"
+
+
+def _summary_problems(row: SummaryRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+    if row.id not in facts:
+        yield "there is no such node"
+    try:
+        summary = decode_summary(row.data)
+    except msgspec.DecodeError as error:
+        yield f"does not decode: {error}"
+        return
+    if summary.version != row.version:
+        yield f"holds version {summary.version}"
+
+
+def _epoch_problems(
+    row: EpochRow, facts: Mapping[bytes, Fact], versions: Set[Version]
+) -> Iterator[str]:
+    try:
+        epoch = decode_epoch(row.data)
+    except msgspec.DecodeError as error:
+        yield f"does not decode: {error}"
+        return
+    if epoch.id != row.id:
+        yield f"holds epoch {epoch.id.hex()}"
+    for shown in epoch.plan.outline:
+        if shown.id not in facts:
+            yield f"node {shown.id.hex()} is missing"
+        elif shown.version and (shown.id, shown.version) not in versions:
+            yield f"summary {shown.version} of {shown.id.hex()} is missing"
+
+
+def _turn_problems(row: TurnRow, epochs: Set[bytes]) -> Iterator[str]:
+    if row.epoch not in epochs:
+        yield f"epoch {row.epoch.hex()} is missing"
+    try:
+        turn = decode_turn(row.data)
+    except msgspec.DecodeError as error:
+        yield f"does not decode: {error}"
+        return
+    if turn.epoch != row.epoch:
+        yield f"its row says epoch {row.epoch.hex()}, the turn {turn.epoch.hex()}"

@@ -13,7 +13,7 @@ the connection's statement cache meets them again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 IDS_A_STATEMENT = 4096  # SQLite's least limit of places is 32,766
 ROWS_A_STATEMENT = 64  # more are slower: a statement is compiled for each remainder
@@ -22,25 +22,27 @@ Value = bytes | str | int | float
 
 
 def joined(
-    db: sqlite3.Connection, query: str, values: Sequence[Value], ids: Sequence[bytes]
+    db: sqlite3.Connection, query: str, values: Sequence[Value], ids: Iterable[bytes]
 ) -> Iterator[tuple[bytes, bytes]]:
-    """The (id, data) rows of `query`, where `{ids}` stands for the places of the ids.
+    """The (id, data) rows of `query`, where `{ids}` stands for the places of the ids."""
+    for places, part in _parts(ids):
+        yield from joined_rows(db, query.format(ids=places), (*values, *part))
+
+
+def joined_rows(
+    db: sqlite3.Connection, query: str, values: Sequence[Value | None]
+) -> Iterator[tuple[bytes, bytes]]:
+    """The (id, data) rows of `query`, `data` being a blob.
 
     They come back as one row: the ids with the sizes of their data, and all data in one run. Text
     in SQLite may hold any bytes, so joining blobs as text changes none.
     """
-    distinct = list(dict.fromkeys(ids))
-    for at in range(0, len(distinct), IDS_A_STATEMENT):
-        part = distinct[at : at + IDS_A_STATEMENT]
-        size = _rounded(len(part))
-        rows = query.format(ids=",".join("?" * size))
-        padded = (*values, *part, *[None] * (size - len(part)))
-        listed, run = db.execute(
-            "SELECT group_concat(hex(id) || ' ' || length(data), ';'),"
-            f" CAST(group_concat(CAST(data AS TEXT), '') AS BLOB) FROM ({rows})",
-            padded,
-        ).fetchone()
-        yield from _split(listed or "", run or b"")
+    listed, run = db.execute(
+        "SELECT group_concat(hex(id) || ' ' || length(data), ';'),"
+        f" CAST(group_concat(CAST(data AS TEXT), '') AS BLOB) FROM ({query})",
+        values,
+    ).fetchone()
+    return _split(listed or "", run or b"")
 
 
 def _split(listed: str, run: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -66,6 +68,25 @@ def insert(
         values = [value for each in part for value in each]
         values += list(part[-1]) * (size - len(part))
         db.execute(f"{head} VALUES {','.join([row] * size)} {tail}", values)
+
+
+def change(
+    db: sqlite3.Connection, statement: str, values: Sequence[Value], ids: Iterable[bytes]
+) -> int:
+    """UPDATE or DELETE `... IN ({ids})`; how many rows it met."""
+    return sum(
+        db.execute(statement.format(ids=places), (*values, *part)).rowcount
+        for places, part in _parts(ids)
+    )
+
+
+def _parts(ids: Iterable[bytes]) -> Iterator[tuple[str, list[bytes | None]]]:
+    """The distinct ids in parts, with their places; NULL fills up and equals nothing."""
+    distinct = list(dict.fromkeys(ids))
+    for at in range(0, len(distinct), IDS_A_STATEMENT):
+        part: list[bytes | None] = [*distinct[at : at + IDS_A_STATEMENT]]
+        size = _rounded(len(part))
+        yield ",".join("?" * size), part + [None] * (size - len(part))
 
 
 def _rounded(count: int) -> int:

@@ -123,6 +123,13 @@ class Lane:
 
     async def run(self, work: Work[T]) -> T:
         """`work` in the lane's thread; in a writer's, inside a transaction of its own."""
+        if self._writes:
+            return await self.run_bare(lambda db: transaction(db, work))
+        return await self.run_bare(work)
+
+    async def run_bare(self, work: Work[T]) -> T:
+        """The same without a transaction: `work` makes its own, and does what no transaction
+        may hold."""
         self.require_open()
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, work)
 
@@ -139,8 +146,7 @@ class Lane:
 
     def _call(self, work: Work[T]) -> T:
         try:
-            db = self._connection()
-            return _transaction(db, work) if self._writes else work(db)
+            return work(self._connection())
         except sqlite3.Error as error:
             if _code(error) not in _PASSING:
                 self._drop()  # the next call connects anew
@@ -166,7 +172,8 @@ class Lane:
             self._db = None
 
 
-def _transaction(db: sqlite3.Connection, work: Work[T]) -> T:
+def transaction(db: sqlite3.Connection, work: Work[T]) -> T:
+    """All of `work`, or nothing."""
     db.execute("BEGIN IMMEDIATE")
     try:
         result = work(db)

@@ -1,116 +1,145 @@
 """The store in memory: the same behaviour as the SQLite one, gone with the process.
 
 For tests and for `memtree compress` on a single file. Values are kept encoded, so both stores
-give back equal values and know the same damage.
+give back equal values and know the same damage. What one tenant has is in `held`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import TypeVar
 
+from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreUnavailable
-from memtree.node import Frontier, Node
-from memtree.ports import Batch, KeyRow, StoreStats
+from memtree.node import Node, Summary
+from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
 from memtree.stores.audit import audit
+from memtree.stores.held import Held
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
-from memtree.stores.rows import (
-    AddressRow,
-    FrontierRow,
-    NodeRow,
-    VectorRow,
-    frontier_row,
-    node_row,
-    read_frontier,
-    read_node,
-    split_ids,
-)
+from memtree.stores.rows import NewTurn, added, read_frontier, read_node, read_summary, summary_rows
 
-
-@dataclass(slots=True)
-class _Rows:
-    """What one tenant has."""
-
-    nodes: dict[bytes, NodeRow] = field(default_factory=dict)
-    frontiers: dict[bytes, FrontierRow] = field(default_factory=dict)
-    addresses: dict[bytes, AddressRow] = field(default_factory=dict)
-    vectors: dict[tuple[str, bytes], VectorRow] = field(default_factory=dict)
+T = TypeVar("T")
 
 
 class MemoryStore:
-    """`TreeStore` and `KeyStore` in dicts."""
+    """All ports of a store in dicts."""
 
     def __init__(self, *, now: Callable[[], float] = time.time) -> None:
         self._now = now
-        self._tenants: dict[str, _Rows] = {}
+        self._tenants: dict[str, Held] = {}
         self._keys: dict[str, KeyRow] = {}
         self._values: dict[str, str] = {}  # hash of a value -> key id
         self._closed = False
 
-    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Frontier]:
-        rows = self._read(tenant)
-        known = (rows.addresses[each] for each in addresses if each in rows.addresses)
-        return {row.address: read_frontier(rows.frontiers[row.frontier].data) for row in known}
+    # -- trees -------------------------------------------------------------------------------
+
+    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Indexed]:
+        held = self._read(tenant)
+        known = (held.addresses[each] for each in addresses if each in held.addresses)
+        return {
+            row.address: Indexed(read_frontier(held.frontiers[row.frontier].data), row.expires)
+            for row in known
+        }
 
     async def nodes(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
         rows = self._read(tenant).nodes
         return {each: read_node(rows[each].data) for each in ids if each in rows}
 
     async def descendants(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
-        rows = self._read(tenant).nodes
-        found: dict[bytes, Node] = {}
-        todo = list(ids)
-        while todo:
-            row = rows.get(todo.pop())
-            if row and row.id not in found:
-                found[row.id] = read_node(row.data)
-                todo += split_ids(row.children)
-        return found
+        held = self._read(tenant)
+        return {row.id: read_node(row.data) for row in held.below(ids)}
 
     async def commit(self, tenant: str, batch: Batch) -> None:
-        # All is encoded before anything is added, so an error leaves nothing half-written.
-        nodes = [node_row(node) for node in batch.nodes]
-        frontiers = {address: frontier_row(found) for address, found in batch.frontiers.items()}
-        rows = self._written(tenant)
-        for node in nodes:
-            rows.nodes.setdefault(node.id, node)
-        for address, frontier in frontiers.items():
-            rows.frontiers.setdefault(frontier.key, frontier)
-            new = AddressRow(address, frontier.key, batch.expires)
-            old = rows.addresses.get(address, new)
-            rows.addresses[address] = old._replace(expires=max(old.expires, new.expires))
+        if batch.nodes or batch.frontiers:
+            self._write(tenant, lambda held: held.commit(batch))
+
+    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+        self._read(tenant).renew(addresses, expires)
 
     async def vectors(self, tenant: str, recipe: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
         rows = self._read(tenant).vectors
         return {each: rows[recipe, each].data for each in ids if (recipe, each) in rows}
 
     async def put_vectors(self, tenant: str, recipe: str, rows: Mapping[bytes, bytes]) -> None:
-        mine = self._written(tenant).vectors
-        for leaf, data in rows.items():
-            mine.setdefault((recipe, leaf), VectorRow(recipe, leaf, bytes(data)))
+        self._read(tenant).put_vectors(recipe, rows)
+
+    async def newest_summaries(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Summary]:
+        rows = self._read(tenant).summaries
+        newest: dict[bytes, Summary] = {}
+        for node, version in sorted(rows):
+            if node in ids:
+                newest[node] = read_summary(rows[node, version].data)
+        return newest
+
+    async def summaries(
+        self, tenant: str, wanted: Sequence[tuple[bytes, int]]
+    ) -> dict[tuple[bytes, int], Summary]:
+        rows = self._read(tenant).summaries
+        return {each: read_summary(rows[each].data) for each in wanted if each in rows}
+
+    async def put_summaries(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
+        self._read(tenant).put_summaries(summary_rows(rows))
+
+    # -- plans -------------------------------------------------------------------------------
+
+    async def latest(self, tenant: str, key: bytes, addresses: Sequence[bytes]) -> Found | None:
+        return self._read(tenant).latest(key, addresses)
+
+    async def put_turn(
+        self,
+        tenant: str,
+        key: bytes,
+        address: bytes,
+        turn: Turn,
+        *,
+        epoch: Epoch | None = None,
+        nodes: Sequence[Node] = (),
+        instead_of: bytes = b"",
+        expires: float,
+    ) -> Turn:
+        new = NewTurn(key, address, turn, epoch, nodes, instead_of, expires)
+        return self._write(tenant, lambda held: held.put_turn(new))
+
+    # -- retention ---------------------------------------------------------------------------
+
+    async def chain(self, tenant: str, address: bytes) -> list[bytes]:
+        return self._read(tenant).chain(address)
+
+    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+        self._open()
+        if addresses is None:
+            return self._tenants.pop(tenant, Held()).counts()
+        return self._delete(tenant, lambda held: held.forget(addresses))
+
+    async def sweep(self, now: float) -> Receipt:
+        self._open()
+        receipt = Receipt()
+        for tenant, held in list(self._tenants.items()):
+            if held.expired(now):
+                swept = self._delete(tenant, lambda held: held.sweep(now))
+                receipt = added(receipt, swept)
+        return receipt
+
+    # -- the whole ---------------------------------------------------------------------------
 
     async def check(self) -> list[str]:
         self._open()
-        return [
-            line
-            for tenant, rows in self._tenants.items()
-            for line in audit(
-                tenant,
-                rows.nodes.values(),
-                rows.frontiers.values(),
-                rows.addresses.values(),
-                rows.vectors.values(),
-            )
-        ]
+        every = self._tenants.items()
+        return [line for tenant, held in every for line in audit(tenant, held.rows())]
 
     async def stats(self) -> StoreStats:
         self._open()
         every = self._tenants.values()
-        nodes = sum(len(rows.nodes) for rows in every)
-        leaves = sum(row.level == 0 for rows in every for row in rows.nodes.values())
-        addresses = sum(len(rows.addresses) for rows in every)
-        return StoreStats(nodes, leaves, addresses, sum(len(rows.vectors) for rows in every), 0)
+        nodes = sum(len(held.nodes) for held in every)
+        leaves = sum(row.level == 0 for held in every for row in held.nodes.values())
+        addresses = sum(len(held.addresses) for held in every)
+        return StoreStats(nodes, leaves, addresses, sum(len(held.vectors) for held in every), 0)
+
+    async def close(self) -> None:
+        self._closed = True
+
+    # -- keys --------------------------------------------------------------------------------
 
     async def tenant_of(self, credential: str) -> str | None:
         self._open()
@@ -140,17 +169,29 @@ class MemoryStore:
         self._values = {value: key for value, key in self._values.items() if key != key_id}
         return self._keys.pop(key_id, None) is not None
 
-    async def close(self) -> None:
-        self._closed = True
+    # ----------------------------------------------------------------------------------------
 
     def _open(self) -> None:
         if self._closed:
             raise StoreUnavailable("The store is closed.")
 
-    def _read(self, tenant: str) -> _Rows:
+    def _read(self, tenant: str) -> Held:
+        """A tenant that is not known has nothing, and what is put there is not kept."""
         self._open()
-        return self._tenants.get(tenant) or _Rows()
+        return self._tenants.get(tenant) or Held()
 
-    def _written(self, tenant: str) -> _Rows:
-        self._open()
-        return self._tenants.setdefault(tenant, _Rows())
+    def _write(self, tenant: str, work: Callable[[Held], T]) -> T:
+        """A tenant begins with its first write that succeeds."""
+        held = self._read(tenant)
+        result = work(held)
+        self._tenants[tenant] = held
+        return result
+
+    def _delete(self, tenant: str, work: Callable[[Held], Receipt]) -> Receipt:
+        """On a copy, which counts where it succeeds."""
+        if tenant not in self._tenants:
+            return Receipt()
+        held = self._tenants[tenant].copied()
+        receipt = work(held)
+        self._tenants[tenant] = held
+        return receipt

@@ -47,7 +47,30 @@ def _keys(db: sqlite3.Connection) -> None:
     db.execute("CREATE TABLE key_values (hash TEXT PRIMARY KEY, key TEXT NOT NULL) WITHOUT ROWID")
 
 
-TREE_STEPS: tuple[Step, ...] = (_tree, _keys)
+def _plans(db: sqlite3.Connection) -> None:
+    """Epochs and turns, summary versions, and what forgetting needs."""
+    db.execute("ALTER TABLE addresses ADD COLUMN previous BLOB NOT NULL DEFAULT x''")
+    db.execute("CREATE INDEX expiring_addresses ON addresses (expires)")
+    db.execute(
+        "CREATE TABLE summaries (tenant INTEGER NOT NULL, id BLOB NOT NULL,"
+        " version INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (tenant, id, version))"
+    )
+    db.execute(
+        "CREATE TABLE epochs (tenant INTEGER NOT NULL, id BLOB NOT NULL, data BLOB NOT NULL,"
+        " expires REAL NOT NULL, UNIQUE (tenant, id))"
+    )
+    db.execute("CREATE INDEX expiring_epochs ON epochs (expires)")
+    db.execute(
+        "CREATE TABLE turns (tenant INTEGER NOT NULL, key BLOB NOT NULL, address BLOB NOT NULL,"
+        " epoch BLOB NOT NULL, data BLOB NOT NULL, UNIQUE (tenant, key, address))"
+    )
+    db.execute("CREATE INDEX turns_of_epochs ON turns (tenant, epoch)")
+    # A row stands for a deletion whose bytes may still be in the file (`retention.scrub`). Its
+    # number is never used again, so whoever scrubs strikes out no deletion made after that.
+    db.execute("CREATE TABLE deletions (number INTEGER PRIMARY KEY AUTOINCREMENT)")
+
+
+TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans)
 
 
 def migrate(db: sqlite3.Connection, part: str = "tree", steps: Sequence[Step] = TREE_STEPS) -> None:

@@ -1,4 +1,4 @@
-"""Stored rows of the tree, the same in every back end: what is kept beside the encoded value.
+"""Stored rows, the same in every back end: what is kept beside the encoded value.
 
 Pure: no I/O. `NodeRow.children` repeats the children ids as one run of bytes, so that a tree can
 be walked without decoding it.
@@ -6,14 +6,19 @@ be walked without decoding it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
 
 import msgspec
 
+from memtree import epoch as epochs
 from memtree.address import NODE_ID_BYTES
-from memtree.errors import StoreCorrupt
-from memtree.node import Frontier, Node, decode_frontier, decode_node, encode
+from memtree.epoch import Epoch, Turn
+from memtree.errors import BadRequest, NodesGone, StoreCorrupt
+from memtree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
+from memtree.ports import Batch, Receipt
 
 
 class NodeRow(NamedTuple):
@@ -31,15 +36,69 @@ class FrontierRow(NamedTuple):
 
 
 class AddressRow(NamedTuple):
+    """`previous`: the stored address before it on its chain; empty where there is none."""
+
     address: bytes
     frontier: bytes
     expires: float
+    previous: bytes = b""
 
 
 class VectorRow(NamedTuple):
     recipe: str
     id: bytes
     data: bytes
+
+
+class SummaryRow(NamedTuple):
+    id: bytes
+    version: int
+    data: bytes
+
+
+class EpochRow(NamedTuple):
+    id: bytes
+    data: bytes
+    expires: float
+
+
+class TurnRow(NamedTuple):
+    key: bytes
+    address: bytes
+    epoch: bytes
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TenantRows:
+    """All rows of one tenant, each table read once and in this order."""
+
+    nodes: Iterable[NodeRow] = ()
+    frontiers: Iterable[FrontierRow] = ()
+    addresses: Iterable[AddressRow] = ()
+    vectors: Iterable[VectorRow] = ()
+    summaries: Iterable[SummaryRow] = ()
+    epochs: Iterable[EpochRow] = ()
+    turns: Iterable[TurnRow] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewTurn:
+    """What `PlanStore.put_turn` was asked to keep."""
+
+    key: bytes
+    address: bytes
+    turn: Turn
+    epoch: Epoch | None
+    nodes: Sequence[Node]
+    instead_of: bytes
+    expires: float
+
+    def yields_to(self, standing: Turn | None) -> bool:
+        return standing is not None and standing.epoch != self.instead_of
+
+
+# ---------------------------------------------------------------- to rows
 
 
 def node_row(node: Node) -> NodeRow:
@@ -51,25 +110,90 @@ def frontier_row(frontier: Frontier) -> FrontierRow:
     return FrontierRow(sha256(data).digest()[:NODE_ID_BYTES], data)
 
 
+def address_rows(batch: Batch, keys: Mapping[bytes, bytes], previous: bytes) -> list[AddressRow]:
+    """`keys`: address to frontier key, in the order of the chain; `previous`: before the first."""
+    before = (previous, *keys)
+    return [
+        AddressRow(address, key, batch.expires, link)
+        for (address, key), link in zip(keys.items(), before, strict=False)
+    ]
+
+
+def summary_rows(summaries: Mapping[bytes, Summary]) -> list[SummaryRow]:
+    """`BadRequest` for version 0: it is in the node itself."""
+    if any(summary.version < 1 for summary in summaries.values()):
+        raise BadRequest("Only versions 1 and up of a summary are kept.", param="version")
+    return [
+        SummaryRow(node, summary.version, msgspec.msgpack.encode(summary))
+        for node, summary in summaries.items()
+    ]
+
+
+def epoch_row(epoch: Epoch, expires: float) -> EpochRow:
+    return EpochRow(epoch.id, epochs.encode(epoch), expires)
+
+
+def turn_row(key: bytes, address: bytes, turn: Turn) -> TurnRow:
+    return TurnRow(key, address, turn.epoch, epochs.encode(turn))
+
+
+# ---------------------------------------------------------------- from rows
+
+
 def split_ids(run: bytes) -> list[bytes]:
     """The ids of `NodeRow.children`."""
     return [run[at : at + NODE_ID_BYTES] for at in range(0, len(run), NODE_ID_BYTES)]
 
 
 def read_node(data: bytes) -> Node:
-    """Raises `StoreCorrupt`."""
+    """This and its kind raise `StoreCorrupt`."""
     try:
         return decode_node(data)
     except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"A stored node does not decode ({error}); {ADVICE}") from error
+        raise _corrupt("node", error) from error
 
 
 def read_frontier(data: bytes) -> Frontier:
-    """Raises `StoreCorrupt`."""
     try:
         return decode_frontier(data)
     except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"A stored frontier does not decode ({error}); {ADVICE}") from error
+        raise _corrupt("frontier", error) from error
+
+
+def read_summary(data: bytes) -> Summary:
+    try:
+        return decode_summary(data)
+    except msgspec.DecodeError as error:
+        raise _corrupt("summary", error) from error
+
+
+def read_epoch(data: bytes) -> Epoch:
+    try:
+        return epochs.decode_epoch(data)
+    except msgspec.DecodeError as error:
+        raise _corrupt("epoch", error) from error
+
+
+def read_turn(data: bytes) -> Turn:
+    try:
+        return epochs.decode_turn(data)
+    except msgspec.DecodeError as error:
+        raise _corrupt("turn", error) from error
+
+
+decode_summary = msgspec.msgpack.Decoder(Summary).decode
+
+
+def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
+    return StoreCorrupt(f"A stored {what} does not decode ({error}); {ADVICE}")
+
+
+def added(one: Receipt, other: Receipt) -> Receipt:
+    return Receipt(*map(sum, zip(one, other, strict=True)))
+
+
+def gone(what: str) -> NodesGone:
+    return NodesGone(f"{what} was deleted meanwhile; nothing was written")
 
 
 ADVICE = "run `memtree check`, then remove the store: it is rebuilt from what clients post"

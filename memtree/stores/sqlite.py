@@ -1,8 +1,9 @@
-"""The store in one SQLite file: trees, vectors and access keys. The default; nothing to install.
+"""The store in one SQLite file: trees, vectors, plans and access keys. The default; nothing to
+install.
 
 Reads and writes have a thread and a connection each, so neither blocks the event loop, and in WAL
-mode readers do not wait for writers. Any number of processes may use the file. Does not hold
-message text, credentials or plans.
+mode readers do not wait for writers. Any number of processes may use the file. The SQL is in
+`trees`, `plans` and `retention`. Does not hold message text or credentials.
 """
 
 from __future__ import annotations
@@ -13,52 +14,38 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
-from memtree.address import NODE_ID_BYTES
+from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreCorrupt
-from memtree.node import Frontier, Node
-from memtree.ports import Batch, KeyRow, StoreStats
-from memtree.stores.audit import MAX_CHILDREN, audit
-from memtree.stores.bulk import insert, joined
-from memtree.stores.connection import Lane, connect, create, fault
+from memtree.node import Node, Summary
+from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
+from memtree.stores import plans, retention, trees
+from memtree.stores.audit import audit
+from memtree.stores.connection import Lane, connect, create, fault, transaction
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.rows import (
     AddressRow,
+    EpochRow,
     FrontierRow,
+    NewTurn,
     NodeRow,
+    SummaryRow,
+    TenantRows,
+    TurnRow,
     VectorRow,
-    frontier_row,
-    node_row,
-    read_frontier,
-    read_node,
+    added,
+    summary_rows,
 )
 
 BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
 
-_TENANT = "tenant = (SELECT number FROM tenants WHERE name = ?)"
-_NODES = f"SELECT id, data FROM nodes WHERE {_TENANT} AND id IN ({{ids}})"
-_VECTORS = f"SELECT id, data FROM vectors WHERE {_TENANT} AND recipe = ? AND id IN ({{ids}})"
-_FRONTIERS = f"""
-    SELECT address AS id, data FROM addresses JOIN frontiers
-    ON frontiers.tenant = addresses.tenant AND key = frontier
-    WHERE addresses.{_TENANT} AND address IN ({{ids}})"""
-# One statement for the whole walk: it sees one state of the file, and see `bulk` for the speed.
-_DESCENDANTS = f"""
-    WITH RECURSIVE slot(at) AS (
-        VALUES {",".join(f"({1 + NODE_ID_BYTES * slot})" for slot in range(MAX_CHILDREN))}
-    ), walk(row, tenant, children) AS (
-        SELECT rowid, tenant, children FROM nodes WHERE {_TENANT} AND id IN ({{ids}})
-        UNION
-        SELECT below.rowid, below.tenant, below.children FROM walk
-        CROSS JOIN slot ON at <= length(walk.children)
-        CROSS JOIN nodes AS below ON below.tenant = walk.tenant
-            AND below.id = substr(walk.children, at, {NODE_ID_BYTES})
-    ) SELECT id, data FROM walk CROSS JOIN nodes ON nodes.rowid = walk.row"""
+Row = TypeVar("Row", NodeRow, FrontierRow, AddressRow, VectorRow, SummaryRow, EpochRow, TurnRow)
 
 
 class SqliteStore:
-    """`TreeStore` and `KeyStore` on one file. Raises `StoreUnavailable` or `StoreCorrupt` at once
-    if the file cannot be used, and again from any method while that is so."""
+    """All ports of a store on one file. Raises `StoreUnavailable` or `StoreCorrupt` at once if
+    the file cannot be used, and again from any method while that is so."""
 
     def __init__(
         self,
@@ -75,36 +62,93 @@ class SqliteStore:
         self._reader = Lane(path, busy_timeout, writes=False)
         self._writer.open()
 
-    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Frontier]:
-        def work(db: sqlite3.Connection) -> dict[bytes, Frontier]:
-            rows = joined(db, _FRONTIERS, (tenant,), addresses)
-            return {address: read_frontier(data) for address, data in rows}
+    # -- trees -------------------------------------------------------------------------------
 
-        return await self._reader.run(work)
+    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Indexed]:
+        return await self._reader.run(lambda db: trees.read_frontiers(db, tenant, addresses))
 
     async def nodes(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
-        return await self._reader.run(lambda db: _read_nodes(db, _NODES, tenant, ids))
+        return await self._reader.run(lambda db: trees.read_nodes(db, trees.NODES, tenant, ids))
 
     async def descendants(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
-        return await self._reader.run(lambda db: _read_nodes(db, _DESCENDANTS, tenant, ids))
+        return await self._reader.run(
+            lambda db: trees.read_nodes(db, trees.DESCENDANTS, tenant, ids)
+        )
 
     async def commit(self, tenant: str, batch: Batch) -> None:
         if batch.nodes or batch.frontiers:
-            await self._writer.run(lambda db: _write_batch(db, tenant, batch))
+            await self._writer.run(lambda db: trees.write_batch(db, tenant, batch))
+
+    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+        if addresses:
+            await self._writer.run(lambda db: trees.renew(db, tenant, addresses, expires))
 
     async def vectors(self, tenant: str, recipe: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
-        return await self._reader.run(
-            lambda db: dict(joined(db, _VECTORS, (tenant, recipe), ids)),
-        )
+        return await self._reader.run(lambda db: trees.read_vectors(db, tenant, recipe, ids))
 
     async def put_vectors(self, tenant: str, recipe: str, rows: Mapping[bytes, bytes]) -> None:
-        def work(db: sqlite3.Connection) -> None:
-            number = _tenant_number(db, tenant)
-            values = [(number, recipe, leaf, data) for leaf, data in rows.items()]
-            insert(db, "INSERT OR IGNORE INTO vectors", values)
-
         if rows:
-            await self._writer.run(work)
+            await self._writer.run(lambda db: trees.write_vectors(db, tenant, recipe, rows))
+
+    async def newest_summaries(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Summary]:
+        return await self._reader.run(lambda db: trees.newest_summaries(db, tenant, ids))
+
+    async def summaries(
+        self, tenant: str, wanted: Sequence[tuple[bytes, int]]
+    ) -> dict[tuple[bytes, int], Summary]:
+        return await self._reader.run(lambda db: trees.read_summaries(db, tenant, wanted))
+
+    async def put_summaries(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
+        encoded = summary_rows(rows)
+        if encoded:
+            await self._writer.run(lambda db: trees.write_summaries(db, tenant, encoded))
+
+    # -- plans -------------------------------------------------------------------------------
+
+    async def latest(self, tenant: str, key: bytes, addresses: Sequence[bytes]) -> Found | None:
+        return await self._reader.run(lambda db: plans.latest(db, tenant, key, addresses))
+
+    async def put_turn(
+        self,
+        tenant: str,
+        key: bytes,
+        address: bytes,
+        turn: Turn,
+        *,
+        epoch: Epoch | None = None,
+        nodes: Sequence[Node] = (),
+        instead_of: bytes = b"",
+        expires: float,
+    ) -> Turn:
+        new = NewTurn(key, address, turn, epoch, nodes, instead_of, expires)
+        return await self._writer.run(lambda db: plans.put_turn(db, tenant, new))
+
+    # -- retention ---------------------------------------------------------------------------
+
+    async def chain(self, tenant: str, address: bytes) -> list[bytes]:
+        return await self._reader.run(lambda db: retention.chain(db, tenant, address))
+
+    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+        def work(db: sqlite3.Connection) -> Receipt:
+            receipt = transaction(db, lambda db: retention.forget(db, tenant, addresses))
+            retention.scrub(db)
+            return receipt
+
+        return await self._writer.run_bare(work)
+
+    async def sweep(self, now: float) -> Receipt:
+        """A transaction for each tenant, so that other writers get their turn in between."""
+        receipt = Receipt()
+        for number in await self._reader.run(lambda db: retention.expired_tenants(db, now)):
+            receipt = added(receipt, await self._sweep_tenant(number, now))
+        if await self._reader.run(retention.unscrubbed):
+            await self._writer.run_bare(retention.scrub)
+        return receipt
+
+    async def _sweep_tenant(self, number: int, now: float) -> Receipt:
+        return await self._writer.run(lambda db: retention.sweep(db, number, now))
+
+    # -- the whole ---------------------------------------------------------------------------
 
     async def check(self) -> list[str]:
         """In a thread and with a connection of its own: it may take a second per million tokens."""
@@ -133,6 +177,8 @@ class SqliteStore:
             return StoreStats(nodes, nodes - inner, addresses, vectors, _bytes(self._path))
 
         return await self._reader.run(work)
+
+    # -- keys --------------------------------------------------------------------------------
 
     async def tenant_of(self, credential: str) -> str | None:
         digest = value_hash(credential)
@@ -187,56 +233,31 @@ class SqliteStore:
         await self._writer.close()  # last: a connection that may write tidies up the WAL file
 
 
-def _read_nodes(
-    db: sqlite3.Connection, query: str, tenant: str, ids: Sequence[bytes]
-) -> dict[bytes, Node]:
-    return {node: read_node(data) for node, data in joined(db, query, (tenant,), ids)}
-
-
-def _write_batch(db: sqlite3.Connection, tenant: str, batch: Batch) -> None:
-    number = _tenant_number(db, tenant)
-    insert(
-        db,
-        "INSERT OR IGNORE INTO nodes (tenant, id, level, children, data)",
-        [(number, *node_row(node)) for node in batch.nodes],
-    )
-    keyed = {address: frontier_row(found) for address, found in batch.frontiers.items()}
-    distinct = {row.key: (number, *row) for row in keyed.values()}
-    insert(db, "INSERT OR IGNORE INTO frontiers (tenant, key, data)", list(distinct.values()))
-    insert(
-        db,
-        "INSERT INTO addresses (tenant, address, frontier, expires)",
-        [(number, address, row.key, batch.expires) for address, row in keyed.items()],
-        "ON CONFLICT DO UPDATE SET expires = excluded.expires WHERE excluded.expires > expires",
-    )
-
-
-def _tenant_number(db: sqlite3.Connection, tenant: str) -> int:
-    """A small number stands for the tenant's name in the rows: 0.5 MB less per million tokens."""
-    query = "SELECT number FROM tenants WHERE name = ?"
-    row = db.execute(query, (tenant,)).fetchone()
-    if row is None:
-        row = (db.execute("INSERT INTO tenants (name) VALUES (?)", (tenant,)).lastrowid,)
-    return int(row[0])
-
-
 def _problems(db: sqlite3.Connection) -> list[str]:
     """SQLite's own check, then ours, tenant by tenant, on one state of the file."""
     db.execute("BEGIN")
     found = [f"sqlite: {line}" for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"]
     for number, tenant in db.execute("SELECT number, name FROM tenants").fetchall():
-        found += audit(
-            tenant,
-            map(NodeRow._make, _rows(db, "id, level, children, data FROM nodes", number)),
-            map(FrontierRow._make, _rows(db, "key, data FROM frontiers", number)),
-            map(AddressRow._make, _rows(db, "address, frontier, expires FROM addresses", number)),
-            map(VectorRow._make, _rows(db, "recipe, id, data FROM vectors", number)),
-        )
+        found += audit(tenant, _tenant_rows(db, number))
     return found
 
 
-def _rows(db: sqlite3.Connection, what: str, number: int) -> Iterator[tuple[object, ...]]:
-    return db.execute(f"SELECT {what} WHERE tenant = ?", (number,))
+def _tenant_rows(db: sqlite3.Connection, number: int) -> TenantRows:
+    def rows(table: str, kind: type[Row]) -> Iterator[Row]:
+        columns = ", ".join(kind._fields)
+        return map(
+            kind._make, db.execute(f"SELECT {columns} FROM {table} WHERE tenant = ?", (number,))
+        )
+
+    return TenantRows(
+        rows("nodes", NodeRow),
+        rows("frontiers", FrontierRow),
+        rows("addresses", AddressRow),
+        rows("vectors", VectorRow),
+        rows("summaries", SummaryRow),
+        rows("epochs", EpochRow),
+        rows("turns", TurnRow),
+    )
 
 
 def _bytes(path: Path) -> int:
