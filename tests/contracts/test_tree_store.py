@@ -3,59 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
+import math
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtree.address import node_id
-from memtree.errors import StoreCorrupt, StoreUnavailable
-from memtree.node import EMPTY, Frontier, Node, Passage, Summary
-from memtree.ports import Batch
-from memtree.stores import MemoryStore, SqliteStore, open_store
+from memtree.errors import BadRequest, NodesGone, StoreCorrupt, StoreUnavailable
+from memtree.node import EMPTY, Frontier, Summary
+from memtree.ports import Batch, Indexed
+from memtree.stores import SqliteStore
+from memtree.stores.rows import AddressRow, SummaryRow, VectorRow, frontier_row, node_row
+from tests.contracts.backends import (
+    A,
+    B,
+    Backend,
+    OnMemory,
+    OnSqlite,
+    address,
+    by_id,
+    frontier,
+    leaf,
+    over,
+    version,
+)
 
-Store = SqliteStore | MemoryStore
-A, B = "a" * 64, "b" * 64
 RECIPE = "minilm/1"
-
-
-def leaf(number: int, *, passages: int = 2, tail: int = 0) -> Node:
-    return Node(
-        id=node_id("leaf", number),
-        level=0,
-        tokens=300 + number,
-        messages=2,
-        tail=tail,
-        summary=Summary(f"headline {number}", "body \0 with any bytes: é", ("anchor",)),
-        passages=tuple(Passage(0, at * 10, at * 10 + 10, 3, 0) for at in range(passages)),
-    )
-
-
-def over(children: Sequence[Node]) -> Node:
-    return Node(
-        id=node_id("node", *(child.id for child in children)),
-        level=children[0].level + 1,
-        tokens=sum(child.tokens for child in children),
-        messages=sum(child.messages for child in children),
-        tail=children[-1].tail,
-        summary=Summary("headline", "body"),
-        children=tuple(child.id for child in children),
-    )
-
-
-def frontier(nodes: Sequence[Node], leaves: int) -> Frontier:
-    return Frontier(
-        nodes=tuple(node.id for node in nodes),
-        levels=tuple(node.level for node in nodes),
-        messages=sum(node.messages for node in nodes),
-        tail=nodes[-1].tail,
-        leaves=leaves,
-        tokens=sum(node.tokens for node in nodes),
-    )
-
-
 LEAVES = [leaf(number, tail=number % 3) for number in range(18)]
 LOW = [over(LEAVES[at : at + 4]) for at in range(0, 16, 4)]
 TOP = over(LOW)
@@ -63,40 +38,17 @@ TREE = (*LEAVES, *LOW, TOP)
 WHOLE = frontier([TOP, *LEAVES[16:]], 18)
 
 
-def address(number: int) -> bytes:
-    return node_id("address", number) * 2
-
-
 def batch(expires: float = 10.0) -> Batch:
     return Batch(TREE, {address(0): WHOLE, address(1): WHOLE, address(2): EMPTY}, expires)
 
 
-def by_id(nodes: Sequence[Node]) -> dict[bytes, Node]:
-    return {node.id: node for node in nodes}
-
-
-class TreeStoreContract:
-    @pytest.fixture
-    async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
-        store = self.open(tmp_path)
-        yield store
-        await store.close()
-
-    def open(self, folder: Path) -> Store:
-        raise NotImplementedError
-
-    async def spoil(self, store: Store, node: bytes, data: bytes) -> None:
-        """Put `data` where the node is stored."""
-        raise NotImplementedError
-
-    async def expiry(self, store: Store, at: bytes) -> float:
-        raise NotImplementedError
-
+class TreeStoreContract(Backend):
     async def test_gives_back_what_was_committed(self, store):
         await store.commit(A, batch())
         assert await store.nodes(A, [node.id for node in TREE]) == by_id(TREE)
         known = {address(0): WHOLE, address(1): WHOLE, address(2): EMPTY}
-        assert await store.frontiers(A, [address(n) for n in range(5)]) == known
+        found = await store.frontiers(A, [address(n) for n in range(5)])
+        assert found == {at: Indexed(each, 10.0) for at, each in known.items()}
         assert await store.check() == []
 
     async def test_unknown_ids_are_left_out(self, store):
@@ -134,12 +86,84 @@ class TreeStoreContract:
         other = msgspec.structs.replace(TOP, summary=Summary("other", "other"))
         await store.commit(A, Batch((other,), {address(0): EMPTY}, 99.0))
         assert await store.nodes(A, [TOP.id]) == {TOP.id: TOP}
-        assert await store.frontiers(A, [address(0)]) == {address(0): WHOLE}
+        assert await store.frontiers(A, [address(0)]) == {address(0): Indexed(WHOLE, 99.0)}
+        assert {row.key for row in self.rows(store, A)["frontiers"]} == {
+            frontier_row(WHOLE).key,
+            frontier_row(EMPTY).key,  # of address 2
+        }
+
+    async def test_a_frontier_that_comes_with_known_addresses_only_is_not_kept(self, store):
+        await store.commit(A, batch())
+        other = frontier(LEAVES[:2], 2)
+        await store.commit(A, Batch((), {address(0): other, address(1): other}, 99.0))
+        assert len(self.rows(store, A)["frontiers"]) == 2
+        await store.commit(A, Batch((), {address(0): other, address(7): other}, 99.0))
+        assert len(self.rows(store, A)["frontiers"]) == 3
 
     async def test_an_address_takes_the_later_expiry(self, store):
         for expires, kept in ((10.0, 10.0), (5.0, 10.0), (20.0, 20.0)):
             await store.commit(A, batch(expires))
-            assert await self.expiry(store, address(0)) == kept
+            assert (await store.frontiers(A, [address(0)]))[address(0)].expires == kept
+
+    @pytest.mark.parametrize("expires", [0.0, 1 / 3, 1_785_012_345.678912, 2e10, math.inf])
+    async def test_the_time_of_expiry_is_exact(self, store, expires):
+        await store.commit(A, batch(expires))
+        assert (await store.frontiers(A, [address(0)]))[address(0)].expires == expires
+
+    async def test_renewing(self, store):
+        await store.commit(A, batch(10.0))
+        await store.renew(A, [address(0), address(9)], 20.0)
+        await store.renew(A, [address(0), address(1)], 15.0)
+        found = await store.frontiers(A, [address(n) for n in range(10)])
+        assert [found[address(n)].expires for n in range(3)] == [20.0, 15.0, 10.0]
+        assert len(found) == 3
+        await store.renew(A, [], 99.0)
+        await store.renew(B, [address(0)], 99.0)
+        assert (await store.frontiers(A, [address(0)]))[address(0)].expires == 20.0
+
+    # -- what a commit names ---------------------------------------------------------------
+
+    async def test_a_batch_may_name_what_is_stored(self, store):
+        await store.commit(A, Batch(tuple(LEAVES)))
+        await store.commit(A, Batch((*LOW, TOP)))
+        await store.commit(A, Batch((), {address(0): WHOLE}))
+        assert await store.check() == []
+
+    @pytest.mark.parametrize(
+        "names",
+        [
+            Batch((), {address(0): WHOLE}),
+            Batch((TOP,), {}),
+            Batch((*LEAVES[1:], *LOW, TOP), {address(0): WHOLE}),
+            Batch(TREE[:-1], {address(0): EMPTY, address(1): WHOLE}),
+        ],
+    )
+    async def test_a_batch_that_names_what_is_gone_writes_nothing(self, store, names):
+        with pytest.raises(NodesGone):
+            await store.commit(A, names)
+        assert not any(self.rows(store, A).values())
+        await store.commit(B, batch())  # another tenant's do not count
+        with pytest.raises(NodesGone):
+            await store.commit(A, names)
+        assert not any(self.rows(store, A).values())
+
+    async def test_an_address_names_the_one_before_it(self, store):
+        await store.commit(A, Batch((), {address(n): EMPTY for n in (0, 1, 2)}))
+        await store.commit(A, Batch((), {address(n): EMPTY for n in (2, 3)}, previous=address(1)))
+        await store.commit(A, Batch((), {address(4): EMPTY}, previous=address(2)))
+        links = {row.address: row.previous for row in self.rows(store, A)["addresses"]}
+        assert links == {
+            address(0): b"",
+            address(1): address(0),
+            address(2): address(1),
+            address(3): address(2),
+            address(4): address(2),
+        }
+        assert await store.check() == []
+
+    async def test_no_address_names_one_that_is_not_stored(self, store):
+        await store.commit(A, Batch((), {address(1): EMPTY}, previous=address(0)))
+        assert {row.previous for row in self.rows(store, A)["addresses"]} == {b""}
 
     async def test_an_empty_batch_is_nothing(self, store):
         await store.commit(A, Batch())
@@ -156,7 +180,9 @@ class TreeStoreContract:
 
     async def test_a_tenant_with_half_a_tree_is_not_given_the_rest(self, store):
         await store.commit(A, batch())
-        await store.commit(B, Batch((TOP, LOW[1])))
+        await store.commit(B, batch())
+        for node in (*LOW[:1], *LOW[2:], *LEAVES):
+            self.uproot(store, B, "nodes", node.id)
         assert await store.descendants(B, [TOP.id]) == by_id([TOP, LOW[1]])
 
     async def test_each_tenant_has_its_own_rows(self, store):
@@ -238,7 +264,7 @@ class TreeStoreContract:
 
     async def test_a_blob_that_does_not_decode_is_told(self, store):
         await store.commit(A, batch())
-        await self.spoil(store, LEAVES[1].id, b"\xc1")
+        self.plant(store, A, "nodes", node_row(LEAVES[1])._replace(data=b"\xc1"))
         with pytest.raises(StoreCorrupt, match="memtree check"):
             await store.descendants(A, [TOP.id])
         assert await store.nodes(A, [LEAVES[0].id]) == {LEAVES[0].id: LEAVES[0]}
@@ -246,7 +272,8 @@ class TreeStoreContract:
 
     async def test_check_finds_a_node_in_the_wrong_place(self, store):
         await store.commit(A, batch())
-        await self.spoil(store, LEAVES[1].id, msgspec.msgpack.encode(LEAVES[17]))
+        wrong = node_row(LEAVES[17]).data
+        self.plant(store, A, "nodes", node_row(LEAVES[1])._replace(data=wrong))
         lines = await store.check()
         assert (
             f"tenant {A[:12]}: node {LEAVES[1].id.hex()}: holds node {LEAVES[17].id.hex()}" in lines
@@ -265,11 +292,14 @@ class TreeStoreContract:
     )
     async def test_check_finds_damage_in_a_node(self, store, damage, message):
         damaged = msgspec.structs.replace(TOP, **damage)
-        await store.commit(A, Batch((*LEAVES, *LOW, damaged)))
+        await store.commit(A, Batch(TREE))
+        self.plant(store, A, "nodes", node_row(damaged))
         assert any(message in line and TOP.id.hex() in line for line in await store.check())
 
     async def test_check_finds_a_leaf_with_children(self, store):
-        await store.commit(A, Batch((msgspec.structs.replace(LEAVES[0], children=(b"1" * 16,)),)))
+        await store.commit(A, Batch(TREE))
+        damaged = msgspec.structs.replace(LEAVES[0], children=(LEAVES[1].id,))
+        self.plant(store, A, "nodes", node_row(damaged))
         assert any("leaf with children" in line for line in await store.check())
 
     @pytest.mark.parametrize(
@@ -285,7 +315,9 @@ class TreeStoreContract:
     )
     async def test_check_finds_damage_in_a_frontier(self, store, damage, message):
         damaged = msgspec.structs.replace(WHOLE, **damage)
-        await store.commit(A, Batch(TREE, {address(0): damaged}))
+        await store.commit(A, Batch(TREE, {address(0): WHOLE}))
+        key = frontier_row(WHOLE).key
+        self.plant(store, A, "frontiers", frontier_row(damaged)._replace(key=key))
         (line,) = await store.check()
         assert message in line
         assert "frontier" in line
@@ -300,13 +332,83 @@ class TreeStoreContract:
     )
     async def test_check_finds_damage_in_vectors(self, store, node, data, message):
         await store.commit(A, batch())
-        await store.put_vectors(A, RECIPE, {LEAVES[1].id: b"1234", node.id: data})
+        await store.put_vectors(A, RECIPE, {LEAVES[1].id: b"1234"})
+        self.plant(store, A, "vectors", VectorRow(RECIPE, node.id, data))
         (line,) = await store.check()
         assert message in line
 
+    @pytest.mark.parametrize(
+        ("row", "message"),
+        [
+            (AddressRow(address(8), frontier_row(EMPTY).key, 1.0, address(9)), "before it"),
+            (AddressRow(address(8), b"?" * 16, 1.0), "is missing"),
+            (SummaryRow(leaf(99).id, 1, msgspec.msgpack.encode(version(1))), "no such node"),
+            (SummaryRow(TOP.id, 1, msgspec.msgpack.encode(version(2))), "holds version 2"),
+            (SummaryRow(TOP.id, 1, b"\xc1"), "does not decode"),
+        ],
+    )
+    async def test_check_finds_damage_in_other_rows(self, store, row, message):
+        await store.commit(A, batch())
+        self.plant(store, A, "addresses" if isinstance(row, AddressRow) else "summaries", row)
+        (line,) = await store.check()
+        assert message in line
+
+    # -- what is kept beside the nodes -----------------------------------------------------
+
+    async def test_vectors_are_kept_of_stored_leaves_only(self, store):
+        rows = {LEAVES[0].id: b"1234", TOP.id: b"1234", leaf(99).id: b"1234"}
+        await store.put_vectors(A, RECIPE, rows)
+        assert not any(self.rows(store, A).values())
+        await store.commit(A, batch())
+        await store.put_vectors(A, RECIPE, rows)
+        assert await store.vectors(A, RECIPE, list(rows)) == {LEAVES[0].id: b"1234"}
+
+    async def test_summary_versions(self, store):
+        await store.commit(A, batch())
+        ids = [TOP.id, LOW[0].id, LEAVES[0].id]
+        assert await store.newest_summaries(A, ids) == {}
+        for number, nodes in ((1, ids), (3, ids[:2]), (2, ids[:1])):
+            await store.put_summaries(A, dict.fromkeys(nodes, version(number)))
+        newest = {ids[0]: version(3), ids[1]: version(3), ids[2]: version(1)}
+        assert await store.newest_summaries(A, [*ids, LEAVES[1].id, *ids]) == newest
+        assert await store.newest_summaries(A, []) == {}
+        assert await store.newest_summaries(B, ids) == {}
+        wanted = [(ids[0], 2), (ids[0], 1), (ids[1], 1), (ids[1], 2), (ids[2], 0), (ids[0], 2)]
+        assert await store.summaries(A, wanted) == {
+            (ids[0], 2): version(2),
+            (ids[0], 1): version(1),
+            (ids[1], 1): version(1),
+        }
+        assert await store.summaries(A, []) == {}
+        assert await store.summaries(B, wanted) == {}
+        assert await store.nodes(A, ids[:1]) == {TOP.id: TOP}
+        assert await store.check() == []
+
+    async def test_a_known_version_stays(self, store):
+        await store.commit(A, batch())
+        await store.put_summaries(A, {TOP.id: version(1)})
+        await store.put_summaries(A, {TOP.id: Summary("another", "", (), 1)})
+        assert await store.summaries(A, [(TOP.id, 1)]) == {(TOP.id, 1): version(1)}
+
+    async def test_summaries_are_kept_of_stored_nodes_only(self, store):
+        await store.put_summaries(A, {TOP.id: version(1)})
+        assert not any(self.rows(store, A).values())
+        await store.commit(A, batch())
+        await store.put_summaries(A, {TOP.id: version(1), leaf(99).id: version(1)})
+        assert await store.newest_summaries(A, [TOP.id, leaf(99).id]) == {TOP.id: version(1)}
+
+    async def test_version_0_is_in_the_node(self, store):
+        await store.commit(A, batch())
+        with pytest.raises(BadRequest):
+            await store.put_summaries(A, {TOP.id: version(1), LOW[0].id: Summary("h", "b")})
+        assert await store.newest_summaries(A, [TOP.id]) == {}
+        await store.put_summaries(A, {})
+
     async def test_check_holds_each_tenant_to_its_own_rows(self, store):
         await store.commit(A, batch())
-        await store.commit(B, Batch((TOP,)))
+        await store.commit(B, Batch(TREE))
+        for node in (*LOW, *LEAVES):
+            self.uproot(store, B, "nodes", node.id)
         lines = await store.check()
         assert len(lines) == len(TOP.children)
         assert all(line.startswith(f"tenant {B[:12]}: ") for line in lines)
@@ -324,33 +426,11 @@ class TreeStoreContract:
                 await call
 
 
-class TestMemoryStore(TreeStoreContract):
-    def open(self, folder: Path) -> Store:
-        return open_store("memory:")
-
-    async def spoil(self, store, node, data):
-        rows = store._tenants[A].nodes
-        rows[node] = rows[node]._replace(data=data)
-
-    async def expiry(self, store, at):
-        return store._tenants[A].addresses[at].expires
+class TestMemoryStore(OnMemory, TreeStoreContract):
+    pass
 
 
-class TestSqliteStore(TreeStoreContract):
-    def open(self, folder: Path) -> Store:
-        return open_store(f"sqlite:///{folder}/new/store.db")
-
-    async def spoil(self, store, node, data):
-        with sqlite3.connect(store._path) as db:
-            db.execute("UPDATE nodes SET data = ? WHERE id = ?", (data, node))
-        db.close()
-
-    async def expiry(self, store, at):
-        with sqlite3.connect(store._path) as db:
-            ((expires,),) = db.execute("SELECT expires FROM addresses WHERE address = ?", (at,))
-        db.close()
-        return expires
-
+class TestSqliteStore(OnSqlite, TreeStoreContract):
     async def test_a_second_store_on_the_file_sees_it_all(self, store, tmp_path):
         await store.commit(A, batch())
         second = self.open(tmp_path)
@@ -364,6 +444,20 @@ class TestSqliteStore(TreeStoreContract):
         await store.close()
         assert [path.name for path in (tmp_path / "new").iterdir()] == ["store.db"]
         second = self.open(tmp_path)
-        assert await second.frontiers(A, [address(0)]) == {address(0): WHOLE}
+        assert await second.frontiers(A, [address(0)]) == {address(0): Indexed(WHOLE, 10.0)}
         assert (await second.stats()).bytes > 0
         await second.close()
+
+
+@given(times=st.lists(st.floats(0, 1e18), min_size=1, max_size=50))
+def test_no_time_of_expiry_is_rounded(times, tmp_path_factory):
+    async def main() -> None:
+        store = SqliteStore(tmp_path_factory.mktemp("times") / "store.db")
+        for number, expires in enumerate(times):
+            await store.commit(A, Batch((), {address(number): EMPTY}, expires))
+        asked = [address(number) for number in range(len(times))]
+        found = await store.frontiers(A, asked)
+        assert [found[each].expires for each in asked] == times
+        await store.close()
+
+    asyncio.run(main())

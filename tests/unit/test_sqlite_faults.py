@@ -19,7 +19,7 @@ import pytest
 from memtree.address import node_id
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
 from memtree.node import Frontier, Node, Summary
-from memtree.ports import Batch
+from memtree.ports import Batch, Receipt
 from memtree.stores import MemoryStore, SqliteStore, open_store
 from memtree.stores.migrations import TREE_STEPS
 
@@ -346,8 +346,8 @@ def child(code: str, *arguments: object) -> subprocess.Popen[str]:
 # Stops between the nodes of group 2 and their frontier: inside the transaction.
 STOP_INSIDE = """
 import time
-import memtree.stores.sqlite as sqlite
-store, insert, calls = SqliteStore(Path(sys.argv[1])), sqlite.insert, []
+import memtree.stores.trees as trees
+store, insert, calls = SqliteStore(Path(sys.argv[1])), trees.insert, []
 def stopping(db, head, *rest):
     insert(db, head, *rest)
     calls.append(head)
@@ -355,10 +355,48 @@ def stopping(db, head, *rest):
         assert db.in_transaction and "nodes" in head
         print("inside", flush=True)
         time.sleep(60)
-sqlite.insert = stopping
+trees.insert = stopping
 async def main():
     await store.commit(T, batch(1))
     await store.commit(T, batch(2, 5000))
+asyncio.run(main())
+"""
+
+# Stops in a forget: after the nodes were deleted, or after its transaction.
+STOP_FORGETTING = """
+import time
+import memtree.stores.retention as retention
+store, change = SqliteStore(Path(sys.argv[1])), retention.change
+def stop():
+    print("inside", flush=True)
+    time.sleep(60)
+def stopping(db, statement, *rest):
+    count = change(db, statement, *rest)
+    if "nodes" in statement:
+        assert db.in_transaction and count == 40
+        stop()
+    return count
+def not_scrubbing(db):
+    assert not db.in_transaction
+    stop()
+if sys.argv[2] == "nodes":
+    retention.change = stopping
+else:
+    retention.scrub = not_scrubbing
+async def main():
+    await store.commit(T, batch(1))
+    await store.commit(T, batch(2))
+    await store.forget(T, [node_id("address", 2)])
+asyncio.run(main())
+"""
+
+KEEP_FORGETTING = """
+store = SqliteStore(Path(sys.argv[1]))
+async def main():
+    for group in range(1000):
+        await store.commit(T, batch(group % 50))
+        await store.forget(T, [node_id("address", (group - 5) % 50)])
+        print(group, flush=True)
 asyncio.run(main())
 """
 
@@ -392,6 +430,47 @@ async def test_killed_inside_a_transaction(path):
     assert (await store.stats()).nodes == 40
     await store.close()
     assert await reopened(path) == [1]
+
+
+@pytest.mark.parametrize("stop", ["nodes", "scrub"])
+async def test_killed_while_forgetting(path, stop):
+    """All or nothing; and what a killed process left in the file goes with the next sweep."""
+    with child(STOP_FORGETTING, path, stop) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "inside\n"
+        process.send_signal(signal.SIGKILL)
+    store = SqliteStore(path)
+    assert await store.check() == []
+    if stop == "nodes":
+        assert await groups(store) == [1, 2]
+        assert (await store.stats()).nodes == 80
+        await store.forget(T, [node_id("address", 2)])
+    else:
+        assert await groups(store) == [1]
+        assert node_id(2, 0) in content(path)
+        assert await store.sweep(0.0) == Receipt()
+    assert (await store.stats()).nodes == 40
+    assert node_id(1, 0) in content(path)
+    assert node_id(2, 0) not in content(path)
+    await store.close()
+
+
+def content(path: Path) -> bytes:
+    return b"".join(each.read_bytes() for each in path.parent.iterdir())
+
+
+@pytest.mark.slow
+async def test_killed_at_any_time_while_forgetting(path):
+    for round_ in range(5):
+        with child(KEEP_FORGETTING, path) as process:
+            assert process.stdout
+            for _ in range(1 + 9 * round_):
+                process.stdout.readline()
+            process.send_signal(signal.SIGKILL)
+        store = SqliteStore(path)
+        assert await store.check() == []
+        assert (await store.stats()).nodes == 40 * len(await groups(store))
+        await store.close()
 
 
 @pytest.mark.slow

@@ -1,0 +1,125 @@
+"""Every back end of a store does the same: the same steps leave the same rows."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from memtree.errors import NodesGone
+from memtree.node import EMPTY
+from memtree.ports import Batch, Receipt
+from memtree.stores import MemoryStore, SqliteStore
+from tests.contracts.backends import (
+    A,
+    OnMemory,
+    OnSqlite,
+    address,
+    epoch,
+    frontier,
+    garbage,
+    leaf,
+    over,
+    turn,
+    version,
+)
+
+LEAVES = [leaf(number) for number in range(18)]
+LOW = [over(LEAVES[at : at + 4]) for at in range(0, 16, 4)]
+EVERY = (*LEAVES, *LOW, over(LOW))
+KEY = b"key"
+RECIPE = "minilm/1"
+
+numbers = st.integers(0, 11)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("commit"), numbers, numbers, numbers, st.booleans()),
+        st.tuples(st.just("renew"), numbers, numbers),
+        st.tuples(st.just("vectors"), numbers),
+        st.tuples(st.just("summaries"), numbers, st.integers(1, 3)),
+        st.tuples(st.just("turn"), numbers, numbers, numbers, st.integers(0, 2), numbers),
+        st.tuples(st.just("forget"), st.lists(numbers, max_size=3)),
+        st.tuples(st.just("sweep"), numbers),
+    ),
+    min_size=3,
+    max_size=30,
+)
+# A chain whose addresses expire one after the other, in no order, with summaries and turns.
+BEGINNING: list[tuple] = [
+    ("commit", 11, 11, 11, True),
+    *(("commit", at, at, (at * 5) % 12, True) for at in range(0, 12, 2)),
+    *(("summaries", at, number) for at in (3, 9, 11) for number in (1, 2, 3)),
+    *(("turn", at, at, 11 - at, at % 3, 11) for at in (2, 3, 5, 8)),
+]
+
+
+async def take(store: SqliteStore | MemoryStore, step: tuple) -> object:
+    """One step; what it gives, or the error's class."""
+    try:
+        match step:
+            case "commit", node, at, expires, whole:
+                top = EVERY[node + 11]
+                brought = EVERY if whole else (top,)
+                covered = {address(at): frontier([top], 4**top.level), address(at + 1): EMPTY}
+                batch = Batch(brought, covered, float(expires), address(at - 1))
+                await store.commit(A, batch)
+            case "renew", at, expires:
+                await store.renew(A, [address(at), address(at + 1)], float(expires))
+            case "vectors", node:
+                ids = [each.id for each in EVERY[node : node + 12]]
+                await store.put_vectors(A, RECIPE, dict.fromkeys(ids, b"1234"))
+            case "summaries", node, number:
+                ids = [each.id for each in EVERY[node + 9 : node + 12]]
+                await store.put_summaries(A, dict.fromkeys(ids, version(number)))
+            case "turn", number, at, expires, named, node:
+                one = epoch(number, (EVERY[node + 11].id, named))
+                old = epoch(number // 2).id
+                new = turn(one, used=float(node))
+                return await store.put_turn(
+                    A, KEY, address(at), new, epoch=one, expires=float(expires), instead_of=old
+                )
+            case "forget", ats:
+                return await store.forget(A, [address(at) for at in ats])
+            case "sweep", now:
+                return await store.sweep(float(now))
+            case _:
+                return await store.forget(A, None)
+    except NodesGone:
+        return NodesGone
+    return None
+
+
+def _outcome(given: object) -> str:
+    if isinstance(given, Receipt):
+        return "something" if any(given) else "nothing"
+    return "refused" if given is NodesGone else "done"
+
+
+@pytest.mark.slow
+@given(taken=steps)
+@settings(max_examples=40)
+def test_both_back_ends_do_the_same(taken, tmp_path_factory):
+    async def main() -> None:
+        folder = tmp_path_factory.mktemp("alike")
+        pairs = [(kind, kind.open(folder)) for kind in (OnSqlite(), OnMemory())]
+        for step in [*BEGINNING, *taken, ("forget all", None)]:
+            one, other = [await take(store, step) for _, store in pairs]
+            assert one == other
+            event(f"{step[0]}: {_outcome(one)}")
+            rows, same = [kind.rows(store, A) for kind, store in pairs]
+            assert rows == same
+            if step[0].startswith("forget"):
+                assert garbage(rows) == []
+            asked = [address(n) for n in range(13)]
+            one, other = [await store.latest(A, KEY, asked) for _, store in pairs]
+            assert one == other
+            for at in asked:
+                one, other = [await store.chain(A, at) for _, store in pairs]
+                assert one == other
+            assert [await store.check() for _, store in pairs] == [[], []]
+        for _, store in pairs:
+            await store.close()
+
+    asyncio.run(main())
