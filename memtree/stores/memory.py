@@ -66,9 +66,10 @@ class MemoryStore:
 
     async def newest_summaries(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Summary]:
         rows = self._read(tenant).summaries
+        asked = set(ids)
         newest: dict[bytes, Summary] = {}
         for node, version in sorted(rows):
-            if node in ids:
+            if node in asked:
                 newest[node] = read_summary(rows[node, version].data)
         return newest
 
