@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from indexer.build import StageOne
 from indexer.inprocess import InProcessQueue, NoQueue
+from indexer.retention import Sweeper
 from memtree import tokens
 from memtree.compress import Memory
 from memtree.config import Settings
@@ -77,11 +78,14 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
             facts=FactsMemory(secrets.randbits(32)),
             volatile=Volatile(settings.volatile_tags),
         )
+        sweeper = Sweeper(memory)
+        sweeper.start()
         if isinstance(queue, InProcessQueue):
             queue.start()
         try:
             yield Runtime(memory, store, embedder, queue, trouble)
         finally:
+            await sweeper.close()
             await memory.close()
             if isinstance(queue, InProcessQueue):
                 await queue.close(drain)

@@ -131,5 +131,5 @@ async def test_the_longest_known_prefix_is_found(known):
     kept = {a: f for a, f in grown.frontiers.items() if a in history.addresses[: known + 1]}
     await store.commit("t", Batch(grown.nodes, kept, 2e10))
     found = await covering(store, history)
-    assert found == ((known, kept[history.addresses[known]]) if kept else None)
+    assert found == (Covered(known, kept[history.addresses[known]], 2e10) if kept else None)
     assert await covering(store, history_of(history.messages, tenant="u")) is None

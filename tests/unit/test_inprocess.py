@@ -78,9 +78,25 @@ class Chat:
         queue.submit(self.history, self.history.addresses[work[0].first], work)
 
 
+class Vectors(MemoryStore):
+    """Keeps vectors of leaves that nobody has committed: only these matter here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: dict[tuple[str, str, bytes], bytes] = {}
+
+    async def put_vectors(self, tenant, recipe, rows):
+        self.rows |= {(tenant, recipe, leaf): data for leaf, data in rows.items()}
+
+    async def vectors(self, tenant, recipe, ids):
+        return {
+            id_: self.rows[tenant, recipe, id_] for id_ in ids if (tenant, recipe, id_) in self.rows
+        }
+
+
 class Bench:
     def __init__(self, **options) -> None:
-        self.store, self.embedder, self.clock = MemoryStore(), Workbench(), SetClock()
+        self.store, self.embedder, self.clock = Vectors(), Workbench(), SetClock()
         options = {"batch_tokens": 1} | options  # a leaf a batch, unless a test says else
         self.queue = InProcessQueue(self.store, self.embedder, self.clock, **options)
 
@@ -348,3 +364,28 @@ async def test_without_an_embedder_nothing_is_pending():
     queue, chat = NoQueue(), Chat("a", 1)
     queue.submit(chat.history, chat.history.addresses[0], chat.work)
     assert queue.pending("a") == Pending(0, 0)
+
+
+async def test_jobs_of_forgotten_histories_are_dropped(bench):
+    chats = [Chat("a"), Chat("a", seed=50), Chat("b")]
+    for chat in chats:
+        chat.submit(bench.queue)
+    assert bench.queue.forget("a", {chats[0].history.addresses[-1]}) == 1
+    assert bench.queue.forget("a", {chats[0].history.addresses[-2]}) == 0
+    assert (bench.queue.pending("a").jobs, bench.queue.pending("b").jobs) == (1, 1)
+    assert bench.queue.forget("a", None) == 1
+    bench.queue.start()
+    await bench.join()
+    assert [await bench.done(chat) for chat in chats] == [[], [], [0, 1, 2, 3]]
+
+
+async def test_a_batch_under_way_ends_when_its_job_is_forgotten(bench):
+    chat = Chat("a")
+    bench.embedder.gate.clear()
+    bench.queue.start()
+    chat.submit(bench.queue)
+    await bench.until(lambda: bool(bench.embedder.batches))
+    assert bench.queue.forget("a", None) == 1
+    bench.embedder.gate.set()
+    await bench.join()
+    assert len(bench.embedder.batches) == 1

@@ -115,7 +115,7 @@ def test_a_tool_loop_keeps_its_last_rounds():
     history = sized(("user", 500), *loop)
     found = decide(history, limits(20_000), 0, tree=True)
     kept = [first for first in history.rounds if first >= found.cut]
-    assert len(kept) == pack.LOOP_ROUNDS
+    assert len(kept) == 3
     assert found.cut in history.rounds
     assert found.recent == 3 * 1_900
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from memtree import explain, terms, tokens, unfold
 from memtree.corpus import Corpus
 from memtree.message import Message
 from memtree.node import places
-from memtree.pack import ASK_SHARE
 from memtree.plan import Span, covered, merge, outline_line
 from memtree.rank import rank
+from memtree.unfold import ONE_SHOT
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 
 NEEDLE = "The launch code of project Marigold is 7731-ZETA."
@@ -101,8 +102,8 @@ def test_budgets_are_kept_and_used(chat, budget):
     found = chat.unfold(QUERY, budget)
     assert found.tokens == tokens.count(found.text) <= budget
     if 1_000 <= budget <= 12_000:
-        assert found.outline_tokens <= unfold.outline_share(budget) * budget
-        assert found.outline_tokens > 0.3 * unfold.outline_share(budget) * budget
+        share = float(np.interp(budget, *ONE_SHOT.outline)) * budget
+        assert 0.3 * share < found.outline_tokens <= share
 
 
 def test_an_answer_is_filled_where_much_is_relevant(chat):
@@ -150,7 +151,7 @@ def test_a_long_ask_keeps_its_beginning():
     (span,) = [one.span for one in found.chosen if one.reason == "ask"]
     assert (span.message, span.start) == (0, 0)
     size = tokens.count(ask[: span.end])
-    assert 0.6 * ASK_SHARE * 4_000 < size < 1.4 * ASK_SHARE * 4_000
+    assert 0.6 * ONE_SHOT.ask * 4_000 < size < 1.4 * ONE_SHOT.ask * 4_000
     assert ask[: span.end] in found.text
 
 
