@@ -241,7 +241,8 @@ class Indexing:
             known.lacking = sum(corpus.leaves[index].tokens for index in lacking)
             work = [LeafWork(corpus.leaves[i], corpus.places[i].first) for i in lacking]
         if work and known.trouble != "store":
-            self._queue.submit(posted, posted.addresses[work[0].first], work)
+            # The address behind the first message, so that two chats that begin at the root differ.
+            self._queue.submit(posted, posted.addresses[work[0].first + 1], work)
 
     async def newest(self, posted: History, known: Known) -> Known:
         """The same with the newest version of each summary."""

@@ -298,7 +298,8 @@ async def examine(world: World, ask: Ask) -> tuple[Answer, list[str]]:
     if not problems:
         problems += list(broken_tree(history, frontier, nodes))
         problems += list(broken_answer(ask, history, answer))
-        known = await world.store.frontiers(ask.tenant, history.addresses)  # type: ignore[attr-defined]
+        stored = await world.store.frontiers(ask.tenant, history.addresses)  # type: ignore[attr-defined]
+        known = {one: found.frontier for one, found in stored.items()}
         problems += list(broken_batch(history, known, frontier, nodes))
     return answer, problems
 

@@ -9,7 +9,7 @@ from memtree.build import Grown
 from memtree.message import Message
 from memtree.node import EMPTY
 from memtree.ports import Batch
-from memtree.probe import between, covering, first_probes
+from memtree.probe import Covered, between, covering, first_probes
 from memtree.stores import MemoryStore
 from tests.properties.strategies import (
     batch,

@@ -75,7 +75,7 @@ class Chat:
 
     def submit(self, queue: InProcessQueue, first: int = 0, end: int | None = None) -> None:
         work = self.work[first:end]
-        queue.submit(self.history, self.history.addresses[work[0].first], work)
+        queue.submit(self.history, self.history.addresses[work[0].first + 1], work)
 
 
 class Vectors(MemoryStore):

@@ -197,9 +197,8 @@ def test_text_of_the_user_has_a_line_of_its_own_where_answers_are_long():
     found = tree.unfold("gasket", 3_000)
     reasons = [one.reason for one in found.chosen]
     assert reasons.count("user") > 5
-    assert (
-        sum(one.tokens for one in found.chosen if one.reason == "user") <= unfold.USER_SHARE * 3_000
-    )
+    mine = sum(one.tokens for one in found.chosen if one.reason == "user")
+    assert mine <= ONE_SHOT.user * 3_000
 
 
 def test_excerpts_are_disjoint(chat):
