@@ -70,7 +70,9 @@ def sweep(db: sqlite3.Connection, number: int, now: float) -> Receipt:
     expired = [address for address, _ in joined_rows(db, _EXPIRED, (number, now))]
     receipt = added(Receipt(epochs=epochs), _forget_addresses(db, number, expired))
     receipt = added(receipt, _collect(db, number))
-    return _noted(db, before, added(receipt, Receipt(summaries=_thin_out(db, number))))
+    receipt = added(receipt, Receipt(summaries=_thin_out(db, number)))
+    # Plans end every day and tell nothing; what is worth writing the file anew for is a tree.
+    return _noted(db, before, receipt) if receipt.nodes or receipt.summaries else receipt
 
 
 def unscrubbed(db: sqlite3.Connection) -> bool:

@@ -38,6 +38,7 @@ from memtree.stores.rows import (
     summary_rows,
 )
 
+SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
 
 Row = TypeVar("Row", NodeRow, FrontierRow, AddressRow, VectorRow, SummaryRow, EpochRow, TurnRow)
@@ -137,11 +138,13 @@ class SqliteStore:
         return await self._writer.run_bare(work)
 
     async def sweep(self, now: float) -> Receipt:
-        """A transaction for each tenant, so that other writers get their turn in between."""
+        """A transaction for each tenant, so that other writers get their turn in between. Copies
+        of ids and vectors in unused parts of a large file stay until the next `forget`: clearing
+        them holds up every writer."""
         receipt = Receipt()
         for number in await self._reader.run(lambda db: retention.expired_tenants(db, now)):
             receipt = added(receipt, await self._sweep_tenant(number, now))
-        if await self._reader.run(retention.unscrubbed):
+        if _bytes(self._path) <= SWEEP_BYTES and await self._reader.run(retention.unscrubbed):
             await self._writer.run_bare(retention.scrub)
         return receipt
 
