@@ -89,6 +89,7 @@ _NAME = re.compile(
     rf"[{_CAPITAL}][{_SMALL}]+(?:['’][{_CAPITAL}]?[{_SMALL}]+)?"
     rf"(?:(?: of | de | van | von | )[{_CAPITAL}][{_SMALL}]+)*"
 )
+_APOSTROPHE = re.compile("['’]")
 _TITLE = re.compile(r"[\"“«]([A-ZÀ-ÞА-Я][^\"“”»\n]{2,40})[\"”»]")
 _TITLE_CJK = re.compile(r"[「『《]([^」』》\n]{2,24})[」』》]")
 _KATAKANA = re.compile(r"[ァ-ヴー]{3,}(?:・[ァ-ヴー]+)*")
@@ -221,7 +222,7 @@ def _names(text: str) -> Iterator[str]:
         name = name.removesuffix("'s").removesuffix("’s")
         if len(name) < 3 or name in _STARTERS or before[-1:] in _NOT_BEFORE:
             continue
-        if re.split("['’]", name, maxsplit=1)[0] in _STARTERS:
+        if ("'" in name or "’" in name) and _APOSTROPHE.split(name, 1)[0] in _STARTERS:
             continue  # "They've", "Can't"
         if (before[-1:] == " " and before[0] not in ".!?:…\n*#>-•") or (name == rest and rest):
             sure[name] = None

@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from memtree import node, terms, tokens
 from memtree.message import View
@@ -44,8 +45,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])")
 _KINDS = {"user": node.USER, "assistant": node.ASSISTANT, "tool": node.TOOL, "function": node.TOOL}
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):  # made by the ten thousand, three times as fast as a dataclass
     """A run of one message's view: `message` is its index in the history; `border` is the
     strength of the border before it."""
 
@@ -68,8 +68,7 @@ class Cut:
     seen: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(NamedTuple):
     """A block before its tokens are counted."""
 
     message: int
@@ -138,7 +137,8 @@ def _lookahead(found: Sequence[Block], start: int) -> int | None:
 
 
 def _leaf_end(found: Sequence[Block], start: int, seen: int) -> int:
-    total, best, best_score, early, late = 0, 0, 0.0, 0, start + 1
+    total, early, late = 0, 0, start + 1
+    borders: list[tuple[int, int]] = []
     for index in range(start + 1, seen + 1):
         total += found[index - 1].tokens
         if total > MAX_LEAF:
@@ -149,11 +149,21 @@ def _leaf_end(found: Sequence[Block], start: int, seen: int) -> int:
             continue
         if total < MIN_LEAF:
             early = index
-        elif border + 1 > best_score:  # cohesion adds less than one step of structure
-            score = border + 1 - terms.similarity(*_around(found, index, start, seen))
-            if score > best_score:
-                best, best_score = index, score
-    return best or early or late
+        else:
+            borders.append((-border, index))
+    return _best(found, sorted(borders), start, seen) or early or late
+
+
+def _best(found: Sequence[Block], borders: Sequence[tuple[int, int]], start: int, seen: int) -> int:
+    """The best of (-strength, index), strongest first: 0 where there is none. Equal: the first."""
+    best, best_score = 0, 0.0
+    for strength, index in borders:
+        if 1 - strength < best_score:
+            break  # cohesion adds less than one step of structure
+        score = 1 - strength - terms.similarity(*_around(found, index, start, seen))
+        if score > best_score or (score == best_score and index < best):
+            best, best_score = index, score
+    return best
 
 
 def _around(

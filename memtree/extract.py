@@ -122,8 +122,8 @@ def _distinct(found: Sequence[Clause]) -> list[Clause]:
 def _extract(found: Sequence[Clause], headline: str, cap: int, kept: tuple[str, ...]) -> Extract:
     room = cap * BYTES
     body = _joined(_chosen(found, room))
-    title, size = tokens.count_many([headline, body])
-    if title > HEADLINE:
+    size = tokens.count(body)
+    if tokens.count(headline) > HEADLINE:
         headline = _cut(headline, HEADLINE)
     for _ in range(3):  # dense text has fewer bytes a token: less of it, and the best of it
         if size > cap:

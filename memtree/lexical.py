@@ -7,6 +7,7 @@ Term statistics come packed from the leaves, so no text is read. Parameters: k1 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,22 +37,22 @@ class Lexicon:
 
     def extend(self, statistics: Iterable[Terms]) -> None:
         """Add the passages of further leaves."""
-        hashes, docs, counts, lengths = [], [], [], [self._lengths]
-        base = len(self)
-        for terms in statistics:
-            ends = np.asarray(terms.ends, np.int64)
-            sizes = np.diff(ends, prepend=0)
-            found = np.frombuffer(terms.counts, np.uint8)
-            hashes.append(np.frombuffer(terms.hashes, "<u4").astype(np.uint32, copy=False))
-            docs.append(np.repeat(np.arange(base, base + len(ends), dtype=np.int32), sizes))
-            counts.append(found)
-            totals = np.concatenate(([0], np.cumsum(found, dtype=np.int64)))
-            lengths.append((totals[ends] - totals[ends - sizes]).astype(np.float32))
-            base += len(ends)
-        if not hashes:
+        found = list(statistics)
+        if not found:
             return
-        self._lengths = np.concatenate(lengths)
-        self._fresh.append((np.concatenate(hashes), np.concatenate(docs), np.concatenate(counts)))
+        hashes = np.frombuffer(b"".join(one.hashes for one in found), "<u4")
+        counts = np.frombuffer(b"".join(one.counts for one in found), np.uint8)
+        starts = accumulate((len(one.counts) for one in found), initial=0)
+        ends = np.array(
+            [start + end for start, one in zip(starts, found, strict=False) for end in one.ends],
+            np.int64,
+        )
+        base, sizes = len(self), np.diff(ends, prepend=0)
+        docs = np.repeat(np.arange(base, base + len(ends), dtype=np.int32), sizes)
+        totals = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+        lengths = (totals[ends] - totals[ends - sizes]).astype(np.float32)
+        self._lengths = np.concatenate([self._lengths, lengths])
+        self._fresh.append((hashes.astype(np.uint32, copy=False), docs, counts))
 
     def settle(self) -> None:
         """Sort the newest postings into the rest once they are many enough to slow a query."""

@@ -14,11 +14,12 @@ from collections.abc import Iterable
 import toktok
 
 ENCODING = "o200k_base"
+_ALL = 1 << 31
 
 
 def count(text: str) -> int:
     """Tokens of one text."""
-    return toktok.batch_count([text], ENCODING, 1)[0] if text else 0
+    return int(toktok.truncate(text, _ALL, ENCODING)[1])  # a batch of one takes 30 us more
 
 
 def count_many(texts: Iterable[str]) -> list[int]:

@@ -29,9 +29,16 @@ class Spine:
     """Nodes without a parent, by level; grows by `append`. `frontier()` is its stored form."""
 
     def __init__(
-        self, frontier: Frontier = EMPTY, nodes: Mapping[bytes, Node] | None = None
+        self,
+        frontier: Frontier = EMPTY,
+        nodes: Mapping[bytes, Node] | None = None,
+        sealed: Mapping[bytes, Node] | None = None,
     ) -> None:
-        """`nodes` holds the frontier's own nodes. Raises `KeyError` where one is missing."""
+        """`nodes` holds the frontier's own nodes. Raises `KeyError` where one is missing.
+
+        `sealed`: nodes that were sealed before; where one of them is needed, it is taken.
+        """
+        self._sealed = sealed or {}
         self.levels: list[list[Node]] = [[]]
         self.leaves = frontier.leaves
         for id_ in frontier.nodes:
@@ -49,7 +56,7 @@ class Spine:
         while level < len(self.levels) and len(self.levels[level]) >= SEAL_AT:
             loose = self.levels[level]
             size = weakest_link(loose)
-            parent = seal(loose[:size], summarise)
+            parent = self._known(loose[:size]) or seal(loose[:size], summarise)
             del loose[:size]
             if level + 1 == len(self.levels):
                 self.levels.append([])
@@ -57,6 +64,9 @@ class Spine:
             sealed.append(parent)
             level += 1
         return sealed
+
+    def _known(self, children: Sequence[Node]) -> Node | None:
+        return self._sealed.get(_parent_id(children)) if self._sealed else None
 
     def nodes(self) -> list[Node]:
         """Left to right: the oldest lie highest."""
@@ -86,12 +96,16 @@ def weakest_link(nodes: Sequence[Node]) -> int:
     )
 
 
+def _parent_id(children: Sequence[Node]) -> bytes:
+    return address.node_id("node", children[0].level + 1, [child.id for child in children])
+
+
 def seal(children: Sequence[Node], summarise: Summarise) -> Node:
     """One node over consecutive children of one level."""
     level = children[0].level + 1
     merged = terms.merge(terms.unprofile(child.profile) for child in children)
     return Node(
-        id=address.node_id("node", level, [child.id for child in children]),
+        id=_parent_id(children),
         level=level,
         tokens=sum(child.tokens for child in children),
         messages=sum(child.messages for child in children),

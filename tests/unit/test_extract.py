@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import toktok
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -351,3 +355,20 @@ def test_anchors_and_rules_lie_in_the_text(text):
     for start, end in standing_rules(text):
         assert 0 <= start < end <= len(text)
         assert text[start:end].strip() == text[start:end]
+
+
+def test_scores_are_the_same_in_every_process():
+    """Words are looked up in sets, whose order depends on the process; sums must not."""
+    script = (
+        "import random; from memtree.clauses import _WEIGHTS, merit; words = list(_WEIGHTS);"
+        "texts = [' '.join(random.Random(n).sample(words, 7)) for n in range(2000)];"
+        "print([merit(text) for text in texts])"
+    )
+    run = [sys.executable, "-c", script]
+    one, other = (
+        subprocess.run(
+            run, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    )
+    assert one == other

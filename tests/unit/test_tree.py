@@ -82,6 +82,14 @@ def test_growing_goes_on_from_a_stored_frontier():
     assert nodes == all_nodes
 
 
+def test_what_was_sealed_before_is_taken_and_nothing_else_changes():
+    plain, spine = Spine(), Spine(sealed=(known := grown(40)[1]))
+    for n in range(60):
+        made, taken = plain.append(leaf(n), summarise), spine.append(leaf(n), summarise)
+        assert taken == made
+        assert all(node is known.get(node.id, node) for node in taken)
+
+
 def test_growing_from_a_frontier_needs_its_nodes():
     frontier, _ = grown(3)
     with pytest.raises(KeyError):
