@@ -75,7 +75,9 @@ def _rows(prices: Prices, mode: str, account: Account) -> Iterator[Row]:
             row = Row(f"{name}, cost at {length // 1000}k", point.ratio, "of direct", goal, True)
             without = Row(f"{row.name} without blocks", point.bare, "of direct", bare, True)
             yield from (row if judged else replace(row, goal=None) for row in (row, without))
-    yield Row(f"{name}, worst moment", account.worst, "of direct", WORST.get(mode), True)
+    worst = account.worst
+    where = f"{name}, worst moment, at {worst.history // 1000}k"
+    yield Row(where, worst.ratio, "of direct", WORST.get(mode), True)
     if mode in WORST:
         yield Row(f"{name}, epochs in {len(account.points)} turns", account.folds)
         blocks = statistics.fmean(point.blocks for point in account.points)

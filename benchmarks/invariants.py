@@ -122,7 +122,7 @@ def violations(
         *_pairs(reply),
         *_quotes(posted, reply, explain),
         *_blocks(posted, reply),
-        *_budget(posted, reply, target if hard else MOST * target),
+        *_budget(posted, reply, target, hard),
     ]
 
 
@@ -267,10 +267,10 @@ def _verbatim(entry: str, text: str) -> bool:
     return all(piece in text or _FENCES.sub("", piece) in text for piece in entry.split(GAP))
 
 
-def _budget(posted: Sequence[Message], reply: Reply, target: int) -> Iterator[str]:
+def _budget(posted: Sequence[Message], reply: Reply, target: int, hard: bool) -> Iterator[str]:
     total = size(reply.messages)
     newest = size(newest_round(posted))
-    if total > max(target, newest):
+    if total > (max(target, newest) if hard else max(MOST * target, target + newest)):
         yield f"{total} tokens at a target of {target} (newest round {newest})"
 
 

@@ -79,8 +79,8 @@ class Account:
         return next((p for p in self.points if p.history >= history), self.points[-1])
 
     @property
-    def worst(self) -> float:
-        return max(point.ratio for point in self.points)
+    def worst(self) -> Point:
+        return max(self.points, key=lambda point: point.ratio)
 
     @property
     def folds(self) -> int:

@@ -79,16 +79,20 @@ def _rows(
             MOST_FOLDS * turns,
             True,
         )
-    if large:
-        worst = max(account.worst for _, account in large)
-        yield Row(f"{name}, large rounds, worst moment", worst, "of direct", WORST_GOAL, True)
+    yield _worst(f"{name}, large rounds", large, WORST_GOAL)
     ends = [account.points[-1].ratio for _, account in found]
     yield Row(f"{name}, {len(found)} sessions, cost, mean", sum(ends) / len(ends), "of direct")
-    worst = max(account.worst for _, account in found)
-    yield Row(f"{name}, all, worst moment", worst, "of direct", WORST[mode], True)
+    yield _worst(f"{name}, all", found, WORST[mode])
     yield Row(f"{name}, all, epochs", sum(account.folds for _, account in found))
     last, named = shares.last_rounds, shares.named
     label = f"last {LAST_ROUNDS} rounds whole where they fit"
     yield Row(f"{name}, after folds, {label}", percent(last), "%", 100 if last else None)
     yield Row(f"{name}, after folds, named next", percent(named), "%", 95)
     yield Row(f"{name}, after folds, rounds and names judged", len(last) + len(named))
+
+
+def _worst(name: str, found: Sequence[tuple[Replay, Account]], goal: float) -> Row:
+    replay, account = max(found, key=lambda one: one[1].worst.ratio)
+    worst = account.worst
+    where = f"{replay.name} at {worst.history // 1000}k"
+    return Row(f"{name}, worst moment ({where})", worst.ratio, "of direct", goal, True)

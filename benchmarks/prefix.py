@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import cost
-from benchmarks.invariants import Tally, violations
+from benchmarks.invariants import THRESHOLD, Tally, size, violations
 from benchmarks.replay import large_rounds, replays
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, settings
@@ -22,7 +22,15 @@ from memtree.compress import Answer, Ask
 from memtree.message import Message
 from memtree.node import Summary
 
-TARGETS = ((20_000, False), (20_000, True), (4_000, True))  # (target, hard)
+# (target, hard, mode); disturbed sessions take those of `DISTURBED` only
+TERMS = (
+    (20_000, False, "stable"),
+    (4_000, True, "stable"),
+    (20_000, False, "auto"),
+    (20_000, True, "stable"),
+    (4_000, False, "auto"),
+)
+DISTURBED = TERMS[:2]
 LENGTH, WINDOW = 600_000, 1_000_000
 OLD = 2  # turns of an epoch before something happens to it: it would go on
 
@@ -156,32 +164,31 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     for scene in SCENES:
         short = Score()
-        for mode in ("stable", "auto"):
-            async with _processes(scene) as processes:
-                await _captures(bench, scene, processes, mode, short, tally)
+        async with _processes(scene) as processes:
+            await _captures(bench, scene, processes, short, tally)
         rows += _rows(f"captures, {scene.name}", short)
         if scene.embedder == "none":
             long = Score()
             async with _processes(scene) as processes:
-                asks = (_ask("chat", one, 20_000, False) for one in cost.requests(LENGTH))
-                await _session(scene, processes, list(asks), long, tally)
+                asks = [_ask("chat", one, *TERMS[0]) for one in cost.requests(LENGTH)]
+                await _session(scene, processes, asks, long, tally)
             rows += _rows(f"chat of 600k, {scene.name}", long)
     return [*rows, *promises(tally.answers, len(tally.broken))], tally.broken
 
 
 async def _captures(
-    bench: Bench, scene: Scene, processes: Processes, mode: str, score: Score, tally: Tally
+    bench: Bench, scene: Scene, processes: Processes, score: Score, tally: Tally
 ) -> None:
     for replay in (*replays(bench.data), *large_rounds(bench.data)):
-        for target, hard in TARGETS:
-            tenant = f"{mode} {replay.name} at {target}{' hard' if hard else ''}"
-            asks = [_ask(tenant, one, target, hard, mode) for one in replay.requests]
-            await _session(scene, processes, asks, score, tally)
+        longest = max(map(size, replay.requests))
+        for target, hard, mode in TERMS if scene.event is nothing else DISTURBED:
+            if longest > max(target, THRESHOLD):
+                tenant = f"{mode} {replay.name} at {target}{' hard' if hard else ''}"
+                asks = [_ask(tenant, one, target, hard, mode) for one in replay.requests]
+                await _session(scene, processes, asks, score, tally)
 
 
-def _ask(
-    tenant: str, posted: tuple[Message, ...], target: int, hard: bool, mode: str = "stable"
-) -> Ask:
+def _ask(tenant: str, posted: tuple[Message, ...], target: int, hard: bool, mode: str) -> Ask:
     return Ask(tenant, posted, target=target, hard=hard, window=WINDOW, mode=mode)
 
 

@@ -52,4 +52,6 @@ def _line(row: Row, width: int) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.2f}"
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:,.3f}" if abs(value) < 2 else f"{value:,.2f}"

@@ -58,6 +58,13 @@ class Memory:
 
     async def compress(self, ask: Ask) -> Answer:
         """Raises `BadRequest` (unreadable history) and `ContextOverflow`; nothing else."""
+        generation = self._indexing.generation(ask.tenant)
+        try:
+            return await self._compress(ask)
+        finally:
+            self._indexing.drop_forgotten(ask.tenant, generation)
+
+    async def _compress(self, ask: Ask) -> Answer:
         posted = await self.read(ask)
         if not len(posted):
             return passed(posted, ask)

@@ -120,7 +120,8 @@ class Indexing:
                 await self._grow(posted, known, days, generation)
             except NodesGone:
                 known.trouble = "store"
-        await self._embeddings(posted, known)
+        await self._embeddings(posted, known, generation)
+        self.drop_forgotten(posted.tenant, generation)
         return known
 
     def prepare_later(self, posted: History, days: int) -> None:
@@ -160,6 +161,11 @@ class Indexing:
         """Let go of what is kept at hand."""
         self._nodes.forget(tenant)
         self._corpora.forget(tenant)
+
+    def drop_forgotten(self, tenant: str, generation: int) -> None:
+        """What a request that began in this generation may have put at hand since a deletion."""
+        if generation != self.generation(tenant):
+            self.drop(tenant)
 
     async def _find(self, posted: History, days: int) -> Known:
         covered = await covering(self._store, posted)
@@ -223,7 +229,7 @@ class Indexing:
             log.warning("store.commit_failed code=%s", error.code)
             known.trouble = known.trouble or "store"
 
-    async def _embeddings(self, posted: History, known: Known) -> None:
+    async def _embeddings(self, posted: History, known: Known, generation: int) -> None:
         """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
         if self._embedder is None or not known.whole:
             return
@@ -240,7 +246,8 @@ class Indexing:
                 lacking = corpus.lacking()
             known.lacking = sum(corpus.leaves[index].tokens for index in lacking)
             work = [LeafWork(corpus.leaves[i], corpus.places[i].first) for i in lacking]
-        if work and known.trouble != "store":
+        forgotten = generation != self.generation(posted.tenant)
+        if work and known.trouble != "store" and not forgotten:
             # The address behind the first message, so that two chats that begin at the root differ.
             self._queue.submit(posted, posted.addresses[work[0].first + 1], work)
 

@@ -20,7 +20,7 @@ class Prices:
     @property
     def rewrite(self) -> float:
         """How many cached reads more it costs to write a token anew than to read it."""
-        return max(0.0, self.write - self.read) / self.read
+        return max(0.0, self.write - self.read) / max(self.read, 0.001)
 
     def cost(self, cached: float, written: float) -> float:
         return self.read * cached + self.write * written

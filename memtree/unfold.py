@@ -41,7 +41,7 @@ class Split:
 # An answer for the present question lives on excerpts; a message that stays for many turns on its
 # outline, because excerpts chosen for one question are nearly worthless for another.
 ONE_SHOT = Split(((2_000, 4_000, 8_000), (0.10, 0.15, 0.20)), rules=0.05, ask=0.1, user=0.5)
-LASTING = Split(((500, 2_000), (0.3, 0.5)), rules=0.15, ask=0.5, user=0.5)
+LASTING = Split(((500, 2_000), (0.3, 0.5)), rules=0.15, ask=0.57, user=0.5)
 
 
 @dataclass(slots=True)
