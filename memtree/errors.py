@@ -3,6 +3,7 @@
 MemTreeError                      500  internal_error
 ├── BadRequest                    400  invalid_request      names the field in `param`
 ├── Unauthorized                  401  invalid_api_key
+├── Forbidden                     403  forbidden
 ├── NotFound                      404  not_found
 ├── RequestTooLarge               413  request_too_large    the body itself
 ├── ContextOverflow               413  context_length_exceeded
@@ -49,6 +50,12 @@ class Unauthorized(MemTreeError):
     status = 401
     code = "invalid_api_key"
     kind = "authentication_error"
+
+
+class Forbidden(MemTreeError):
+    status = 403
+    code = "forbidden"
+    kind = "invalid_request_error"
 
 
 class NotFound(MemTreeError):

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.compress import Ask, Memory
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, Forbidden
 from memtree.message import Message
 from memtree.ports import Receipt
 from proxy import fields, inbound, log, wire
@@ -47,6 +47,7 @@ class Deletion:
         self._max_body_bytes = max_body_bytes
 
     async def delete(self, request: Request) -> Response:
+        refuse_other_sites(request)
         tenant = await self._gate.tenant(request)
         inbound.check_encoding(request)
         raw = await inbound.read(request, self._max_body_bytes)
@@ -69,6 +70,13 @@ class Deletion:
         if target.address is not None:
             return await self._memory.forget_address(tenant, target.address)
         return await self._memory.forget_tenant(tenant)
+
+
+def refuse_other_sites(request: Request) -> None:
+    """A page that a browser loaded from elsewhere can post to loopback, where no key is asked for;
+    it could not read the answer, but the memory would be gone. Raises `Forbidden`."""
+    if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        raise Forbidden("a page of another site may not delete memory")
 
 
 def read_target(body: Body) -> Target:

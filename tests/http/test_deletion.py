@@ -151,3 +151,17 @@ async def test_the_log_says_what_went_but_no_text(caplog: pytest.LogCaptureFixtu
     line = "context_memory.deleted tenant=anonymous scope=history addresses=1 nodes=1"
     assert line in caplog.text
     assert "message 0" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("site", "status"),
+    [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)],
+)
+async def test_a_page_of_another_site_deletes_nothing(site: str, status: int):
+    async with edge(None) as client:
+        await client.post("/context_memory", json=turn(9))
+        headers = {"sec-fetch-site": site, "content-type": "text/plain"}
+        answer = await client.post(PATHS[0], content=dumps({"all": True}), headers=headers)
+        left = await client.post(PATHS[0], json={"all": True})
+    assert answer.status_code == status
+    assert left.json()["addresses"] == (status == 403)
