@@ -238,28 +238,27 @@ def _blocks(posted: Sequence[Message], reply: Reply) -> Iterator[str]:
 def unfaithful(text: str, posted: Sequence[Message], border: int) -> list[str]:
     """Labelled entries that are no verbatim pieces of the message that they name.
 
-    A quoted text may have lines like labels itself, so an entry may end at any later label.
+    A quoted text may have lines like labels itself, so an entry may end before any later label:
+    there has to be one way to read the text in which every entry is as posted.
     """
     labels = list(_LABEL.finditer(text))
     ends = [*(label.start() - 1 for label in labels[1:]), len(text)]
-    found, at = [], 0
-    while at < len(labels):
-        number, role = int(labels[at][1]), labels[at][2]
+
+    def fits(first: int, last: int) -> bool:
+        """The text of the labels `first` to `last` is one entry."""
+        number, role = int(labels[first][1]), labels[first][2]
         if number >= border or posted[number].role != role:
-            found.append(f"[{number} {role}] is no message before the recent part")
-            at += 1
-            continue
-        start = labels[at].end()
-        fits = (
-            index
-            for index in range(at, len(labels))
-            if _verbatim(text[start : ends[index]], posted[number].text)
-        )
-        end = next(fits, None)
-        if end is None:
-            found.append(f"[{number} {role}] is not verbatim")
-        at = at + 1 if end is None else end + 1
-    return found
+            return False
+        return _verbatim(text[labels[first].end() : ends[last]], posted[number].text)
+
+    readable = [False] * len(labels) + [True]
+    for at in reversed(range(len(labels))):
+        later = (last for last in range(at, len(labels)) if readable[last + 1])
+        readable[at] = any(fits(at, last) for last in later)
+    if readable[0]:
+        return []
+    wrong = [at for at in range(len(labels)) if not fits(at, at)] or [0]
+    return [f"{labels[at][0]}is not verbatim from before the recent part" for at in wrong]
 
 
 def _verbatim(entry: str, text: str) -> bool:

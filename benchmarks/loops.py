@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.invariants import size
 from benchmarks.ledger import Account
-from benchmarks.replay import ENOUGH, LAST_ROUNDS, Replay, Shares, large_rounds, replays
+from benchmarks.replay import ENOUGH, LAST_ROUNDS, Replay, Shares, sessions
 from benchmarks.report import Row
 from benchmarks.subject import Bench, Subject, percent
 from memtree.compress import Ask
@@ -33,10 +33,8 @@ async def measure(bench: Bench, subject: Subject, prices: Prices) -> list[Row]:
 
 
 def _long(bench: Bench, target: int) -> Iterator[Replay]:
-    """Sessions that are long enough to be folded; those with large rounds first."""
-    large = list(large_rounds(bench.data))
-    names = {one.name for one in large}
-    for one in (*large, *(one for one in replays(bench.data) if one.name not in names)):
+    """Sessions that are long enough to be folded."""
+    for one in sessions(bench.data):
         if max(map(size, one.requests)) >= max(ENOUGH, 1.5 * target):
             yield one
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks import cost
 from benchmarks.invariants import THRESHOLD, Tally, size, violations
-from benchmarks.replay import large_rounds, replays
+from benchmarks.replay import sessions
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, settings
 from indexer.runtime import Runtime, open_runtime
@@ -31,6 +31,7 @@ TERMS = (
     (4_000, False, "auto"),
 )
 DISTURBED = TERMS[:2]
+EMBEDDED = ("cline-compacting-long", "pi-long")  # embedding them all takes too long
 LENGTH, WINDOW = 600_000, 1_000_000
 OLD = 2  # turns of an epoch before something happens to it: it would go on
 
@@ -179,8 +180,10 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
 async def _captures(
     bench: Bench, scene: Scene, processes: Processes, score: Score, tally: Tally
 ) -> None:
-    for replay in (*replays(bench.data), *large_rounds(bench.data)):
+    for replay in sessions(bench.data):
         longest = max(map(size, replay.requests))
+        if scene.embedder != "none" and replay.name not in EMBEDDED:
+            continue
         for target, hard, mode in TERMS if scene.event is nothing else DISTURBED:
             if longest > max(target, THRESHOLD):
                 tenant = f"{mode} {replay.name} at {target}{' hard' if hard else ''}"

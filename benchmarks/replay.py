@@ -178,6 +178,13 @@ def replays(data: Data) -> Iterator[Replay]:
     yield _grown("both long captures", joined(longs))
 
 
+def sessions(data: Data) -> list[Replay]:
+    """All of them, those with large rounds first."""
+    large = list(large_rounds(data))
+    names = {one.name for one in large}
+    return [*large, *(one for one in replays(data) if one.name not in names)]
+
+
 def large_rounds(data: Data) -> Iterator[Replay]:
     """Agents whose rounds have 12-14k tokens: those that were captured, and trajectories whose
     results grow by what other tools printed."""
