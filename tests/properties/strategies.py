@@ -1,30 +1,25 @@
-"""Histories for property tests, and what must hold for every answer about them.
+"""Histories for property tests, and processes that answer them.
 
 Hypothesis draws kinds, seeds and sizes; a seeded generator writes the words, so that a history of
-ten thousand tokens costs a few draws. `examine` asks a `Memory` about a history and returns all
-broken promises, one line each; the state machine shares it with the mutants that it must notice.
+ten thousand tokens costs a few draws.
 """
 
 from __future__ import annotations
 
-import asyncio
-import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import dataclass
 from random import Random
 
-import msgspec
 from hypothesis import strategies as st
 
 from indexer.build import StageOne
 from indexer.inprocess import InProcessQueue, NoQueue
-from memtree import build, pack, tokens, tree
+from memtree import build, tree
 from memtree.build import Grown, Tail
-from memtree.compress import Answer, Ask, Memory
+from memtree.compress import Memory
 from memtree.history import History, read
-from memtree.message import SYSTEM_ROLES, Message, Volatile
+from memtree.message import Message, Volatile
 from memtree.node import EMPTY, Frontier, Node, places
 from memtree.ports import Store
 from memtree.stores import open_store
@@ -185,12 +180,17 @@ def conversation(seed: int, size: int) -> list[Message]:
     return made
 
 
-# ---------------------------------------------------------------- what is examined
+# ---------------------------------------------------------------- what answers
 
 
 class FixedClock:
+    """Stands still, but for whoever sets it."""
+
+    def __init__(self) -> None:
+        self.time = 1_000_000.0
+
     def now(self) -> float:
-        return 1_000_000.0
+        return self.time
 
     def monotonic(self) -> float:
         return 0.0
@@ -216,14 +216,16 @@ class World:
         await self.store.close()  # type: ignore[attr-defined]
 
 
-def open_world(*, embedding: bool = True) -> World:
-    """Inside a running loop."""
-    store = open_store("memory:")
+def open_world(
+    *, embedding: bool = True, store: Store | None = None, clock: FixedClock | None = None
+) -> World:
+    """Inside a running loop. `store`: that of another process."""
+    store, clock = store or open_store("memory:"), clock or FixedClock()
     embedder = HashingEmbedder() if embedding else None
-    queue = InProcessQueue(store, embedder, FixedClock()) if embedder else NoQueue()
+    queue = InProcessQueue(store, embedder, clock) if embedder else NoQueue()
     if isinstance(queue, InProcessQueue):
         queue.start()
-    memory = Memory(store, StageOne(child=False), queue, FixedClock(), embedder=embedder)
+    memory = Memory(store, StageOne(child=False), queue, clock, embedder=embedder)
     return World(memory, store, queue)
 
 
@@ -264,7 +266,7 @@ def history_of(messages: Sequence[Message], tenant: str = "t") -> History:
     return read(tenant, messages, Volatile())
 
 
-def leaves_of(frontier: Frontier, nodes: dict[bytes, Node]) -> list[Node]:
+def leaves_of(frontier: Frontier, nodes: Mapping[bytes, Node]) -> list[Node]:
     return [node for node, _, _ in tree.walk(frontier.nodes, nodes) if node.is_leaf]
 
 
@@ -282,138 +284,6 @@ def history_text(history: History) -> str:
     return "".join(history.view(index).text for index in range(len(history)))
 
 
-def own_count(raw: bytes) -> int:
-    """Tokens of a message's content, counted without the product's arithmetic."""
-    content = msgspec.json.decode(raw).get("content") or ""
-    if isinstance(content, list):
-        content = "".join(part.get("text", "") for part in content)
-    return tokens.count(content) + 4
-
-
-async def examine(world: World, ask: Ask) -> tuple[Answer, list[str]]:
-    """Post a history, and look at answer and tree from all sides."""
-    answer = await world.memory.compress(ask)
-    history, frontier, nodes = await world.memory.outline(ask)
-    problems = tree.check(frontier, nodes)
-    if not problems:
-        problems += list(broken_tree(history, frontier, nodes))
-        problems += list(broken_answer(ask, history, answer))
-        stored = await world.store.frontiers(ask.tenant, history.addresses)  # type: ignore[attr-defined]
-        known = {one: found.frontier for one, found in stored.items()}
-        problems += list(broken_batch(history, known, frontier, nodes))
-    return answer, problems
-
-
-def broken_tree(history: History, frontier: Frontier, nodes: dict[bytes, Node]) -> Iterator[str]:
-    """Lossless: final leaves and the open one give the history's text again."""
-    rest = build.grow(tail_of(history, frontier, {id_: nodes[id_] for id_ in frontier.nodes}))
-    if rest.nodes:
-        yield f"{len(rest.nodes)} nodes were final and not indexed"
-    leaves = leaves_of(frontier, nodes)
-    text = leaf_text(history, [*leaves, rest.open] if rest.open else leaves)
-    if text != history_text(history):
-        yield "the leaves' texts are not the history's text"
-    if len(leaves) != frontier.leaves:
-        yield "the frontier miscounts its leaves"
-    if VOLATILE_MARK in text:
-        yield "a volatile block stands in a leaf"
-
-
-def broken_batch(
-    history: History,
-    known: dict[bytes, Frontier],
-    frontier: Frontier,
-    nodes: dict[bytes, Node],
-) -> Iterator[str]:
-    """What grew turn by turn is what grows at once."""
-    whole = batch(history)
-    if whole.frontier != frontier:
-        yield "the frontier is not that of indexing at once"
-    # An address at which nothing became final need not be stored: a shorter prefix says the same.
-    if any(whole.frontiers.get(one) != found for one, found in known.items()):
-        yield "an address has another frontier than after indexing at once"
-    made = {node.id: node for node in whole.nodes}
-    if any(made.get(id_) != node for id_, node in nodes.items()):
-        yield "a node is not that of indexing at once"
-
-
-def broken_answer(ask: Ask, history: History, answer: Answer) -> Iterator[str]:
-    posted = [message.raw for message in ask.messages]
-    if not answer.changed:
-        if list(answer.messages) != posted:
-            yield "passed through, but not byte for byte"
-        return
-    system = [one.raw for one in ask.messages if one.role in SYSTEM_ROLES]
-    given = [raw for raw in answer.messages if raw in set(system)]
-    if given != system:
-        yield "system messages are not what was posted"
-    memory, recent = split(answer, posted)
-    if memory is None and answer.cached_tokens:
-        yield "no memory message"
-    yield from _broken_recent(history, recent)
-    if memory is not None:
-        yield from _broken_memory(ask, answer, memory)
-    yield from _broken_size(ask, history, answer)
-
-
-def split(answer: Answer, posted: Sequence[bytes]) -> tuple[str | None, list[bytes]]:
-    """The memory message's text and everything behind it."""
-    for index, raw in enumerate(answer.messages):
-        if raw not in set(posted):
-            return msgspec.json.decode(raw)["content"], list(answer.messages[index + 1 :])
-    return None, [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
-
-
-def _broken_recent(history: History, recent: list[bytes]) -> Iterator[str]:
-    """A contiguous suffix of whole rounds, bytes as posted, the newest message last."""
-    kept = [raw for raw in recent if Message(raw).role not in SYSTEM_ROLES]
-    cut = len(history) - len(kept)
-    if not kept or kept != [message.raw for message in history.messages[cut:]]:
-        yield "the recent part is no suffix of what was posted"
-    elif cut not in history.rounds:
-        yield "the cut splits a round"
-    calls: set[str] = set()
-    for raw in kept:
-        message = Message(raw)
-        calls |= {call.id or call.name for call in message.calls}
-        if message.role in ("tool", "function"):
-            key = message.fields.get("tool_call_id") or message.fields.get("name")
-            if key not in calls:
-                yield "an orphan tool result"
-
-
-def _broken_memory(ask: Ask, answer: Answer, memory: str) -> Iterator[str]:
-    if VOLATILE_MARK in memory:
-        yield "a volatile block stands in the memory message"
-    why = answer.explain()
-    for excerpt in why["excerpts"]:
-        message = ask.messages[excerpt["message"]]
-        piece = message.text[excerpt["start"] : excerpt["end"]]
-        if sha256(piece.encode()).hexdigest() != excerpt["sha256"]:
-            yield "an excerpt's hash is not that of the posted text"
-        if not piece.strip():
-            continue  # listed, though nothing of it is shown: tests/unit/test_plan.py
-        if piece not in memory:
-            yield f"an excerpt does not stand in the memory message: {piece[:60]!r}"
-        elif f"[{excerpt['message']} {message.role}] " not in memory:
-            yield "an excerpt has no label"
-    labels = re.findall(r"^\[(\d+) (\w+)\] ", memory, re.MULTILINE)
-    if not labels and any(one["tokens"] > 2 for one in why["excerpts"]):
-        yield "no labels at all"
-
-
-def _broken_size(ask: Ask, history: History, answer: Answer) -> Iterator[str]:
-    """Within the target, unless the newest round alone is larger."""
-    sent = [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
-    size = sum(own_count(raw) for raw in sent)
-    newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
-    limit = max(ask.target, newest)
-    if not ask.hard and newest > ask.target - 2 * pack.WRAPPER:  # a soft target may grow
-        limit = newest + int(pack.SOFT_MEMORY_SHARE * ask.target)
-    if size > limit:
-        yield f"{size} tokens for a target of {ask.target} (newest round {newest})"
-
-
 def rewritten(messages: Sequence[Message]) -> list[Message]:
     """The same history as a client re-sends it: new volatile blocks, new ids, no cache markers."""
     out = []
@@ -426,32 +296,7 @@ def rewritten(messages: Sequence[Message]) -> list[Message]:
     return out
 
 
-async def scenario(seed: int = 7, size: int = 14_000) -> list[str]:
-    """A fixed walk through append, edit, revert and a second tenant; all broken promises."""
-    problems: list[str] = []
-    async with a_world() as world:
-        base = conversation(seed, size)
-        ask = Ask("t", tuple(base), target=4_000, hard=True)
-        for step in (base, base + Turn("tools", 5, 200).messages(), base + conversation(3, 3_000)):
-            _, found = await examine(world, replace(ask, messages=tuple(step)))
-            problems += found
-        edited = [*base[:20], *Turn("user", 77, 50).messages(), *base[21:]]
-        while edited and not _readable(edited):
-            del edited[21]
-        _, found = await examine(world, replace(ask, messages=tuple(edited)))
-        problems += found
-        problems += broken_addresses(base)
-        _, found = await examine(world, replace(ask, tenant="u"))
-        problems += found
-        other = await world.store.frontiers("v", history_of(base).addresses)  # type: ignore[attr-defined]
-        problems += ["a tenant met another's address"] if other else []
-        await asyncio.wait_for(world.settle(), 30)
-        _, found = await examine(world, ask)
-        problems += found
-    return problems
-
-
-def _readable(messages: Sequence[Message]) -> bool:
+def readable(messages: Sequence[Message]) -> bool:
     """Whether no tool message lost its call."""
     calls: set[str] = set()
     for message in messages:
@@ -462,16 +307,3 @@ def _readable(messages: Sequence[Message]) -> bool:
             if key not in calls:
                 return False
     return True
-
-
-def broken_addresses(messages: Sequence[Message]) -> Iterator[str]:
-    """Equal histories have equal addresses, unequal ones differ from the first difference on."""
-    mine = history_of(messages).addresses
-    if history_of(rewritten(messages)).addresses != mine:
-        yield "an address depends on ids, cache markers or volatile blocks"
-    if set(history_of(messages, "other").addresses) & set(mine):
-        yield "two tenants share an address"
-    plain = [Message.of({"role": role, "content": "same"}) for role in ("user", "assistant")]
-    one, two = history_of([plain[0]]).addresses, history_of([plain[1]]).addresses
-    if one[-1] == two[-1]:
-        yield "an address does not depend on the role"

@@ -10,9 +10,9 @@ from itertools import count, pairwise
 import msgspec
 import pytest
 
-from memtree import address, build, chunk, compress, explain, history, pack, plan, tree
+from memtree import address, build, chunk, explain, history, indexing, pack, plan, tree
 from memtree.message import View, Volatile
-from tests.properties.strategies import scenario
+from tests.properties.examined import scenario
 
 pytestmark = pytest.mark.slow
 
@@ -58,8 +58,8 @@ def quotes_have_no_label(original):
 
 
 def cut_splits_a_round(original):
-    def mutant(posted, target):
-        cut, recent = original(posted, target)
+    def mutant(posted, *limits):
+        cut, recent = original(posted, *limits)
         splits = [i for i in range(cut + 1, len(posted)) if posted.facts[i].answers is not None]
         return (splits[0] if splits else min(cut + 1, len(posted) - 1)), recent
 
@@ -141,7 +141,7 @@ def last_system_message_is_lost(original):
 MUTANTS = [
     (chunk, "_text_spans", blocks_lose_a_character),
     (chunk, "cuts", leaves_overlap),
-    (compress, "covering", covering_finds_another_branch),
+    (indexing, "covering", covering_finds_another_branch),
     (plan, "quote_lines", quotes_have_no_label),
     (pack, "_cut", cut_splits_a_round),
     (address, "digest", digest_ignores_the_role),

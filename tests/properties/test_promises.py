@@ -14,13 +14,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from memtree import pack
 from memtree.compress import Answer, Ask
 from memtree.message import SYSTEM_ROLES, Message
+from tests.properties.examined import broken_addresses, examine
 from tests.properties.strategies import (
     Turn,
     a_world,
     batch,
-    broken_addresses,
     conversation,
-    examine,
     history_of,
     leaves_of,
     open_world,

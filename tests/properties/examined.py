@@ -1,0 +1,264 @@
+"""What must hold for every answer, looked at from all sides.
+
+`examine` asks a `Memory` about a history and returns all broken promises, one line each; the state
+machines share it with the mutants that it must notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from memtree import build, pack, tokens, tree
+from memtree.compress import Answer, Ask
+from memtree.history import History
+from memtree.message import SYSTEM_ROLES, Message
+from memtree.node import Frontier, Node
+from tests.properties.strategies import (
+    VOLATILE_MARK,
+    Turn,
+    World,
+    a_world,
+    batch,
+    conversation,
+    history_of,
+    history_text,
+    leaf_text,
+    leaves_of,
+    readable,
+    rewritten,
+    tail_of,
+)
+
+
+def own_count(raw: bytes) -> int:
+    """Tokens of a message's content, counted without the product's arithmetic."""
+    content = msgspec.json.decode(raw).get("content") or ""
+    if isinstance(content, list):
+        content = "".join(part.get("text", "") for part in content)
+    return tokens.count(content) + 4
+
+
+async def examine(world: World, ask: Ask) -> tuple[Answer, list[str]]:
+    """Post a history, and look at answer and tree from all sides."""
+    answer = await world.memory.compress(ask)
+    history, frontier, nodes = await world.memory.outline(ask)
+    problems = tree.check(frontier, nodes)
+    if not problems:
+        problems += list(broken_tree(history, frontier, nodes))
+        problems += list(broken_answer(ask, history, answer))
+        stored = await world.store.frontiers(ask.tenant, history.addresses)  # type: ignore[attr-defined]
+        known = {one: found.frontier for one, found in stored.items()}
+        problems += list(broken_batch(history, known, frontier, nodes))
+    return answer, problems
+
+
+def broken_tree(history: History, frontier: Frontier, nodes: Mapping[bytes, Node]) -> Iterator[str]:
+    """Lossless: final leaves and the open one give the history's text again."""
+    rest = build.grow(tail_of(history, frontier, {id_: nodes[id_] for id_ in frontier.nodes}))
+    if rest.nodes:
+        yield f"{len(rest.nodes)} nodes were final and not indexed"
+    leaves = leaves_of(frontier, nodes)
+    text = leaf_text(history, [*leaves, rest.open] if rest.open else leaves)
+    if text != history_text(history):
+        yield "the leaves' texts are not the history's text"
+    if len(leaves) != frontier.leaves:
+        yield "the frontier miscounts its leaves"
+    if VOLATILE_MARK in text:
+        yield "a volatile block stands in a leaf"
+
+
+def broken_batch(
+    history: History,
+    known: dict[bytes, Frontier],
+    frontier: Frontier,
+    nodes: Mapping[bytes, Node],
+) -> Iterator[str]:
+    """What grew turn by turn is what grows at once."""
+    whole = batch(history)
+    if whole.frontier != frontier:
+        yield "the frontier is not that of indexing at once"
+    # An address at which nothing became final need not be stored: a shorter prefix says the same.
+    if any(whole.frontiers.get(one) != found for one, found in known.items()):
+        yield "an address has another frontier than after indexing at once"
+    made = {node.id: node for node in whole.nodes}
+    if any(made.get(id_) != node for id_, node in nodes.items()):
+        yield "a node is not that of indexing at once"
+
+
+def broken_answer(ask: Ask, history: History, answer: Answer) -> Iterator[str]:
+    posted = [message.raw for message in ask.messages]
+    if not answer.changed:
+        if list(answer.messages) != posted:
+            yield "passed through, but not byte for byte"
+        return
+    system = [one.raw for one in ask.messages if one.role in SYSTEM_ROLES]
+    given = [raw for raw in answer.messages if raw in set(system)]
+    if given != system:
+        yield "system messages are not what was posted"
+    memory, recent = split(answer, posted)
+    if memory is None and answer.cached_tokens:
+        yield "no memory message"
+    kept = [raw for raw in recent if Message(raw).role not in SYSTEM_ROLES]
+    blocks = blocks_of(history, kept)
+    yield from _broken_recent(history, kept, blocks)
+    if memory is not None:
+        yield from _broken_memory(ask, answer, memory, list(blocks.values()))
+        yield from _broken_labels(history, len(history) - len(kept), memory, *blocks.values())
+    yield from _broken_size(ask, history, answer, blocks)
+
+
+def split(answer: Answer, posted: Sequence[bytes]) -> tuple[str | None, list[bytes]]:
+    """The memory message's text and everything behind it."""
+    for index, raw in enumerate(answer.messages):
+        if raw not in set(posted):
+            return msgspec.json.decode(raw)["content"], list(answer.messages[index + 1 :])
+    return None, [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
+
+
+def blocks_of(history: History, kept: Sequence[bytes]) -> dict[int, str]:
+    """Recall blocks by message, taken off what was sent; nothing else of a message may change."""
+    first = len(history) - len(kept)
+    found = {}
+    for at, raw in enumerate(kept, start=max(0, first)):
+        block = _block(Message(raw), history.messages[at])
+        if block is not None:
+            found[at] = block
+    return found
+
+
+def _block(sent: Message, posted: Message) -> str | None:
+    fields, content = dict(sent.fields), posted.content
+    own: Any = sent.content
+    if sent.raw == posted.raw or posted.role != "user" or content is None:
+        return None
+    if isinstance(content, str):
+        block = str(own).removesuffix(content)
+        fields["content"] = content
+    else:
+        block = own[0]["text"] if own else ""
+        fields["content"] = own[1:]
+    whole = block.startswith("<recalled_context>\n") and block.endswith("\n</recalled_context>\n\n")
+    same = fields == posted.fields and list(fields) == list(posted.fields)
+    return block.removesuffix("\n\n") if whole and same else None
+
+
+def _broken_recent(history: History, kept: list[bytes], blocks: Mapping[int, str]) -> Iterator[str]:
+    """A contiguous suffix of whole rounds, bytes as posted but for recall blocks, the newest
+    message last."""
+    cut = len(history) - len(kept)
+    bare = [
+        history.messages[at].raw if at in blocks else raw for at, raw in enumerate(kept, start=cut)
+    ]
+    if not kept or bare != [message.raw for message in history.messages[cut:]]:
+        yield "the recent part is no suffix of what was posted"
+    elif cut not in history.rounds:
+        yield "the cut splits a round"
+    calls: set[str] = set()
+    for raw in kept:
+        message = Message(raw)
+        calls |= {call.id or call.name for call in message.calls}
+        if message.role in ("tool", "function"):
+            key = message.fields.get("tool_call_id") or message.fields.get("name")
+            if key not in calls:
+                yield "an orphan tool result"
+
+
+def _broken_memory(ask: Ask, answer: Answer, memory: str, blocks: Sequence[str]) -> Iterator[str]:
+    shown = "\n".join((memory, *blocks))
+    if VOLATILE_MARK in shown:
+        yield "a volatile block stands in what is quoted"
+    why = answer.explain()
+    for excerpt in why["excerpts"]:
+        message = ask.messages[excerpt["message"]]
+        piece = message.text[excerpt["start"] : excerpt["end"]]
+        if sha256(piece.encode()).hexdigest() != excerpt["sha256"]:
+            yield "an excerpt's hash is not that of the posted text"
+        if not piece.strip():
+            continue  # listed, though nothing of it is shown: tests/unit/test_plan.py
+        where = blocks if excerpt["reason"] == "recalled" else [memory]
+        standing = [text for text in where if piece in text]
+        if not standing:
+            yield f"an excerpt does not stand where it is said to: {piece[:60]!r}"
+        elif not any(f"[{excerpt['message']} {message.role}] " in text for text in standing):
+            yield "an excerpt has no label"
+    labels = re.findall(r"^\[(\d+) (\w+)\] ", shown, re.MULTILINE)
+    if not labels and any(one["tokens"] > 2 for one in why["excerpts"]):
+        yield "no labels at all"
+
+
+def _broken_labels(history: History, cut: int, *shown: str) -> Iterator[str]:
+    """What is shown lies before the cut; lines of quoted text may look like a label."""
+    posted = {
+        f"[{history.posted[at]} {history.facts[at].role}] " for at in range(cut, len(history))
+    }
+    quoted = "\n".join(message.text for message in history.messages[:cut])
+    for text in shown:
+        for line in text.splitlines():
+            label = line[: line.find("] ") + 2]
+            if label in posted and label not in quoted:
+                yield f"{label}stands behind the cut"
+
+
+def _broken_size(
+    ask: Ask, history: History, answer: Answer, blocks: Mapping[int, str]
+) -> Iterator[str]:
+    """Within the target, unless the newest round alone is larger; recall blocks count where the
+    target is hard, and are small."""
+    sent = [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
+    size = sum(own_count(raw) for raw in sent)
+    newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
+    limit = max(ask.target, newest)
+    if not ask.hard and newest > ask.target - 2 * pack.WRAPPER:  # a soft target may grow
+        limit = newest + int(pack.SOFT_MEMORY_SHARE * ask.target)
+    if not ask.hard and answer.epoch:
+        limit = max(limit, 4 * ask.target)
+        size -= sum(tokens.count(block) for block in blocks.values())
+    if size > limit:
+        yield f"{size} tokens for a target of {ask.target} (newest round {newest})"
+    if any(tokens.count(block) > max(2_000, 0.1 * ask.target) for block in blocks.values()):
+        yield "a recall block is larger than blocks may be"
+
+
+async def scenario(seed: int = 7, size: int = 14_000) -> list[str]:
+    """A fixed walk through append, edit, revert and a second tenant; all broken promises."""
+    problems: list[str] = []
+    async with a_world() as world:
+        base = conversation(seed, size)
+        ask = Ask("t", tuple(base), target=4_000, hard=True)
+        for step in (base, base + Turn("tools", 5, 200).messages(), base + conversation(3, 3_000)):
+            _, found = await examine(world, replace(ask, messages=tuple(step)))
+            problems += found
+        edited = [*base[:20], *Turn("user", 77, 50).messages(), *base[21:]]
+        while edited and not readable(edited):
+            del edited[21]
+        _, found = await examine(world, replace(ask, messages=tuple(edited)))
+        problems += found
+        problems += broken_addresses(base)
+        _, found = await examine(world, replace(ask, tenant="u"))
+        problems += found
+        other = await world.store.frontiers("v", history_of(base).addresses)  # type: ignore[attr-defined]
+        problems += ["a tenant met another's address"] if other else []
+        await asyncio.wait_for(world.settle(), 30)
+        _, found = await examine(world, ask)
+        problems += found
+    return problems
+
+
+def broken_addresses(messages: Sequence[Message]) -> Iterator[str]:
+    """Equal histories have equal addresses, unequal ones differ from the first difference on."""
+    mine = history_of(messages).addresses
+    if history_of(rewritten(messages)).addresses != mine:
+        yield "an address depends on ids, cache markers or volatile blocks"
+    if set(history_of(messages, "other").addresses) & set(mine):
+        yield "two tenants share an address"
+    plain = [Message.of({"role": role, "content": "same"}) for role in ("user", "assistant")]
+    one, two = history_of([plain[0]]).addresses, history_of([plain[1]]).addresses
+    if one[-1] == two[-1]:
+        yield "an address does not depend on the role"
