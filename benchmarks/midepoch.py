@@ -7,8 +7,9 @@ what another one left.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from benchmarks.data import ADVERSARIAL, Conversation
 from benchmarks.report import Row, promises
@@ -19,6 +20,7 @@ LOCOMO_TARGETS, BEAM_TARGET = (2_000, 4_000, 8_000), 8_000
 GOAL = 0.93
 TURNS = 40  # of a long chat, the last ones are replayed; an epoch is shorter
 LONG_SIZES = ("500k", "1m")
+WINDOW = 128_000 + time.time_ns() % 50_000  # no epoch of an earlier run on a kept database goes on
 
 
 @dataclass(slots=True)
@@ -65,7 +67,8 @@ async def _measure(
             if not texts or probe.kind == ADVERSARIAL:
                 continue
             once = await subject.question(chat.id, chat.messages, probe.question, target)
-            ask = asked(chat.id, chat.messages, probe.question, target, "stable")
+            ask = asked(chat.id, chat.messages, probe.question, target)
+            ask = replace(ask, mode="stable", window=WINDOW)
             answer, reply = await subject.answered(ask, f"{chat.id} at {target}, mid-epoch")
             pair.once.append(share(texts, once.visible))
             pair.mid.append(share(texts, reply.visible))
@@ -81,7 +84,8 @@ async def _replay(
     ends = [i + 1 for i, message in enumerate(chat.messages) if message.role == "user"]
     epoch = None
     for end in ends[-last:] if last else ends:
-        ask = Ask(chat.id, chat.messages[:end], target=target, hard=True, mode="stable")
+        posted = chat.messages[:end]
+        ask = Ask(chat.id, posted, target=target, hard=True, window=WINDOW, mode="stable")
         epoch = (await subject.compress(ask, f"{chat.id} at {target}, message {end}")).epoch
     return epoch
 

@@ -61,12 +61,10 @@ class Subject:
         return await self.answer(ask, f"{tenant} at {target}, question {question!r}")
 
 
-def asked(
-    tenant: str, messages: Sequence[Message], question: str, target: int, mode: str = "fresh"
-) -> Ask:
-    """A question after a history, at a hard target."""
+def asked(tenant: str, messages: Sequence[Message], question: str, target: int) -> Ask:
+    """A question after a history, which is unfolded for it under a hard target."""
     newest = Message.of({"role": "user", "content": question})
-    return Ask(tenant, (*messages, newest), target=target, hard=True, mode=mode)
+    return Ask(tenant, (*messages, newest), target=target, hard=True, mode="fresh")
 
 
 @asynccontextmanager

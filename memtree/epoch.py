@@ -149,16 +149,26 @@ def mean_round(history: History) -> float:
 
 # -- recall blocks ---------------------------------------------------------------------------
 
-BLOCK_SHARE, BLOCK_MOST, BLOCK_LEAST = 0.35, 2_000, 1_000  # of the target; tokens
+BLOCK_SHARE, BLOCK_MOST, BLOCK_LEAST = 0.35, 2_400, 1_000  # of the target; tokens
 LARGE_SHARE = 0.1  # where it is more than that
-REFILL, REFILL_LEAST = 0.5, 400  # of what is appended, and tokens for each message of the user
+REFILL, REFILL_LEAST = 0.33, 400  # of what is appended, and tokens for each message of the user
 RESERVE = 0.75  # of a full bucket is left to messages that ask for something
+
+
+# Of a block, that a question must find room for under a hard target, or an epoch ends: a small
+# target is for answers, a large one for long epochs
+WANTED, LARGE_WANTED, LARGE_TARGET = 0.9, 0.5, 10_000
 
 
 def block_size(target: int) -> int:
     """Tokens that a recall block may have."""
     usual = max(BLOCK_LEAST, min(BLOCK_MOST, int(BLOCK_SHARE * target)))
     return max(usual, int(LARGE_SHARE * target))
+
+
+def wanted(target: int) -> int:
+    """The room that a question must find in an epoch under a hard target."""
+    return int((WANTED if target < LARGE_TARGET else LARGE_WANTED) * block_size(target))
 
 
 def block_room(

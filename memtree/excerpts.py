@@ -15,6 +15,7 @@ from memtree.plan import Span
 
 LABEL = 6  # tokens of `[123 user] ` and the line's end
 WHOLE = 500  # a message up to this size is quoted whole or not at all
+LOPSIDED = 3.0  # assistant text over user text, per message
 PATIENCE = 40  # candidates in a row that may fail to fit
 
 
@@ -102,3 +103,14 @@ class Units:
             int(corpus.tokens[row]),
             key,
         )
+
+
+def lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:
+    """True where messages of the assistant are about three times longer than the user's."""
+    mine = before & (corpus.kind == USER)
+    theirs = before & (corpus.kind != USER)
+    counts = [max(1, len(np.unique(corpus.message[side]))) for side in (mine, theirs)]
+    means = [
+        float(corpus.tokens[side].sum()) / n for side, n in zip((mine, theirs), counts, strict=True)
+    ]
+    return means[1] >= LOPSIDED * max(1.0, means[0])

@@ -52,14 +52,18 @@ def rows_of(unfolded: Unfolded, corpus: Corpus, ranking: Ranking) -> dict[int, S
 def of_epoch(
     history: History,
     plan: Plan,
-    blocks: Sequence[Span],
+    blocks: Sequence[Sequence[Span]],
     unfolded: Unfolded | None,
     rows: Mapping[int, Scored],
     nodes: Mapping[bytes, Node],
 ) -> dict[str, Any]:
     """The same for an answer of an epoch; `unfolded` where this request began it."""
     shown = of(history, unfolded or Unfolded(plan, "", 0, 0, []), rows, nodes, "kept")
-    recalled = (_excerpt(history, quote, [], rows, "recalled") for quote in quotes(blocks, history))
+    recalled = [
+        _excerpt(history, quote, [], rows, "recalled")
+        for block in blocks
+        for quote in quotes(block, history)
+    ]
     return {**shown, "excerpts": [*shown["excerpts"], *recalled]}
 
 

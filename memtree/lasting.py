@@ -169,7 +169,7 @@ class Lasting:
             return epoch.fits(found.epoch, request.posted, request.terms, blocks)
         wanted = 0
         if not recall.needless(request.posted) and recall.wants(request.posted):
-            wanted = epoch.block_size(request.terms.target) // 2
+            wanted = epoch.wanted(request.terms.target)
         return epoch.stays(found.epoch, request.posted, request.terms, blocks, wanted)
 
     async def _named(
@@ -306,12 +306,12 @@ class Lasting:
         lines = (outline_line(one, sending.nodes[one.id], posted) for one in plan.outline)
         saved = turn.direct - turn.paid
         before = found.turn.direct - found.turn.paid if found else 0.0
-        spans = [span for one in sending.blocks.values() for span in one.block]
+        spans = [one.block for one in sending.blocks.values()]
         answer = replace(
             assembled(posted, request.ask, known.state, shape),
             epoch=sending.epoch.id.hex(),
             outline_tokens=tokens.count("\n".join(lines)),
-            excerpts=len(plan.excerpts) + len(spans),
+            excerpts=len(plan.excerpts) + sum(map(len, spans)),
             saved_tokens=round(saved),
             gain=0.0 if request.again else saved - before,
             explain=lambda: explain.of_epoch(

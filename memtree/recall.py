@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.corpus import Corpus
-from memtree.excerpts import Chosen, Units
+from memtree.excerpts import Chosen, Units, lopsided
 from memtree.history import History
 from memtree.plan import Plan, Span, quote_lines
 from memtree.rank import Ranking
@@ -28,6 +28,7 @@ WRAPPER = 40  # tokens of the above
 # Shares of the newest message's own BM25 score, beside meaning and where there is no embedder
 WORDS, WORDS_ALONE = 0.35, 0.2
 LEAD = 2.0  # of what is hidden, for a remark to be given anything
+USER_SHARE = 0.75  # of a block, for text of the user where answers are long
 LEAST = 120  # tokens; less holds no excerpt worth its wrapper
 
 Count = Callable[[str], int]
@@ -73,7 +74,8 @@ def chosen(
         return ()
     fused = np.where(hidden, ranking.fused, 0.0).astype(np.float32)
     units = Units(corpus, fused, hidden & (fused > 0), [])
-    found = units.choose(room - WRAPPER, 0)
+    mine = USER_SHARE * room if lopsided(corpus, before) else 0
+    found = units.choose(room - WRAPPER, int(mine))
     return _fitted(found, history, room, count)
 
 

@@ -12,18 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memtree.corpus import Corpus
-from memtree.excerpts import LABEL, Chosen, Units
+from memtree.excerpts import LABEL, Chosen, Units, lopsided
 from memtree.history import History
-from memtree.node import USER, Node
+from memtree.node import Node
 from memtree.outline import outline
 from memtree.pack import WRAPPER
 from memtree.plan import Plan, Span, outline_line, render
 from memtree.rank import Ranking
-
-LOPSIDED = 3.0  # assistant text over user text, per message
 
 Count = Callable[[str], int]
 
@@ -75,7 +72,7 @@ def unfold(
     outline_tokens = count("\n".join(outline_line(s, nodes[s.id], history) for s in shown))
     room -= outline_tokens
     units = Units(corpus, fused, before & (corpus.tokens > 0), pinned)
-    chosen = units.choose(room, int(split.user * budget) if _lopsided(corpus, before) else 0)
+    chosen = units.choose(room, int(split.user * budget) if lopsided(corpus, before) else 0)
     plan = Plan(cut, shown)
     return _fit(history, nodes, plan, pinned, chosen, units, budget, outline_tokens, count)
 
@@ -121,17 +118,6 @@ def _fit(
             plan = Plan(plan.cut, plan.outline[:-1])
         full, text, size = made()
     return Unfolded(full, text, size, outline_tokens, [*rules, *asks, *chosen], units.left_out())
-
-
-def _lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:
-    """True where messages of the assistant are about three times longer than the user's."""
-    mine = before & (corpus.kind == USER)
-    theirs = before & (corpus.kind != USER)
-    counts = [max(1, len(np.unique(corpus.message[side]))) for side in (mine, theirs)]
-    means = [
-        float(corpus.tokens[side].sum()) / n for side, n in zip((mine, theirs), counts, strict=True)
-    ]
-    return means[1] >= LOPSIDED * max(1.0, means[0])
 
 
 def _pins(

@@ -209,10 +209,14 @@ class World:
         if isinstance(self.queue, InProcessQueue):
             await self.queue.join()
 
-    async def close(self) -> None:
+    async def stop(self) -> None:
+        """The process ends; the store stays for another one."""
         await self.memory.close()
         if isinstance(self.queue, InProcessQueue):
             await self.queue.close()
+
+    async def close(self) -> None:
+        await self.stop()
         await self.store.close()  # type: ignore[attr-defined]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from hashlib import sha256
 from itertools import count, pairwise
@@ -10,9 +11,22 @@ from itertools import count, pairwise
 import msgspec
 import pytest
 
-from memtree import address, build, chunk, explain, history, indexing, pack, plan, tree
+from memtree import (
+    address,
+    build,
+    chunk,
+    epoch,
+    explain,
+    history,
+    indexing,
+    pack,
+    plan,
+    recall,
+    tree,
+)
+from memtree.lasting import Lasting, Request
 from memtree.message import View, Volatile
-from tests.properties.examined import scenario
+from tests.properties.examined import lasting_scenario, scenario
 
 pytestmark = pytest.mark.slow
 
@@ -138,6 +152,69 @@ def last_system_message_is_lost(original):
     return lambda *args: replace(original(*args), system=original(*args).system[:-1])
 
 
+def plans_look_behind_their_cut(original):
+    def mutant(*args, **named):
+        decision = original(*args, **named)
+        return replace(decision, cut=max(1, decision.cut - 4)) if decision.cut > 4 else decision
+
+    return mutant
+
+
+def blocks_show_what_is_visible(original):
+    return lambda corpus, plan, earlier: corpus.tokens > 0
+
+
+def blocks_are_not_labelled(original):
+    def mutant(spans, posted):
+        return re.sub(r"(?m)^\[\d+ \w+\] ", "", original(spans, posted))
+
+    return mutant
+
+
+def blocks_replace_the_message(original):
+    return lambda raw, block: original(raw, block).replace(b"?", b"!")
+
+
+def blocks_take_any_room(original):
+    return lambda *args: 9_000
+
+
+def an_epoch_never_ends(original):
+    return lambda *args: True
+
+
+def turns_are_never_found(original):
+    async def mutant(self, request):
+        await original(self, request)
+        request.found = None
+
+    return mutant
+
+
+def earlier_blocks_are_dropped(original):
+    return lambda self: {}
+
+
+def the_newest_summaries_are_shown(original):
+    async def mutant(self, request, known, plan):
+        known = await self._indexing.newest(request.posted, known)
+        return known.all_nodes
+
+    return mutant
+
+
+LASTING_MUTANTS = [
+    (pack, "begin", plans_look_behind_their_cut),
+    (recall, "_hidden", blocks_show_what_is_visible),
+    (recall, "text_of", blocks_are_not_labelled),
+    (recall, "before", blocks_replace_the_message),
+    (epoch, "block_room", blocks_take_any_room),
+    (epoch, "stays", an_epoch_never_ends),
+    (Lasting, "_look_up", turns_are_never_found),
+    (Request, "blocks", earlier_blocks_are_dropped),
+    (Lasting, "_named", the_newest_summaries_are_shown),
+]
+
 MUTANTS = [
     (chunk, "_text_spans", blocks_lose_a_character),
     (chunk, "cuts", leaves_overlap),
@@ -161,6 +238,7 @@ MUTANTS = [
 
 def test_the_core_as_it_is_breaks_no_promise():
     assert asyncio.run(scenario()) == []
+    assert asyncio.run(lasting_scenario()) == []
 
 
 @pytest.mark.parametrize(
@@ -169,3 +247,11 @@ def test_the_core_as_it_is_breaks_no_promise():
 def test_mutants_die(owner, name, make, monkeypatch):
     monkeypatch.setattr(owner, name, make(getattr(owner, name)))
     assert asyncio.run(scenario()) != []
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "make"), LASTING_MUTANTS, ids=lambda one: getattr(one, "__name__", one)
+)
+def test_mutants_of_epochs_die(owner, name, make, monkeypatch):
+    monkeypatch.setattr(owner, name, make(getattr(owner, name)))
+    assert asyncio.run(lasting_scenario()) != []

@@ -14,6 +14,7 @@ from memtree import epoch, pack
 from memtree.epoch import (
     BLOCK_LEAST,
     BLOCK_MOST,
+    BLOCK_SHARE,
     CEILING,
     GROWTH,
     LARGE_SHARE,
@@ -249,7 +250,7 @@ def test_what_may_be_sent_at_all(hard):
     [
         (1_000, BLOCK_LEAST),
         (2_000, BLOCK_LEAST),
-        (4_000, 1_400),
+        (4_000, int(BLOCK_SHARE * 4_000)),
         (8_000, BLOCK_MOST),
         (20_000, BLOCK_MOST),
         (60_000, int(LARGE_SHARE * 60_000)),
@@ -257,6 +258,9 @@ def test_what_may_be_sent_at_all(hard):
 )
 def test_sizes_of_blocks(target, size):
     assert block_size(target) == size
+
+
+FULL = block_size(20_000)
 
 
 def asked(*tokens):
@@ -270,46 +274,46 @@ def room(history, blocks=None, *, start=1, wants=True, limit=None, memory=1_000)
 
 
 def test_a_bucket_is_full_when_its_epoch_begins():
-    assert room(dialogue(1)) == block_size(20_000) == 2_000
-    assert room(dialogue(21), start=21) == 2_000
+    assert room(dialogue(1)) == FULL
+    assert room(dialogue(21), start=21) == FULL
 
 
 def test_a_bucket_is_emptied_by_blocks_and_filled_by_what_is_appended():
-    drained = asked(2_000)
+    drained = asked(FULL)
     assert room(dialogue(1), drained) == 0
-    assert room(dialogue(3, 100, 900), drained) == REFILL * 1_000
-    assert room(dialogue(3, 1_100, 900), drained) == REFILL * 2_000
-    assert room(dialogue(3, 1_100, 9_000), drained) == 2_000  # never more than full
+    assert room(dialogue(3, 100, 2_900), drained) == int(REFILL * 3_000)
+    assert room(dialogue(3, 1_100, 2_900), drained) == int(REFILL * 4_000)
+    assert room(dialogue(3, 1_100, 9_000), drained) == FULL  # never more than full
 
 
 def test_each_message_of_the_user_fills_it_a_little_however_short():
-    drained = asked(2_000)
+    drained = asked(FULL)
     assert room(dialogue(3, 10, 10), drained) == REFILL_LEAST
     assert room(dialogue(5, 10, 10), drained) == 2 * REFILL_LEAST
     tools = sized(("user", 9), *[("tools", 10, 10)] * 3)
-    assert room(tools, drained) == 30
+    assert room(tools, drained) == int(REFILL * 60)
 
 
 def test_what_was_filled_before_a_block_is_not_filled_again():
     history = dialogue(5, 100, 500)
-    after_first = 2_000 - 1_500 + REFILL_LEAST
+    after_first = FULL - 1_500 + REFILL_LEAST
     assert room(history, asked(1_500, 800)) == after_first - 800 + REFILL_LEAST
-    assert room(history, {2: Turn(b"e", (), 800)}) == 2_000 - 800 + REFILL_LEAST
+    assert room(history, {2: Turn(b"e", (), 800)}) == FULL - 800 + REFILL_LEAST
 
 
 def test_a_full_bucket_does_not_save_up():
-    history = dialogue(11, 100, 900)
-    assert room(history, {8: Turn(b"e", (), 2_000)}) == REFILL * 1_000
+    history = dialogue(11, 100, 2_900)
+    assert room(history, {8: Turn(b"e", (), FULL)}) == int(REFILL * 3_000)
 
 
 def test_a_remark_leaves_the_reserve_to_questions():
-    assert room(dialogue(1), wants=False) == (1 - RESERVE) * 2_000
-    assert room(dialogue(3, 10, 10), asked(2_000), wants=False) < 0
+    assert room(dialogue(1), wants=False) == int((1 - RESERVE) * FULL)
+    assert room(dialogue(3, 10, 10), asked(FULL), wants=False) < 0
 
 
 def test_what_was_posted_before_the_epoch_began_fills_nothing():
     history = dialogue(11, 1_000, 2_000)
-    drained = {10: Turn(b"e", (), 2_000)}
+    drained = {10: Turn(b"e", (), FULL)}
     assert room(history, drained, start=11) == 0
 
 
@@ -324,7 +328,7 @@ def test_a_hard_target_bounds_memory_history_and_all_blocks():
 
 def test_a_soft_target_bounds_blocks_by_growth_and_window():
     history = sized(("user", 100), ("assistant", 18_000), ("user", 100))
-    assert room(history, limit=terms(), memory=3_000) == 2_000  # high water is over 30,000
+    assert room(history, limit=terms(), memory=3_000) == FULL  # high water is over 30,000
     assert room(history, limit=terms(room=21_500), memory=3_000) == 300
     small = sized(*[("user", 100)] * 190)
     free = terms(prices=Prices(1.0, 1.0))  # rewriting is free: no growth over the target
@@ -338,7 +342,7 @@ def test_blocks_never_take_more_than_was_filled(wanted, size, wants):
     for at, one in enumerate(wanted):
         history = dialogue(2 * at + 1, size, size)
         granted = max(0, min(one, room(history, blocks, wants=wants)))
-        assert granted <= block_size(20_000)
+        assert granted <= FULL
         blocks[2 * at] = Turn(b"e", (), granted)
     filled = sum(max(REFILL * 2 * size, REFILL_LEAST) for _ in wanted[1:])
-    assert sum(turn.block_tokens for turn in blocks.values()) <= 2_000 + filled
+    assert sum(turn.block_tokens for turn in blocks.values()) <= FULL + filled
