@@ -9,6 +9,7 @@ without the embedder ranking is BM25, without a tree in time the older rounds de
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from memtree import explain, history, pack, tokens
 from memtree.answer import PASSED, Answer, Ask, Shape, assembled, passed
 from memtree.corpus import Corpus
-from memtree.errors import ContextOverflow, NotFound
+from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.history import FactsCache, History
 from memtree.indexing import Indexing, Known
 from memtree.lasting import Lasting
@@ -30,6 +31,8 @@ from memtree.seek import Seeker
 from memtree.unfold import Unfolded, unfold
 
 __all__ = ["Answer", "Ask", "Memory"]
+
+log = logging.getLogger("memtree")
 
 OFF_LOOP_BYTES = 256_000
 
@@ -60,11 +63,11 @@ class Memory:
         """Raises `BadRequest` (unreadable history) and `ContextOverflow`; nothing else."""
         generation = self._indexing.generation(ask.tenant)
         try:
-            return await self._compress(ask)
+            return await self._compress(ask, generation)
         finally:
             self._indexing.drop_forgotten(ask.tenant, generation)
 
-    async def _compress(self, ask: Ask) -> Answer:
+    async def _compress(self, ask: Ask, generation: int) -> Answer:
         posted = await self.read(ask)
         if not len(posted):
             return passed(posted, ask)
@@ -77,16 +80,22 @@ class Memory:
             raise ContextOverflow(decision.limit, decision.tokens)
         if isinstance(decision, pack.Pass):
             if posted.tokens >= pack.THRESHOLD:  # it will need its tree soon
-                self._indexing.prepare_later(posted, ask.expiration_days)
+                self._indexing.prepare_later(posted, ask.expiration_days, generation)
             return passed(posted, ask)
-        known = None
+        known, failed = None, False
         if ask.mode != "fresh":
-            answer, known = await self._lasting.answer(posted, ask, limits, fixed)
+            try:
+                answer, known = await self._lasting.answer(posted, ask, limits, fixed, generation)
+            except Unavailable as error:
+                log.warning("lasting.unavailable code=%s", error.code)
+                answer, failed = None, True
             if answer is not None:
                 if answer.state == PASSED:
-                    self._indexing.prepare_later(posted, ask.expiration_days)
+                    self._indexing.prepare_later(posted, ask.expiration_days, generation)
                 return answer
-        known = known or await self._indexing.prepare(posted, ask.expiration_days)
+        known = known or await self._indexing.prepare(posted, ask.expiration_days, generation)
+        if failed:
+            known.trouble = known.trouble or "store"
         decision = pack.decide(posted, limits, fixed, tree=known.whole)
         if not isinstance(decision, pack.Packed):
             raise AssertionError(f"after stage 1 a history is packed, not {decision}")
@@ -94,21 +103,20 @@ class Memory:
 
     async def index(self, ask: Ask) -> Answer:
         """Index what was posted; the answer has the numbers and no messages."""
+        generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        known = await self._indexing.prepare(posted, ask.expiration_days)
+        known = await self._indexing.prepare(posted, ask.expiration_days, generation)
         answer = replace(passed(posted, ask, known.state), messages=(), sent_tokens=0)
         return known.told(answer)
 
     async def tree(self, ask: Ask) -> dict[str, Any]:
         """The tree over the posted history, wire-shaped (API section 1)."""
-        posted = await self.read(ask)
-        known = await self._newest(posted, ask)
+        posted, known = await self._newest(ask)
         return explain.tree(posted, known.frontier, known.nodes, known.open)
 
     async def outline(self, ask: Ask) -> tuple[History, Frontier, Mapping[bytes, Node]]:
         """History, frontier and nodes, for those who draw the tree."""
-        posted = await self.read(ask)
-        known = await self._newest(posted, ask)
+        posted, known = await self._newest(ask)
         return posted, known.frontier, known.nodes
 
     def pending(self, tenant: str) -> Pending:
@@ -161,9 +169,11 @@ class Memory:
 
     # -- an answer for this request alone ----------------------------------------------------
 
-    async def _newest(self, posted: History, ask: Ask) -> Known:
-        known = await self._indexing.prepare(posted, ask.expiration_days)
-        return await self._indexing.newest(posted, known)
+    async def _newest(self, ask: Ask) -> tuple[History, Known]:
+        generation = self._indexing.generation(ask.tenant)
+        posted = await self.read(ask)
+        known = await self._indexing.prepare(posted, ask.expiration_days, generation)
+        return posted, await self._indexing.newest(posted, known)
 
     async def _fresh(
         self, posted: History, ask: Ask, decision: pack.Packed, known: Known

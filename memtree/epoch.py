@@ -45,7 +45,8 @@ class Epoch(msgspec.Struct, frozen=True, array_like=True):
 class Turn(msgspec.Struct, frozen=True, array_like=True):
     """One request within an epoch. `block`: spans of the recall block before its newest message,
     none where there is nothing to recall. `direct`, `paid`: input cost of the conversation so far
-    in uncached input tokens, sent whole and sent by us; `sent`: tokens of this request."""
+    in uncached input tokens, sent whole and sent by us; `sent`: tokens of this request.
+    `recalled`: the messages (index in the history) that have a block in what is sent."""
 
     epoch: bytes
     block: tuple[Span, ...] = ()
@@ -54,6 +55,7 @@ class Turn(msgspec.Struct, frozen=True, array_like=True):
     direct: float = 0.0
     paid: float = 0.0
     sent: int = 0
+    recalled: tuple[int, ...] = ()
 
 
 _encoder = msgspec.msgpack.Encoder()

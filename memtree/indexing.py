@@ -101,10 +101,9 @@ class Indexing:
         self._under_way: set[bytes] = set()  # addresses, which name their tenant, too
         self._background: set[asyncio.Task[Known]] = set()
 
-    async def prepare(self, posted: History, days: int) -> Known:
+    async def prepare(self, posted: History, days: int, generation: int) -> Known:
         """Find what is indexed, grow it to the end of the history, and hand stage 2 on. `days`:
-        how long it is to be kept from now on."""
-        generation = self.generation(posted.tenant)
+        how long it is to be kept from now on. `generation`: of the request's beginning."""
         known = Known(Frontier(), {})
         try:
             known = await self._find(posted, days)
@@ -124,11 +123,11 @@ class Indexing:
         self.drop_forgotten(posted.tenant, generation)
         return known
 
-    def prepare_later(self, posted: History, days: int) -> None:
+    def prepare_later(self, posted: History, days: int, generation: int) -> None:
         """The same in the background."""
         address = posted.addresses[-1]
         self._under_way.add(address)
-        task = asyncio.create_task(self.prepare(posted, days))
+        task = asyncio.create_task(self.prepare(posted, days, generation))
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         task.add_done_callback(lambda _: self._under_way.discard(address))

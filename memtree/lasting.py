@@ -21,7 +21,6 @@ from memtree import epoch, explain, ledger, pack, recall, tokens
 from memtree.answer import PASSED, Answer, Ask, Shape, assembled, passed
 from memtree.corpus import Corpus
 from memtree.epoch import Epoch, Terms, Turn
-from memtree.errors import Unavailable
 from memtree.history import History
 from memtree.indexing import DAY, Indexing, Known, with_summary
 from memtree.message import MESSAGE_OVERHEAD
@@ -66,13 +65,15 @@ class Request:
         """The very request of the found turn."""
         return self.found is not None and self.here == len(self.posted)
 
-    def blocks(self) -> dict[int, Turn]:
-        """Recall blocks of the found epoch on this chain, by message."""
+    def blocks(self) -> dict[int, Turn] | None:
+        """The recall blocks that the found turn sent, by message; None where one is lost."""
         if self.found is None:
             return {}
-        cut, all_ = self.found.epoch.plan.cut, self.found.blocks
-        on_chain = enumerate(self.posted.addresses[cut + 1 :], start=cut)
-        return {message: all_[one] for message, one in on_chain if one in all_}
+        stored, addresses = self.found.blocks, self.posted.addresses
+        recalled = self.found.turn.recalled
+        if any(addresses[message + 1] not in stored for message in recalled):
+            return None
+        return {message: stored[addresses[message + 1]] for message in recalled}
 
 
 @dataclass(slots=True)
@@ -95,10 +96,10 @@ class Lasting:
         self._indexing, self._seeker = indexing, seeker
 
     async def answer(
-        self, posted: History, ask: Ask, limits: pack.Limits, fixed: int
+        self, posted: History, ask: Ask, limits: pack.Limits, fixed: int, generation: int
     ) -> tuple[Answer | None, Known | None]:
         """An answer, or None where it must be made for this request alone; and what is known of
-        the history, if that was looked up."""
+        the history, if that was looked up. Raises `Unavailable` where epochs cannot be kept."""
         request = Request(
             posted,
             ask,
@@ -107,22 +108,18 @@ class Lasting:
             Terms.of(limits, fixed, ask.window, ask.prices),
             epoch.key(limits, ask.window, ask.prices, self._seeker.recipe, ask.query),
             self._clock.now(),
-            self._indexing.generation(posted.tenant),
+            generation,
         )
-        try:
-            await self._look_up(request)
-            if await self._better_whole(request):
-                return passed(posted, ask, PASSED), None
-            known = await self._indexing.prepare(posted, ask.expiration_days)
-            sending = await self._continued(request, known) or await self._begun(request, known)
-            if sending is None:
-                return None, known
-            turn = await self._kept(request, known, sending)
-        except Unavailable as error:
-            log.warning("lasting.unavailable code=%s", error.code)
-            return None, None
+        await self._look_up(request)
+        if await self._better_whole(request):
+            return passed(posted, ask, PASSED), None
+        known = await self._indexing.prepare(posted, ask.expiration_days, generation)
+        sending = await self._continued(request, known) or await self._begun(request, known)
+        if sending is None:
+            return None, known
+        turn = await self._kept(request, known, sending)
         if turn is None:  # another request was first: what it sends is sent here, too
-            return await self.answer(posted, ask, limits, fixed)
+            return await self.answer(posted, ask, limits, fixed, generation)
         return self._assembled(request, known, sending, turn), known
 
     async def _look_up(self, request: Request) -> None:
@@ -151,20 +148,20 @@ class Lasting:
 
     async def _continued(self, request: Request, known: Known) -> Sending | None:
         """The found epoch, where it takes this history and all that it names is there."""
-        found = request.found
-        if found is None or not self._goes_on(request, found):
+        found, blocks = request.found, request.blocks()
+        if found is None or blocks is None or not self._goes_on(request, found, blocks):
             return None
         nodes = await self._named(request, known, found.epoch.plan)
         if nodes is None:
             log.warning("epoch.lost")
             return None
         text = render(found.epoch.plan, request.posted, nodes)
-        return Sending(found.epoch, nodes, text, request.blocks())
+        return Sending(found.epoch, nodes, text, blocks)
 
-    def _goes_on(self, request: Request, found: Found) -> bool:
+    def _goes_on(self, request: Request, found: Found, sent: Mapping[int, Turn]) -> bool:
         if request.now - found.turn.used > request.ask.prices.lifetime:
             return False  # nothing of it is cached any more: a fresh cut is free
-        blocks = sum(turn.block_tokens for turn in request.blocks().values())
+        blocks = sum(turn.block_tokens for turn in sent.values())
         if request.again:
             return epoch.fits(found.epoch, request.posted, request.terms, blocks)
         wanted = 0
@@ -232,7 +229,8 @@ class Lasting:
             turn = await self._turn(request, known, sending)
         if request.generation != self._indexing.generation(posted.tenant):
             return turn  # deleted meanwhile: answered, and not kept
-        open_ = [known.open] if known.open and not goes_on else []
+        shown = {one.id for one in sending.epoch.plan.outline}
+        open_ = [known.open] if known.open and not goes_on and known.open.id in shown else []
         kept = await self._store.put_turn(
             posted.tenant,
             request.key,
@@ -243,7 +241,7 @@ class Lasting:
             instead_of=found.turn.epoch if found and not goes_on else b"",
             expires=request.now + max(KEPT, request.ask.prices.lifetime),
         )
-        if (kept.epoch, kept.block) != (turn.epoch, turn.block):
+        if (kept.epoch, kept.block, kept.recalled) != (turn.epoch, turn.block, turn.recalled):
             return None
         if kept.block:
             sending.blocks[len(posted) - 1] = kept
@@ -252,8 +250,10 @@ class Lasting:
     async def _turn(self, request: Request, known: Known, sending: Sending) -> Turn:
         posted, found = request.posted, request.found
         block, block_tokens = await self._block(request, known, sending)
-        recalled = block_tokens + sum(turn.block_tokens for turn in sending.blocks.values())
-        sent = request.fixed + sending.epoch.memory + posted.size(sending.epoch.plan.cut) + recalled
+        block_sum = block_tokens + sum(turn.block_tokens for turn in sending.blocks.values())
+        sent = (
+            request.fixed + sending.epoch.memory + posted.size(sending.epoch.plan.cut) + block_sum
+        )
         if found is None:
             direct, paid = ledger.opened(posted, request.fixed, sent, request.ask.prices)
         else:
@@ -267,7 +267,9 @@ class Lasting:
                 sent,
                 request.ask.prices,
             )
-        return Turn(sending.epoch.id, block, block_tokens, request.now, direct, paid, sent)
+        recalled = (*sorted(sending.blocks), *((len(posted) - 1,) if block else ()))
+        now = request.now
+        return Turn(sending.epoch.id, block, block_tokens, now, direct, paid, sent, recalled)
 
     async def _block(
         self, request: Request, known: Known, sending: Sending

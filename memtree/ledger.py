@@ -36,11 +36,11 @@ def _requests(history: History) -> Iterator[int]:
 def costs_little(size: int, history: History, fixed: int, prices: Prices, share: float) -> bool:
     """Whether a first fold to `size` tokens costs at most this share of all that was paid so far.
 
-    Folding writes what is sent anew; the newest round has to be written anyway, and the rest of
-    the history would be read from the provider's cache.
+    Folding writes what is sent anew. What came since the last request has to be written anyway,
+    and the rest of the history would be read from the provider's cache.
     """
-    newest = history.size(history.rounds[-1])
-    extra = prices.write * (size - newest) - prices.read * (history.tokens - newest)
+    cached = _cached(history)
+    extra = prices.write * (size - (history.tokens - cached)) - prices.read * cached
     return extra <= share * direct_cost(history, fixed, prices)
 
 
@@ -48,9 +48,15 @@ def opened(history: History, fixed: int, sent: int, prices: Prices) -> tuple[flo
     """(direct, paid) at a first fold: until now the history went whole. `sent`: tokens of this
     request with system messages and tools."""
     direct = direct_cost(history, fixed, prices)
-    newest = history.size(history.rounds[-1])
-    whole = prices.cost(fixed + history.tokens - newest, newest)
+    cached = _cached(history)
+    whole = prices.cost(fixed + cached if cached else 0, history.tokens - cached)
     return direct, direct - whole + prices.cost(fixed, sent - fixed)
+
+
+def _cached(history: History) -> int:
+    """Tokens of the history at the request before this one."""
+    sizes = list(_requests(history))
+    return sizes[-2] if len(sizes) > 1 else 0
 
 
 def followed(

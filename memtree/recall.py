@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from memtree import fragment
 from memtree.corpus import Corpus
 from memtree.excerpts import Chosen, Units, lopsided
 from memtree.history import History
@@ -42,14 +43,21 @@ def text_of(spans: Sequence[Span], history: History) -> str:
 def before(raw: bytes, block: str) -> bytes:
     """A user message with a block before its text; all other bytes of it stay as they are."""
     fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    content = msgspec.json.decode(fields["content"])
-    if isinstance(content, str):
-        fields["content"] = msgspec.Raw(msgspec.json.encode(block + SEAM + content))
-    else:
-        parts = msgspec.json.decode(fields["content"], type=list[msgspec.Raw])
-        first = msgspec.json.encode({"type": "text", "text": block + SEAM})
-        fields["content"] = msgspec.Raw(msgspec.json.encode([msgspec.Raw(first), *parts]))
-    return msgspec.json.encode(fields)
+    content = _content(bytes(fields["content"]), block + SEAM)
+    try:
+        span = fragment.spans(raw, fields)["content"]
+    except fragment.Twice:  # which of two values counts is the decoder's to say
+        return msgspec.json.encode({**fields, "content": msgspec.Raw(content)})
+    return raw[: span.start] + content + raw[span.end :]
+
+
+def _content(raw: bytes, text: str) -> bytes:
+    """The raw JSON of a content with a text before it: a list gains a first part."""
+    if raw.startswith(b"["):
+        first = msgspec.json.encode({"type": "text", "text": text})
+        rest = raw[1:]
+        return b"[" + first + (b"," if rest.strip() != b"]" else b"") + rest
+    return msgspec.json.encode(text)[:-1] + raw[1:]
 
 
 def chosen(
@@ -144,17 +152,19 @@ _ACKNOWLEDGING = frozenset(
     """a agreed ahead all alright and awesome best bye cheers continue cool correct do done exactly
     excellent fine for go good got great ha haha hello hey hi hmm i it its job just keep k lgtm
     like lol looks love makes me much nice nope no now of ok okay on perfect please proceed ready
-    really right same sense so sounds splendid sure thank thanks that the then this thx to too
+    really right s same sense so sounds splendid sure thank thanks that the then this thx to too
     try u understood very want wonderful works wow yeah yep yes you
     ja nein danke gut weiter genau bitte oui non merci bien sí si gracias vale sim não obrigado
     да нет спасибо хорошо 好 好的 谢谢 是 是的 继续 はい ありがとう 네 감사합니다""".split()
 )
 _ACKNOWLEDGEMENT_WORDS = 8
+_SHORT = 120  # characters
+_ASKING = re.compile(r"[?？؟\d]")
 
 
 def is_acknowledgement(text: str) -> bool:
     """Whether a message asks for nothing: "ok, thanks", "sounds good, go ahead"."""
-    words = _WORD.findall(text.lower()[:400])
-    if len(words) > _ACKNOWLEDGEMENT_WORDS or "?" in text or re.search(r"\d", text):
+    words = _WORD.findall(text.lower()[:_SHORT])
+    if len(words) > _ACKNOWLEDGEMENT_WORDS or _ASKING.search(text) or len(text) > _SHORT:
         return False
     return all(word in _ACKNOWLEDGING for word in words)

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
+from memtree import fragment
 from memtree.errors import BadRequest
+from memtree.fragment import Span, Twice
 from memtree.message import Message
 
 OWN_FIELDS = frozenset(
@@ -37,18 +38,7 @@ OWN_FIELDS = frozenset(
 )
 OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: larger bodies are read off the event loop
 
-_KEY = re.compile(rb'[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
-_NEXT = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
-
 Result = TypeVar("Result")
-
-
-class Span(NamedTuple):
-    """A field in the body: its key begins at `key`, its value is [start, end)."""
-
-    key: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +114,12 @@ def split(raw: bytes) -> Body:
             message = f"{place} holds half a surrogate pair, which is no character"
             raise BadRequest(message, param=place) from error
         raise BadRequest(f"the body is not valid JSON: {_reason(error)}") from error
-    spans = _spans(raw, fields)
+    try:
+        spans = fragment.spans(raw, fields)
+    except Twice as error:
+        name = error.name[:64]
+        message = f"{name or 'a field'} stands twice in the body"
+        raise BadRequest(message, param=name or None) from error
     _check_utf8(raw, spans)
     return Body(raw, spans)
 
@@ -157,28 +152,6 @@ async def off_loop(size: int, work: Callable[[], Result]) -> Result:
     if size > OFF_LOOP_BYTES:
         return await asyncio.to_thread(work)
     return work()
-
-
-def _spans(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, Span]:
-    """Walk over an object that is known to be sound; `fields` tells how long each value is."""
-    spans: dict[str, Span] = {}
-    at = raw.index(b"{") + 1
-    while match := _KEY.match(raw, at):
-        key = msgspec.json.decode(match[1], type=str)
-        value = bytes(fields[key])
-        # The decoder keeps the last of several values, so an earlier one differs or was seen.
-        if key in spans or not raw.startswith(value, match.end()):
-            raise BadRequest(f"{key[:64]} stands twice in the body", param=key[:64])
-        spans[key] = Span(match.start(1), match.end(), match.end() + len(value))
-        at = _end(raw, spans[key].end)
-    if len(spans) != len(fields) or raw[at : at + 1] != b"}":
-        raise BadRequest("a field stands twice in the body")
-    return spans
-
-
-def _end(raw: bytes, at: int) -> int:
-    match = _NEXT.match(raw, at)
-    return match.end() if match else at
 
 
 def _check_utf8(raw: bytes, spans: Mapping[str, Span]) -> None:
