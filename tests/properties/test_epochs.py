@@ -250,9 +250,9 @@ class Walk(RuleBasedStateMachine):
 
 
 class TestWalk(Walk.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(max_examples=4, stateful_step_count=8, deadline=None)
+    settings = settings(max_examples=3, stateful_step_count=8, deadline=None)
 
 
 @pytest.mark.slow
 class TestWalkAtLength(Walk.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+    settings = settings(max_examples=16, stateful_step_count=20, deadline=None)

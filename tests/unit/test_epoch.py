@@ -301,6 +301,13 @@ def test_what_was_filled_before_a_block_is_not_filled_again():
     assert room(history, {2: Turn(b"e", (), 800)}) == FULL - 800 + REFILL_LEAST
 
 
+def test_blocks_count_in_the_order_of_their_messages():
+    history = dialogue(7, 100, 500)
+    blocks = asked(FULL, 100, 300)
+    backwards = dict(reversed(blocks.items()))
+    assert room(history, backwards) == room(history, blocks)
+
+
 def test_a_full_bucket_does_not_save_up():
     history = dialogue(11, 100, 2_900)
     assert room(history, {8: Turn(b"e", (), FULL)}) == int(REFILL * 3_000)
