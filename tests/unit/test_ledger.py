@@ -148,8 +148,10 @@ def test_a_shorter_request_than_the_one_before_writes_nothing():
 @settings(max_examples=25)
 @given(histories, fixed_sizes, prices, st.integers(0, 900), st.floats(0, 0.2))
 def test_whether_a_fold_costs_little(history, fixed, price, size, share):
-    """The extra cost against sending the rest from the cache, as a share of what was paid."""
-    newest = history.size(history.rounds[-1])
+    """The extra cost against sending the rest from the cache, as a share of what was paid.
+    Since the last request the assistant's answer and what follows it are new."""
+    *earlier, _ = asked_at(history)
+    newest = history.size(earlier[-1] if earlier else 0)
     folding = price.write * size
     going_on = price.read * (history.tokens - newest) + price.write * newest
     found = costs_little(size, history, fixed, price, share)
