@@ -326,10 +326,11 @@ async def test_auto_passes_while_folding_costs_much_and_stable_folds_before() ->
 
 @pytest.mark.parametrize("mode", ["auto", "stable"])
 async def test_hard_targets_are_never_passed(world: World, mode: str) -> None:
-    made = story(301)
-    for end in range(21, 301, 20):
-        answer = await world.ask(made[:end], mode=mode, hard=True)
+    made, folded = story(401), 0
+    for end in range(241, 401, 20):  # where a soft target would pass for a while
+        answer = await world.ask(made[:end], mode=mode, hard=True, target=20_000)
         await world.used.close()
-        if answer.raw_tokens >= 10_000:
-            assert answer.changed
-            assert size_of(answer) <= 4_000
+        assert answer.changed == (answer.raw_tokens > 20_000)
+        assert size_of(answer) <= 20_000
+        folded += answer.changed
+    assert folded > 2
