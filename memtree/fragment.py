@@ -1,0 +1,48 @@
+"""Where the fields of a JSON object stand in its bytes, so that one can be changed and the rest
+stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+_KEY = re.compile(rb'[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+_NEXT = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
+
+
+class Span(NamedTuple):
+    """A field: its key begins at `key`, its value is [start, end)."""
+
+    key: int
+    start: int
+    end: int
+
+
+class Twice(ValueError):
+    """A key stands twice; `name` says which, empty where that is not known."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def spans(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, Span]:
+    """Walk over an object that is known to be sound; `fields` tells how long each value is.
+    Raises `Twice`: two readers of such an object may see two different ones."""
+    found: dict[str, Span] = {}
+    at = raw.index(b"{") + 1
+    while match := _KEY.match(raw, at):
+        key = msgspec.json.decode(match[1], type=str)
+        value = bytes(fields[key])
+        # The decoder keeps the last of several values, so an earlier one differs or was seen.
+        if key in found or not raw.startswith(value, match.end()):
+            raise Twice(key)
+        found[key] = Span(match.start(1), match.end(), match.end() + len(value))
+        after = _NEXT.match(raw, found[key].end)
+        at = after.end() if after else found[key].end
+    if len(found) != len(fields) or raw[at : at + 1] != b"}":
+        raise Twice("")
+    return found
