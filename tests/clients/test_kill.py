@@ -20,7 +20,7 @@ QUESTION = {"role": "user", "content": "Which limit did we set for the invoice, 
 
 
 def ask(server: Server, history: list[dict[str, Any]]) -> dict[str, Any]:
-    body = {"messages": [*history, QUESTION], "target_tokens": 4000}
+    body = {"messages": [*history, QUESTION], "target_tokens": 4000, "mode": "fresh"}
     answer = server.post("/v1/context_memory", body, **KEY)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
