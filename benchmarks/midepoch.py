@@ -1,24 +1,26 @@
 """Evidence recall in `stable` mode, the question asked in the middle of an epoch, beside the same
 question unfolded for (`fresh`).
 
-A conversation is replayed turn by turn; each question is a branch at its end, so that none meets
-what another one left.
+A conversation is replayed turn by turn; each question is a branch of it, so that none meets what
+another one left: at its end, or some turns before, since the end is one place in one epoch only.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchmarks.data import ADVERSARIAL, Conversation
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, asked, evidence, open_subject, percent, share
 from memtree.compress import Ask
+from memtree.message import Message
 
 LOCOMO_TARGETS, BEAM_TARGET = (2_000, 4_000, 8_000), 8_000
 GOAL = 0.93
 TURNS = 40  # of a long chat, the last ones are replayed; an epoch is shorter
+BACK = (0, 3, 6, 9)  # user messages before the end at which questions branch off, by turns
 LONG_SIZES = ("500k", "1m")
 WINDOW = 128_000 + time.time_ns() % 50_000  # no epoch of an earlier run on a kept database goes on
 
@@ -61,33 +63,44 @@ async def _measure(
     pair = Pair()
     for chat in chats:
         await subject.learn(chat.id, chat.messages)
-        epoch = await _replay(subject, chat, target, last)
-        for probe in chat.probes:
+        epochs = await _replay(subject, chat, target, last)
+        asks = [len(chat.messages), *reversed(epochs)]  # a question stands where the user's would
+        for number, probe in enumerate(chat.probes):
+            end = asks[BACK[number % len(BACK)]]
+            history = chat.messages[:end]
             texts = evidence(probe, role)
-            if not texts or probe.kind == ADVERSARIAL:
+            if probe.kind == ADVERSARIAL or not _told(texts, history):
                 continue
-            once = await subject.question(chat.id, chat.messages, probe.question, target)
-            ask = asked(chat.id, chat.messages, probe.question, target)
+            once = await subject.question(chat.id, history, probe.question, target)
+            ask = asked(chat.id, history, probe.question, target)
             ask = replace(ask, mode="stable", window=WINDOW)
             answer, reply = await subject.answered(ask, f"{chat.id} at {target}, mid-epoch")
             pair.once.append(share(texts, once.visible))
             pair.mid.append(share(texts, reply.visible))
-            pair.kept.append(float(answer.epoch == epoch))
+            before = max((at for at in epochs if at < end), default=-1)
+            pair.kept.append(float(answer.epoch == epochs.get(before)))
             pair.blocks.append(answer.recall_tokens)
     return pair
 
 
+def _told(texts: Sequence[str], history: Sequence[Message]) -> bool:
+    """All evidence stands in this part of the conversation."""
+    said = "\n".join(message.text for message in history)
+    return bool(texts) and all(text in said for text in texts)
+
+
 async def _replay(
     subject: Subject, chat: Conversation, target: int, last: int | None
-) -> str | None:
-    """Each user message in its turn; returns the epoch that stands at the end."""
-    ends = [i + 1 for i, message in enumerate(chat.messages) if message.role == "user"]
-    epoch = None
-    for end in ends[-last:] if last else ends:
-        posted = chat.messages[:end]
+) -> dict[int, str | None]:
+    """Each user message in its turn; returns the epoch after each of them."""
+    users = [index for index, message in enumerate(chat.messages) if message.role == "user"]
+    epochs: dict[int, str | None] = {}
+    for index in users[-last:] if last else users:
+        posted = chat.messages[: index + 1]
         ask = Ask(chat.id, posted, target=target, hard=True, window=WINDOW, mode="stable")
-        epoch = (await subject.compress(ask, f"{chat.id} at {target}, message {end}")).epoch
-    return epoch
+        answer = await subject.compress(ask, f"{chat.id} at {target}, message {index}")
+        epochs[index] = answer.epoch
+    return epochs
 
 
 def _rows(name: str, pair: Pair) -> list[Row]:
@@ -96,6 +109,7 @@ def _rows(name: str, pair: Pair) -> list[Row]:
         Row(f"{name}, mid-epoch", mid, "%"),
         Row(f"{name}, one-shot", once, "%"),
         Row(f"{name}, mid-epoch over one-shot", mid / once if once else 0.0, "", GOAL),
+        Row(f"{name}, questions", len(pair.kept)),
         Row(f"{name}, questions that kept the epoch", percent(pair.kept), "%"),
         Row(f"{name}, recall blocks in an answer", sum(pair.blocks) / len(pair.blocks), "tokens"),
     ]

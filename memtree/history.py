@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Protocol
 
 from memtree import address, tokens
@@ -46,6 +47,7 @@ class History:
     posted: tuple[int, ...]
     rounds: tuple[int, ...]
     addresses: tuple[bytes, ...]
+    totals: tuple[int, ...]  # tokens of the first i messages: one entry more
     system: tuple[tuple[int, Message], ...]  # (posted index, message)
     system_tokens: int
     volatile: Volatile
@@ -62,7 +64,7 @@ class History:
 
     def size(self, start: int = 0, end: int | None = None) -> int:
         """Tokens of messages [start, end)."""
-        return sum(fact.tokens for fact in self.facts[start:end])
+        return self.totals[len(self.facts) if end is None else end] - self.totals[start]
 
     def round_ends(self) -> Iterator[tuple[int, int]]:
         """(first, end) of each round."""
@@ -92,6 +94,7 @@ def read(
         posted=tuple(kept),
         rounds=tuple(rounds),
         addresses=(start, *chain),
+        totals=(0, *accumulate(fact.tokens for fact in facts)),
         system=system,
         system_tokens=sum(met[index].tokens for index, _ in system),
         volatile=volatile,

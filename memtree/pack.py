@@ -84,7 +84,7 @@ def decide(
     target = min(limits.target, room)
     if total <= room and (total <= target or total < THRESHOLD):
         return Pass()
-    newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
+    newest = history.size(history.rounds[-1])
     if newest > room:
         return Refuse(limits.prompt, fixed + newest)
     if busy and not tree:
@@ -159,7 +159,7 @@ def decay(history: History, first: int, cut: int, budget: int) -> tuple[Span, ..
     for start, end in reversed([r for r in history.round_ends() if first <= r[0] < cut]):
         if share < DECAY_FLOOR:
             break
-        total = max(1, sum(fact.tokens for fact in history.facts[start:end]))
+        total = max(1, history.size(start, end))
         keep = min(1.0, share / total)
         for message in range(start, end):
             spans.extend(_ends(message, len(history.view(message).text), keep))

@@ -126,6 +126,7 @@ def _leads(ranking: Ranking, hidden: NDArray[np.bool_], visible: NDArray[np.bool
 
 # -- what the newest message is ---------------------------------------------------------------
 
+LATE = 200  # messages
 LONG_ANSWERS = 2.0  # mean size of the assistant's messages over the user's: people ask, it works
 
 
@@ -140,8 +141,9 @@ def wants(history: History) -> bool:
     question, or stands in a dialogue where the other side does the work."""
     if any(mark in history.view(len(history) - 1).text for mark in "?？؟"):
         return True
-    mine = [fact.tokens for fact in history.facts if fact.role == "user"]
-    theirs = [fact.tokens for fact in history.facts if fact.role == "assistant"]
+    late = history.facts[-LATE:]
+    mine = [fact.tokens for fact in late if fact.role == "user"]
+    theirs = [fact.tokens for fact in late if fact.role == "assistant"]
     if not theirs:
         return False
     return sum(theirs) / len(theirs) >= LONG_ANSWERS * sum(mine) / len(mine)
