@@ -20,11 +20,11 @@ def test_stopping_drains_the_queue_and_leaves_nothing_behind(
 ) -> None:
     store = tmp_path / "stop.db"
     server = Server(store, "--upstream", "none")
-    # Long enough for the child process, of few passages so that they are embedded in time.
+    # The first is embedded in time, the second is long enough for the child process.
+    small = {"messages": chat(40, words=60), "index_only": True}
     body = {"messages": [*chat(6, words=3_500), *chat(1_100, words=60)], "index_only": True}
-    small = {"messages": chat(220, words=60), "index_only": True}
-    assert server.post("/v1/context_memory", body, authorization="Bearer a").status_code == 202
     assert server.post("/v1/context_memory", small, authorization="Bearer b").status_code == 202
+    assert server.post("/v1/context_memory", body, authorization="Bearer a").status_code == 202
     server.process.send_signal(number)
     assert server.process.wait(60) == 0
     log = server.log.read_text()
