@@ -34,6 +34,7 @@ from memtree.unfold import LASTING, Unfolded, unfold
 
 log = logging.getLogger("memtree")
 
+TRIES = 3  # against rivals; who loses to one agrees with it the next time
 REACH = 512  # newest addresses among which the turn to continue is looked for
 RENEWED = 60.0  # seconds; a repeated request renews its turn no sooner
 KEPT = DAY  # seconds that an epoch is kept after its last use, at least as long as a cache
@@ -96,7 +97,13 @@ class Lasting:
         self._indexing, self._seeker = indexing, seeker
 
     async def answer(
-        self, posted: History, ask: Ask, limits: pack.Limits, fixed: int, generation: int
+        self,
+        posted: History,
+        ask: Ask,
+        limits: pack.Limits,
+        fixed: int,
+        generation: int,
+        tries: int = TRIES,
     ) -> tuple[Answer | None, Known | None]:
         """An answer, or None where it must be made for this request alone; and what is known of
         the history, if that was looked up. Raises `Unavailable` where epochs cannot be kept."""
@@ -118,8 +125,10 @@ class Lasting:
         if sending is None:
             return None, known
         turn = await self._kept(request, known, sending)
-        if turn is None:  # another request was first: what it sends is sent here, too
-            return await self.answer(posted, ask, limits, fixed, generation)
+        if turn is None and tries:  # another one was first: what it sends is sent here, too
+            return await self.answer(posted, ask, limits, fixed, generation, tries - 1)
+        if turn is None:
+            return None, known
         return self._assembled(request, known, sending, turn), known
 
     async def _look_up(self, request: Request) -> None:
