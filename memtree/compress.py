@@ -79,6 +79,7 @@ class Memory:
         if isinstance(decision, pack.Refuse):
             raise ContextOverflow(decision.limit, decision.tokens)
         if isinstance(decision, pack.Pass):
+            self._indexing.passed(posted)
             if posted.tokens >= pack.THRESHOLD:  # it will need its tree soon
                 self._indexing.prepare_later(posted, ask.expiration_days, generation)
             return passed(posted, ask)
@@ -91,6 +92,7 @@ class Memory:
                 answer, failed = None, True
             if answer is not None:
                 if answer.state == PASSED:
+                    self._indexing.passed(posted)
                     self._indexing.prepare_later(posted, ask.expiration_days, generation)
                 return answer
         known = known or await self._indexing.prepare(posted, ask.expiration_days, generation)

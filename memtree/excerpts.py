@@ -21,7 +21,7 @@ PATIENCE = 40  # candidates in a row that may fail to fit
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Why a span is in the plan: `reason` is excerpt, user, rule or ask."""
+    """Why a span is in the plan: `reason` is excerpt, user, rule, ask or trail."""
 
     span: Span
     tokens: int
@@ -43,7 +43,7 @@ class Units:
         self._corpus = corpus
         sizes = np.bincount(corpus.message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
         self._message_tokens = sizes
-        self._taken = {one.span.message for one in pinned if one.reason == "ask"}
+        self._taken = {one.span.message for one in pinned if one.reason != "rule"}
         scored = np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]
         newest = np.flatnonzero(allowed & (fused <= 0))[::-1]
         self._order = np.concatenate([scored, newest])

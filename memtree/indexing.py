@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ log = logging.getLogger("memtree")
 
 DAY = 86_400.0
 BUILD_PATIENCE = 20.0  # seconds that a request waits for stage 1 before older rounds decay
+PASSED_KEPT = 20_000
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
 
 
@@ -98,7 +100,7 @@ class Indexing:
         self._nodes = NodeShelf()
         self._corpora = Shelf()
         self._generations: dict[str, int] = {}
-        self._under_way: set[bytes] = set()  # addresses, which name their tenant, too
+        self._passed: OrderedDict[bytes, None] = OrderedDict()  # addresses
         self._background: set[asyncio.Task[Known]] = set()
 
     async def prepare(self, posted: History, days: int, generation: int) -> Known:
@@ -125,21 +127,25 @@ class Indexing:
 
     def prepare_later(self, posted: History, days: int, generation: int) -> None:
         """The same in the background."""
-        address = posted.addresses[-1]
-        self._under_way.add(address)
         task = asyncio.create_task(self.prepare(posted, days, generation))
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-        task.add_done_callback(lambda _: self._under_way.discard(address))
 
     async def close(self) -> None:
         """Let what goes on in the background come to its end."""
         if self._background:
             await asyncio.gather(*self._background, return_exceptions=True)
 
+    def passed(self, posted: History) -> None:
+        """Remember that a history went whole."""
+        self._passed[posted.addresses[-1]] = None
+        while len(self._passed) > PASSED_KEPT:
+            self._passed.popitem(last=False)
+
     async def met(self, posted: History) -> bool:
-        """Whether a prefix of it is indexed, or about to be: its conversation went through here."""
-        if not self._under_way.isdisjoint(posted.addresses):
+        """Whether a prefix of it is indexed, or went whole lately: its conversation goes through
+        here, so the provider has it cached."""
+        if any(address in self._passed for address in posted.addresses[1:]):
             return True
         return await covering(self._store, posted) is not None
 
@@ -160,6 +166,7 @@ class Indexing:
         """Let go of what is kept at hand."""
         self._nodes.forget(tenant)
         self._corpora.forget(tenant)
+        self._passed.clear()  # addresses do not tell whose they are
 
     def drop_forgotten(self, tenant: str, generation: int) -> None:
         """What a request that began in this generation may have put at hand since a deletion."""

@@ -22,6 +22,8 @@ from memtree.pack import WRAPPER
 from memtree.plan import Plan, Span, outline_line, render
 from memtree.rank import Ranking
 
+TRAIL_REACH = 40  # messages before the cut
+
 Count = Callable[[str], int]
 
 
@@ -32,13 +34,16 @@ class Split:
     outline: tuple[tuple[float, ...], tuple[float, ...]]
     rules: float
     ask: float
+    trail: float
     user: float  # docs/decisions/0005
 
 
 # An answer for the present question lives on excerpts; a message that stays for many turns on its
 # outline, because excerpts chosen for one question are nearly worthless for another.
-ONE_SHOT = Split(((2_000, 4_000, 8_000), (0.10, 0.15, 0.20)), rules=0.05, ask=0.1, user=0.5)
-LASTING = Split(((500, 2_000), (0.3, 0.5)), rules=0.15, ask=0.57, user=0.5)
+ONE_SHOT = Split(
+    ((2_000, 4_000, 8_000), (0.10, 0.15, 0.20)), rules=0.05, ask=0.1, trail=0, user=0.5
+)
+LASTING = Split(((500, 2_000), (0.3, 0.5)), rules=0.15, ask=0.57, trail=0.2, user=0.5)
 
 
 @dataclass(slots=True)
@@ -135,7 +140,23 @@ def _pins(
             left -= tokens + LABEL
             pins.append(Chosen(span, tokens, "rule", -1))
     room = budget - WRAPPER - sum(one.tokens + LABEL for one in pins)
-    return pins + _ask(history, cut, min(room, int(split.ask * budget)), count)
+    asked = _ask(history, cut, min(room, int(split.ask * budget)), count)
+    if not asked:
+        return pins
+    room -= sum(one.tokens + LABEL for one in asked)
+    return [*pins, *asked, *_trail(history, asked[0], cut, min(room, int(split.trail * budget)))]
+
+
+def _trail(history: History, asked: Chosen, cut: int, room: int) -> Iterator[Chosen]:
+    """What the assistant said and called last in the cut part of a tool loop, newest first: the
+    loop goes on where it was, and names the files and commands that it was at."""
+    for index in range(cut - 1, max(asked.span.message, cut - TRAIL_REACH), -1):
+        fact = history.facts[index]
+        if fact.role == "assistant" and fact.tokens + LABEL <= room:
+            room -= fact.tokens + LABEL
+            text = history.view(index).text
+            if text.strip():
+                yield Chosen(Span(index, 0, len(text)), fact.tokens, "trail", -1)
 
 
 def _rules(corpus: Corpus, cut: int) -> Iterator[Span]:
