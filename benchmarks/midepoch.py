@@ -34,6 +34,12 @@ class Pair:
     kept: list[float] = field(default_factory=list)
     blocks: list[float] = field(default_factory=list)
 
+    def ratio(self, only_kept: bool) -> float:
+        pairs = zip(self.mid, self.once, self.kept, strict=True)
+        found = [(mid, once) for mid, once, kept in pairs if kept or not only_kept]
+        once = sum(one for _, one in found)
+        return sum(mid for mid, _ in found) / once if once else 0.0
+
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
@@ -104,11 +110,11 @@ async def _replay(
 
 
 def _rows(name: str, pair: Pair) -> list[Row]:
-    mid, once = percent(pair.mid), percent(pair.once)
     return [
-        Row(f"{name}, mid-epoch", mid, "%"),
-        Row(f"{name}, one-shot", once, "%"),
-        Row(f"{name}, mid-epoch over one-shot", mid / once if once else 0.0, "", GOAL),
+        Row(f"{name}, mid-epoch", percent(pair.mid), "%"),
+        Row(f"{name}, one-shot", percent(pair.once), "%"),
+        Row(f"{name}, mid-epoch over one-shot", pair.ratio(False), "", GOAL),
+        Row(f"{name}, the same where the epoch was kept", pair.ratio(True)),
         Row(f"{name}, questions", len(pair.kept)),
         Row(f"{name}, questions that kept the epoch", percent(pair.kept), "%"),
         Row(f"{name}, recall blocks in an answer", sum(pair.blocks) / len(pair.blocks), "tokens"),

@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from benchmarks.data import ADVERSARIAL, Conversation
 from benchmarks.report import Row, promises
 from benchmarks.session import SMALL, first
-from benchmarks.subject import Bench, Subject, asked, evidence, open_subject, percent, share
+from benchmarks.subject import (
+    Bench,
+    Subject,
+    asked,
+    evidence,
+    open_subject,
+    percent,
+    share,
+    with_parts,
+)
 from indexer.inprocess import NoQueue
 from memtree.compress import Ask
 
@@ -33,7 +42,7 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
         open_subject(bench.keep, "provisional") as indexed,
         open_subject(None, "cold") as cold,
     ):
-        cold.runtime.memory._queue = NoQueue()  # vectors never come
+        cold.runtime = with_parts(cold.runtime, queue=NoQueue())  # vectors never come
         pair = await _measure(cold, indexed, bench.data.locomo(), LOCOMO_TARGET)
         rows = _rows(f"locomo at {LOCOMO_TARGET}", pair)
         pair = await _measure(cold, indexed, bench.data.beam("100k"), BEAM_TARGET, "user")

@@ -14,14 +14,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from benchmarks.report import Row, promises
-from benchmarks.subject import Bench, Subject, open_subject
+from benchmarks.subject import Bench, Subject, open_subject, with_parts
 from memtree.compress import Ask
 from memtree.message import Message
 
 TARGET = 20_000
 SMALL = 100_000
 REPEATS, TURNS = 15, 15
-READS = frozenset({"frontiers", "nodes", "descendants", "vectors"})
+READS = frozenset(
+    {"frontiers", "nodes", "descendants", "vectors", "latest", "newest_summaries", "summaries"}
+)
+MODES = ("fresh", "stable")
 
 
 class CountingStore:
@@ -41,7 +44,7 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     history = bench.data.coding_session()
     async with open_subject(None, "session") as subject:
         store = CountingStore(subject.runtime.store)
-        subject.runtime.memory._store = store
+        subject.runtime = with_parts(subject.runtime, store=store)
         small = await _measure(subject, store, "100k", first(history, SMALL))
         large = await _measure(subject, store, "1m", history)
         on_disk = sum(f.stat().st_size for f in subject.path.parent.glob(f"{subject.path.name}*"))
@@ -50,12 +53,15 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
         *small,
         *large,
         Row("1m event loop blocked longest", blocked, "ms", 25, at_most=True),
-        Row(
-            "warm turn, 1m over 100k",
-            _of(large, "warm turn") / _of(small, "warm turn"),
-            "x",
-            12,
-            True,
+        *(
+            Row(
+                f"warm turn {mode}, 1m over 100k",
+                _of(large, f"warm turn {mode}") / _of(small, f"warm turn {mode}"),
+                "x",
+                12,
+                True,
+            )
+            for mode in MODES
         ),
         Row("database", on_disk / 2**20, "MiB"),
         Row("peak RSS, the posted data in it", _peak(), "MiB"),
@@ -79,11 +85,7 @@ async def _measure(
     repeated = [
         await _timed(lambda: _compress(subject, name, history[:base])) for _ in range(REPEATS)
     ]
-    turns, reads = [], []
-    for turn in range(1, TURNS + 1):
-        before, end = store.reads, base + 2 * turn
-        turns.append(await _timed(lambda end=end: _compress(subject, name, history[:end])))  # type: ignore[misc]
-        reads.append(store.reads - before)
+    warm = [row for mode in MODES for row in await _turns(subject, store, name, history, mode)]
     await _checked(subject, name, history)
     whole = name == "1m"
     return [
@@ -92,15 +94,31 @@ async def _measure(
         Row(f"{name} embedded after", embedded, "s"),
         Row(f"{name} indexing", size / embedded * 60, "tokens/min", 300_000 if whole else None),
         Row(f"{name} repeated request p50", statistics.median(repeated), "ms", 100, True),
-        Row(f"{name} warm turn p50", statistics.median(turns), "ms"),
-        Row(f"{name} warm turn, slowest", max(turns), "ms"),
-        Row(f"{name} store reads a warm turn, most", max(reads), "", 16, True),
+        *warm,
     ]
 
 
-async def _compress(subject: Subject, name: str, history: Sequence[Message]) -> Any:
+async def _turns(
+    subject: Subject, store: CountingStore, name: str, history: Sequence[Message], mode: str
+) -> list[Row]:
+    """The last turns of the history, one by one."""
+    turns, reads = [], []
+    for end in range(len(history) - 2 * TURNS + 2, len(history) + 1, 2):
+        before = store.reads
+        turns.append(await _timed(lambda end=end: _compress(subject, name, history[:end], mode)))  # type: ignore[misc]
+        reads.append(store.reads - before)
+    return [
+        Row(f"{name} warm turn {mode}, p50", statistics.median(turns), "ms"),
+        Row(f"{name} warm turn {mode}, slowest", max(turns), "ms"),
+        Row(f"{name} store reads a warm turn {mode}, most", max(reads), "", 16, True),
+    ]
+
+
+async def _compress(
+    subject: Subject, name: str, history: Sequence[Message], mode: str = "fresh"
+) -> Any:
     posted = tuple(Message(message.raw) for message in history)
-    return await subject.runtime.memory.compress(_asked(name, posted))
+    return await subject.runtime.memory.compress(_asked(name, posted, mode))
 
 
 async def _checked(subject: Subject, name: str, history: Sequence[Message]) -> None:
@@ -108,8 +126,8 @@ async def _checked(subject: Subject, name: str, history: Sequence[Message]) -> N
     await subject.answer(_asked(name, posted), f"{name}, {len(posted)} messages")
 
 
-def _asked(name: str, posted: tuple[Message, ...]) -> Ask:
-    return Ask(name, posted, target=TARGET, hard=True, mode="fresh")
+def _asked(name: str, posted: tuple[Message, ...], mode: str = "fresh") -> Ask:
+    return Ask(name, posted, target=TARGET, hard=True, mode=mode)
 
 
 async def _timed(work: Callable[[], Awaitable[Any]]) -> float:

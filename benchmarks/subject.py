@@ -5,14 +5,16 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.data import Data, Probe
 from benchmarks.invariants import Reply, Tally, violations
-from indexer.runtime import Runtime, open_runtime
-from memtree.compress import Answer, Ask
+from indexer.runtime import Runtime, SystemClock, open_runtime
+from memtree.compress import Answer, Ask, Memory
 from memtree.config import Settings
+from memtree.facts import FactsMemory
 from memtree.message import Message
 
 
@@ -65,6 +67,19 @@ def asked(tenant: str, messages: Sequence[Message], question: str, target: int) 
     """A question after a history, which is unfolded for it under a hard target."""
     newest = Message.of({"role": "user", "content": question})
     return Ask(tenant, (*messages, newest), target=target, hard=True, mode="fresh")
+
+
+def with_parts(runtime: Runtime, *, store: Any = None, queue: Any = None) -> Runtime:
+    """The same with another store or queue before the memory."""
+    memory = Memory(
+        store or runtime.store,
+        runtime.memory._indexing._builder,
+        queue or runtime.queue,
+        SystemClock(),
+        embedder=runtime.embedder,
+        facts=FactsMemory(0),
+    )
+    return replace(runtime, memory=memory)
 
 
 @asynccontextmanager
