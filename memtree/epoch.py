@@ -109,11 +109,10 @@ def _hash(data: bytes) -> bytes:
     return blake2b(data, digest_size=ID_BYTES).digest()
 
 
-def stays(epoch: Epoch, history: History, terms: Terms, block_tokens: int, wanted: int) -> bool:
-    """Whether the epoch takes this history, too. Sizes count the memory message and posted
-    rounds; recall blocks (`block_tokens`, and `wanted` for another one) count only where a limit
-    is hard."""
-    if not fits(epoch, history, terms, block_tokens + (wanted if terms.hard else 0)):
+def stays(epoch: Epoch, history: History, terms: Terms, block_tokens: int) -> bool:
+    """Whether the epoch takes this history, too. Its growth counts the memory message and posted
+    rounds; recall blocks (`block_tokens`) count only for what may be sent at all."""
+    if not fits(epoch, history, terms, block_tokens):
         return False
     return epoch.memory + history.size(epoch.plan.cut) <= high_water(epoch, history, terms)
 
@@ -157,8 +156,8 @@ REFILL, REFILL_LEAST = 0.33, 400  # of what is appended, and tokens for each mes
 RESERVE = 0.75  # of a full bucket is left to messages that ask for something
 
 
-# Of a block, that a question must find room for under a hard target, or an epoch ends: a small
-# target is for answers, a large one for long epochs
+# Of a block, that a question must find in an epoch under a hard target, or the epoch ends. A small
+# target is for answers, a large one for long epochs.
 WANTED, LARGE_WANTED, LARGE_TARGET = 0.9, 0.5, 10_000
 
 
@@ -168,9 +167,15 @@ def block_size(target: int) -> int:
     return max(usual, int(LARGE_SHARE * target))
 
 
-def wanted(target: int) -> int:
-    """The room that a question must find in an epoch under a hard target."""
-    return int((WANTED if target < LARGE_TARGET else LARGE_WANTED) * block_size(target))
+def serves(
+    epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn], wants: bool
+) -> bool:
+    """Whether the newest message finds enough room for its block, if it asks for something. The
+    bucket does not count: with it, in a dialogue of long answers every turn would end an epoch."""
+    if not terms.hard or not wants:
+        return True
+    share = WANTED if terms.target < LARGE_TARGET else LARGE_WANTED
+    return _left(epoch, history, terms, blocks) >= share * block_size(terms.target)
 
 
 def block_room(
@@ -182,17 +187,20 @@ def block_room(
     Blocks live on a bucket that is full when the epoch begins and fills with what is appended, so
     that a chat of short messages does not consist of excerpts.
     """
-    used = sum(turn.block_tokens for turn in blocks.values())
-    size = epoch.memory + history.size(epoch.plan.cut) + used
-    limit = terms.target if terms.hard else min(terms.room, _soft(epoch, history, terms))
     level = _bucket(epoch, history, terms, blocks)
     if not wants:
         level -= RESERVE * block_size(terms.target)
-    return int(min(limit - size, level))
+    return int(min(_left(epoch, history, terms, blocks), level))
 
 
-def _soft(epoch: Epoch, history: History, terms: Terms) -> float:
-    return max(terms.target, high_water(epoch, history, terms))
+def _left(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn]) -> float:
+    """Tokens between what is sent and the most that may be."""
+    size = epoch.memory + history.size(epoch.plan.cut)
+    used = sum(turn.block_tokens for turn in blocks.values())
+    if terms.hard:
+        return terms.target - size - used
+    most = max(terms.target, high_water(epoch, history, terms))
+    return min(terms.room, most) - size - used
 
 
 def _bucket(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn]) -> float:

@@ -170,13 +170,14 @@ class Lasting:
     def _goes_on(self, request: Request, found: Found, sent: Mapping[int, Turn]) -> bool:
         if request.now - found.turn.used > request.ask.prices.lifetime:
             return False  # nothing of it is cached any more: a fresh cut is free
+        posted, terms = request.posted, request.terms
         blocks = sum(turn.block_tokens for turn in sent.values())
         if request.again:
-            return epoch.fits(found.epoch, request.posted, request.terms, blocks)
-        wanted = 0
-        if not recall.needless(request.posted) and recall.wants(request.posted):
-            wanted = epoch.wanted(request.terms.target)
-        return epoch.stays(found.epoch, request.posted, request.terms, blocks, wanted)
+            return epoch.fits(found.epoch, posted, terms, blocks)
+        wants = not recall.needless(posted) and recall.wants(posted)
+        if not epoch.serves(found.epoch, posted, terms, sent, wants):
+            return False
+        return epoch.stays(found.epoch, posted, terms, blocks)
 
     async def _named(
         self, request: Request, known: Known, plan: Plan

@@ -43,7 +43,7 @@ class Split:
 ONE_SHOT = Split(
     ((2_000, 4_000, 8_000), (0.10, 0.15, 0.20)), rules=0.05, ask=0.1, trail=0, user=0.5
 )
-LASTING = Split(((500, 2_000), (0.3, 0.5)), rules=0.15, ask=0.57, trail=0.2, user=0.5)
+LASTING = Split(((500, 2_000), (0.3, 0.5)), rules=0.2, ask=0.57, trail=0.2, user=0.5)
 
 
 @dataclass(slots=True)

@@ -18,10 +18,12 @@ from memtree.epoch import (
     CEILING,
     GROWTH,
     LARGE_SHARE,
+    LARGE_WANTED,
     REFILL,
     REFILL_LEAST,
     RESERVE,
     SMALL_GROWTH,
+    WANTED,
     Epoch,
     Terms,
     Turn,
@@ -30,6 +32,7 @@ from memtree.epoch import (
     fits,
     high_water,
     mean_round,
+    serves,
     stays,
 )
 from memtree.node import Place
@@ -205,7 +208,7 @@ def test_large_rounds_do_not_end_an_epoch_each_turn():
         first = pack.begin(history, Limits(20_000, False, 100_000), 0)
         one = begun(first.cut, len(history), first.memory + first.recent, first.memory)
         taken = 0
-        while stays(one, dialogue(13 + taken, size, size), terms(), 0, 0):
+        while stays(one, dialogue(13 + taken, size, size), terms(), 0):
             taken += 1
         assert 2 <= taken <= 4
 
@@ -218,19 +221,30 @@ def test_the_mean_is_that_of_the_newest_rounds():
 
 def test_it_stays_up_to_its_high_water_mark_and_no_further():
     one = begun(cut=1, memory=3_000)
-    assert stays(one, sized(("user", 50), *[("user", 100)] * 130), terms(), 0, 0)
-    assert not stays(one, sized(("user", 50), *[("user", 100)] * 131), terms(), 0, 0)
+    assert stays(one, sized(("user", 50), *[("user", 100)] * 130), terms(), 0)
+    assert not stays(one, sized(("user", 50), *[("user", 100)] * 131), terms(), 0)
 
 
 def test_recall_blocks_end_an_epoch_only_where_a_limit_is_hard():
     one, history = begun(memory=3_000), sized(*[("user", 100)] * 100)  # 13,000 with memory
-    assert stays(one, history, terms(20_000), 80_000, 80_000)
-    assert stays(one, history, terms(20_000), 87_000, 1)
-    assert not stays(one, history, terms(20_000), 87_001, 0)  # over the model's window
+    assert stays(one, history, terms(20_000), 80_000)
+    assert stays(one, history, terms(20_000), 87_000)
+    assert not stays(one, history, terms(20_000), 87_001)  # over the model's window
     hard = terms(20_000, hard=True)
-    assert stays(one, history, hard, 5_000, 2_000)
-    assert not stays(one, history, hard, 5_000, 2_001)
-    assert not stays(one, history, hard, 7_001, 0)
+    assert stays(one, history, hard, 7_000)
+    assert not stays(one, history, hard, 7_001)
+
+
+@pytest.mark.parametrize(("target", "share"), [(8_000, WANTED), (20_000, LARGE_WANTED)])
+def test_a_question_ends_an_epoch_that_has_no_room_for_its_block(target, share):
+    one, hard = begun(memory=1_000), terms(target, hard=True)
+    most = target - 1_000 - int(share * block_size(target))
+    room, none = sized(("user", most)), sized(("user", most + 1))
+    assert serves(one, room, hard, {}, True)
+    assert not serves(one, none, hard, {}, True)
+    assert not serves(one, room, hard, {0: Turn(b"", block_tokens=1)}, True)
+    assert serves(one, none, hard, {}, False)
+    assert serves(one, none, terms(target), {}, True)
 
 
 @pytest.mark.parametrize("hard", [False, True])
