@@ -39,7 +39,7 @@ REACH = 512  # newest addresses among which the turn to continue is looked for
 RENEWED = 60.0  # seconds; a repeated request renews its turn no sooner
 KEPT = DAY  # seconds that an epoch is kept after its last use, at least as long as a cache
 # What a first fold may cost more, of all that has been paid so far
-AUTO_SHARE, STABLE_SHARE = 0.02, 0.08
+AUTO_SHARE, STABLE_SHARE = 0.02, 0.05
 
 
 @dataclass(slots=True)
