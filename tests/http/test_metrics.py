@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -173,9 +175,9 @@ BEARER = {"authorization": "Bearer op"}
     ],
 )
 async def test_who_may_read(
-    keys: dict[str, list[str]], changes: dict[str, str], headers: dict[str, str], status: int
+    keys: dict[str, list[str]], changes: dict[str, Any], headers: dict[str, str], status: int
 ):
-    raw = {name: value.encode() for name, value in headers.items()}
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     async with edge(None, keys=FakeKeys(**keys), **changes) as client:
         page = await client.get("/metrics", headers=raw)
     assert page.status_code == status
