@@ -185,11 +185,14 @@ def block_room(
     `wants`: whether it asks for something.
 
     Blocks live on a bucket that is full when the epoch begins and fills with what is appended, so
-    that a chat of short messages does not consist of excerpts.
+    that a chat of short messages does not consist of excerpts. A question under a small hard target
+    is only bounded by that: it is answered now, or `serves` lets a new epoch answer it.
     """
     level = _bucket(epoch, history, terms, blocks)
     if not wants:
         level -= RESERVE * block_size(terms.target)
+    elif terms.hard and terms.target < LARGE_TARGET:
+        level = block_size(terms.target)
     return int(min(_left(epoch, history, terms, blocks), level))
 
 

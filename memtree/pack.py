@@ -113,9 +113,9 @@ def begin(history: History, limits: Limits, fixed: int) -> Packed:
 
 def _cut(history: History, target: int, usual: float, loop: tuple[float, float]) -> tuple[int, int]:
     """The cut and the size of what follows: whole rounds, the newest always, more while they
-    have at most `usual` tokens. In a tool loop the second and the third go up to `loop`."""
+    have at most `usual` tokens. Where tools are at work the second and the third go up to `loop`."""
     starts = history.rounds
-    looping = history.facts[-1].answers is not None
+    looping = any(fact.answers is not None for fact in history.facts[starts[-3:][0] :])
 
     def size(back: int) -> int:
         """Tokens of the round that is `back`-th from the end, 1 the newest."""
