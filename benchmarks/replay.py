@@ -190,7 +190,8 @@ def large_rounds(data: Data) -> Iterator[Replay]:
     results grow by what other tools printed."""
     for capture in data.captures():
         if size(capture.requests[-1]) > ENOUGH:
-            yield replace(_of(capture), large=True)
+            cut_short = len(capture.requests) > 1  # the client compacts before we can save much
+            yield replace(_of(capture), large=not cut_short)
     runs = [one.messages for one in data.trajectories()]
     for number in range(GROWN):
         messages = tuple(_enlarged(joined(runs[number::GROWN]), random.Random(number)))

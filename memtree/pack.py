@@ -128,17 +128,23 @@ def _cut(history: History, target: int, usual: float, loop: tuple[float, float])
         if wider > limit:
             break
         kept, total = kept + 1, wider
-    kept, total = _open_with_assistant(history, size, kept, total, target)
+    widest = max(usual, *loop) if looping and kept <= len(loop) + 1 else 0.0
+    kept, total = _open_with_assistant(history, size, kept, total, target, widest)
     return starts[-kept], total
 
 
 def _open_with_assistant(
-    history: History, size: Callable[[int], int], kept: int, total: int, target: int
+    history: History, size: Callable[[int], int], kept: int, total: int, target: int, widest: float
 ) -> tuple[int, int]:
-    """Strict templates reject user after user: let an assistant round follow the memory message."""
+    """Strict templates reject user after user: let an assistant round follow the memory message.
+    Up to `widest` by one round more, else by one less."""
     starts = history.rounds
     if history.facts[starts[-kept]].role != "user":
         return kept, total
+    if kept < len(starts) and history.facts[starts[-kept - 1]].role == "assistant":
+        wider = total + size(kept + 1)
+        if wider <= widest:
+            return kept + 1, wider
     if kept > 1:
         return kept - 1, total - size(kept)
     if len(starts) > 1 and history.facts[starts[-2]].role == "assistant":
