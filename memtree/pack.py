@@ -113,7 +113,7 @@ def begin(history: History, limits: Limits, fixed: int) -> Packed:
 
 def _cut(history: History, target: int, usual: float, loop: tuple[float, float]) -> tuple[int, int]:
     """The cut and the size of what follows: whole rounds, the newest always, more while they
-    have at most `usual` tokens. Where tools are at work the second and the third go up to `loop`."""
+    have at most `usual` tokens. Where tools are at work the second and third go up to `loop`."""
     starts = history.rounds
     looping = any(fact.answers is not None for fact in history.facts[starts[-3:][0] :])
 
