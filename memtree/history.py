@@ -64,7 +64,8 @@ class History:
 
     def size(self, start: int = 0, end: int | None = None) -> int:
         """Tokens of messages [start, end)."""
-        return self.totals[len(self.facts) if end is None else end] - self.totals[start]
+        last = len(self.facts)
+        return self.totals[last if end is None else min(end, last)] - self.totals[min(start, last)]
 
     def round_ends(self) -> Iterator[tuple[int, int]]:
         """(first, end) of each round."""

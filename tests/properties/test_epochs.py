@@ -137,6 +137,8 @@ class Walk(RuleBasedStateMachine):
     def edit(self, at, seed):
         history = history_of(self.posted)
         asked = [i for i, fact in enumerate(history.facts) if fact.role == "user"]
+        if not asked:
+            return
         index = history.posted[asked[int(at * (len(asked) - 1))]]
         edited = Turn("user", seed, 20).messages()
         self.post(self.posted[:index] + self.marked(edited) + self.posted[index + 1 :])
