@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 from indexer.child import Child
 from memtree import build
@@ -51,11 +51,6 @@ class StageOne:
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return await asyncio.shield(task)
 
-    def expect(self, size: int) -> None:
-        """A tail of about so many tokens is being read: start the child for it meanwhile."""
-        if self._child and size > THREAD_TOKENS:
-            self._children.start()
-
     async def close(self) -> None:
         await self._children.close()
 
@@ -78,15 +73,8 @@ class Children:
         self._threads = ThreadPoolExecutor(limit, "memtree-build")  # one for each child
         self._idle: list[Child] = []
         self._busy: set[Child] = set()
-        self._starting: Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
-
-    def start(self) -> None:
-        """Have a child ready soon. Does not block."""
-        if not self._closed and (self._starting is None or self._starting.done()):
-            self._starting = self._threads.submit(self._start)
-            self._wait_for_idle()
 
     async def grow(self, tail: Tail, parts: int) -> Grown:
         """Raises `OSError` or `EOFError` where a child died, `Unavailable` after `close`."""
@@ -125,10 +113,6 @@ class Children:
         self._threads.submit(_end, idle)
 
     # What follows runs in the threads. Steps on a list or a set are whole, so no lock is needed.
-
-    def _start(self) -> None:
-        if not self._idle and len(self._busy) < self._limit:
-            self._idle.append(Child())
 
     def _call(self, tail: Tail, parts: int) -> Grown:
         child = self._take()

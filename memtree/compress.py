@@ -16,7 +16,6 @@ from typing import Any
 
 from memtree import explain, history, pack, tokens
 from memtree.answer import PASSED, Answer, Ask, Shape, assembled, passed
-from memtree.corpus import Corpus
 from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.history import FactsCache, History
 from memtree.indexing import Indexing, Known
@@ -25,10 +24,8 @@ from memtree.message import MESSAGE_OVERHEAD, Volatile
 from memtree.node import Frontier, Node
 from memtree.plan import Plan, render
 from memtree.ports import Builder, Clock, ContextStore, Embedder, IndexQueue, Pending, Receipt
-from memtree.query import query_text
-from memtree.rank import Ranking
 from memtree.seek import Seeker
-from memtree.unfold import Unfolded, unfold
+from memtree.unfold import Unfolded
 
 __all__ = ["Answer", "Ask", "Memory"]
 
@@ -185,7 +182,7 @@ class Memory:
         rows: Mapping[int, explain.Scored] = {}
         if known.whole:
             known = await self._indexing.newest(posted, known)
-            unfolded, rows = await self._unfolded(posted, ask, decision, known)
+            unfolded, rows = await self._seeker.unfolded(posted, known, decision, ask.query)
         else:
             unfolded = _decayed(posted, decision, known)
         shape = Shape(decision.cut, unfolded.text, unfolded.tokens)
@@ -196,20 +193,6 @@ class Memory:
             explain=lambda: explain.of(posted, unfolded, rows, known.all_nodes),
         )
         return known.told(answer)
-
-    async def _unfolded(
-        self, posted: History, ask: Ask, decision: pack.Packed, known: Known
-    ) -> tuple[Unfolded, Mapping[int, explain.Scored]]:
-        budget = decision.memory - MESSAGE_OVERHEAD
-        nodes, roots = known.all_nodes, known.roots
-
-        def work(corpus: Corpus, ranking: Ranking) -> tuple[Unfolded, Mapping[int, explain.Scored]]:
-            found = unfold(
-                posted, roots, nodes, corpus, ranking, decision.cut, budget, tokens.count
-            )
-            return found, explain.rows_of(found, corpus, ranking)
-
-        return await self._seeker.seek(posted, known, query_text(posted, ask.query), work)
 
 
 def _decayed(posted: History, decision: pack.Packed, known: Known) -> Unfolded:

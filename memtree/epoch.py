@@ -7,6 +7,8 @@ itself meets the newest turn on its own chain, and continues that turn's epoch.
 
     rounds   |-- covered by the plan --|cut|-- recent at the start --|-- appended ... --> H
     turns                                                            t0   t1   t2
+
+What recall blocks may take of an epoch is decided here as well; what they hold, in `recall`.
 """
 
 from __future__ import annotations
@@ -154,8 +156,6 @@ BLOCK_SHARE, BLOCK_MOST, BLOCK_LEAST = 0.35, 2_400, 1_000  # of the target; toke
 LARGE_SHARE = 0.1  # where it is more than that
 REFILL, REFILL_LEAST = 0.33, 400  # of what is appended, and tokens for each message of the user
 RESERVE = 0.75  # of a full bucket is left to messages that ask for something
-
-
 # Of a block, that a question must find in an epoch under a hard target, or the epoch ends. A small
 # target is for answers, a large one for long epochs.
 WANTED, LARGE_WANTED, LARGE_TARGET = 0.9, 0.5, 10_000

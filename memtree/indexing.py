@@ -29,7 +29,7 @@ log = logging.getLogger("memtree")
 
 DAY = 86_400.0
 BUILD_PATIENCE = 20.0  # seconds that a request waits for stage 1 before older rounds decay
-PASSED_KEPT = 20_000
+PASSED_KEPT = 20_000  # addresses of histories that went whole, some 200 bytes each
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
 
 
@@ -100,7 +100,7 @@ class Indexing:
         self._nodes = NodeShelf()
         self._corpora = Shelf()
         self._generations: dict[str, int] = {}
-        self._passed: OrderedDict[bytes, None] = OrderedDict()  # addresses
+        self._passed: OrderedDict[bytes, str] = OrderedDict()  # address -> tenant
         self._background: set[asyncio.Task[Known]] = set()
 
     async def prepare(self, posted: History, days: int, generation: int) -> Known:
@@ -138,7 +138,7 @@ class Indexing:
 
     def passed(self, posted: History) -> None:
         """Remember that a history went whole."""
-        self._passed[posted.addresses[-1]] = None
+        self._passed[posted.addresses[-1]] = posted.tenant
         while len(self._passed) > PASSED_KEPT:
             self._passed.popitem(last=False)
 
@@ -166,7 +166,8 @@ class Indexing:
         """Let go of what is kept at hand."""
         self._nodes.forget(tenant)
         self._corpora.forget(tenant)
-        self._passed.clear()  # addresses do not tell whose they are
+        for address in [one for one, whose in self._passed.items() if whose == tenant]:
+            del self._passed[address]
 
     def drop_forgotten(self, tenant: str, generation: int) -> None:
         """What a request that began in this generation may have put at hand since a deletion."""

@@ -13,24 +13,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from memtree import epoch, explain, ledger, pack, recall, tokens
-from memtree.answer import PASSED, Answer, Ask, Shape, assembled, passed
+from memtree import epoch, ledger, pack, recall, tokens
+from memtree.answer import PASSED, Answer, Ask, passed
 from memtree.corpus import Corpus
 from memtree.epoch import Epoch, Terms, Turn
 from memtree.history import History
 from memtree.indexing import DAY, Indexing, Known, with_summary
 from memtree.message import MESSAGE_OVERHEAD
 from memtree.node import Node
-from memtree.plan import Plan, Span, outline_line, render
+from memtree.plan import Plan, Span, render
 from memtree.ports import Clock, ContextStore, Found
 from memtree.query import query_text
 from memtree.rank import Ranking
 from memtree.seek import Seeker
-from memtree.unfold import LASTING, Unfolded, unfold
+from memtree.sending import Request, Sending, told
+from memtree.unfold import LASTING
 
 log = logging.getLogger("memtree")
 
@@ -40,53 +40,6 @@ RENEWED = 60.0  # seconds; a repeated request renews its turn no sooner
 KEPT = DAY  # seconds that an epoch is kept after its last use, at least as long as a cache
 # What a first fold may cost more, of all that has been paid so far
 AUTO_SHARE, STABLE_SHARE = 0.02, 0.05
-
-
-@dataclass(slots=True)
-class Request:
-    """One request on its way to an answer. `here`: messages of the history of the found turn."""
-
-    posted: History
-    ask: Ask
-    limits: pack.Limits
-    fixed: int
-    terms: Terms
-    key: bytes
-    now: float
-    generation: int
-    found: Found | None = None
-    here: int = 0
-
-    @property
-    def address(self) -> bytes:
-        return self.posted.addresses[-1]
-
-    @property
-    def again(self) -> bool:
-        """The very request of the found turn."""
-        return self.found is not None and self.here == len(self.posted)
-
-    def blocks(self) -> dict[int, Turn] | None:
-        """The recall blocks that the found turn sent, by message; None where one is lost."""
-        if self.found is None:
-            return {}
-        stored, addresses = self.found.blocks, self.posted.addresses
-        recalled = self.found.turn.recalled
-        if any(addresses[message + 1] not in stored for message in recalled):
-            return None
-        return {message: stored[addresses[message + 1]] for message in recalled}
-
-
-@dataclass(slots=True)
-class Sending:
-    """What the answer is made of: an epoch with the nodes that its plan names."""
-
-    epoch: Epoch
-    nodes: Mapping[bytes, Node]
-    text: str
-    blocks: dict[int, Turn] = field(default_factory=dict)
-    unfolded: Unfolded | None = None
-    rows: Mapping[int, explain.Scored] = field(default_factory=dict)
 
 
 class Lasting:
@@ -121,15 +74,15 @@ class Lasting:
         if await self._better_whole(request):
             return passed(posted, ask, PASSED), None
         known = await self._indexing.prepare(posted, ask.expiration_days, generation)
-        sending = await self._continued(request, known) or await self._begun(request, known)
-        if sending is None:
+        made = await self._continued(request, known) or await self._begun(request, known)
+        if made is None:
             return None, known
-        turn = await self._kept(request, known, sending)
+        turn = await self._kept(request, known, made)
         if turn is None and tries:  # another one was first: what it sends is sent here, too
             return await self.answer(posted, ask, limits, fixed, generation, tries - 1)
         if turn is None:
             return None, known
-        return self._assembled(request, known, sending, turn), known
+        return told(request, known, made, turn), known
 
     async def _look_up(self, request: Request) -> None:
         posted = request.posted
@@ -203,17 +156,9 @@ class Lasting:
         if not decision.memory or known.trouble:
             return None
         known = await self._indexing.newest(posted, known)
-        nodes, roots = known.all_nodes, known.roots
-        budget = decision.memory - MESSAGE_OVERHEAD
-
-        def work(corpus: Corpus, ranking: Ranking) -> tuple[Unfolded, Mapping[int, explain.Scored]]:
-            found = unfold(
-                posted, roots, nodes, corpus, ranking, decision.cut, budget, tokens.count, LASTING
-            )
-            return found, explain.rows_of(found, corpus, ranking)
-
-        text = query_text(posted, request.ask.query)
-        unfolded, rows = await self._seeker.seek(posted, known, text, work)
+        unfolded, rows = await self._seeker.unfolded(
+            posted, known, decision, request.ask.query, LASTING
+        )
         memory = unfolded.tokens + MESSAGE_OVERHEAD
         begun = Epoch(
             epoch.name(request.key, request.address, unfolded.plan, request.now),
@@ -223,7 +168,7 @@ class Lasting:
             unfolded.plan,
             request.now,
         )
-        return Sending(begun, nodes, unfolded.text, {}, unfolded, rows)
+        return Sending(begun, known.all_nodes, unfolded.text, {}, unfolded, rows)
 
     # -- the turn ----------------------------------------------------------------------------
 
@@ -248,7 +193,8 @@ class Lasting:
             turn,
             epoch=None if goes_on else sending.epoch,
             nodes=open_,
-            instead_of=found.turn.epoch if found and not goes_on else b"",
+            # Only the turn that was found here: a rival that went on has sent its bytes already.
+            instead_of=found.turn.epoch if found and request.again and not goes_on else b"",
             expires=request.now + max(KEPT, request.ask.prices.lifetime),
         )
         if (kept.epoch, kept.block, kept.recalled) != (turn.epoch, turn.block, turn.recalled):
@@ -306,28 +252,3 @@ class Lasting:
         if not spans:
             return (), 0
         return spans, tokens.count(recall.text_of(spans, posted) + recall.SEAM)
-
-    # -- the answer --------------------------------------------------------------------------
-
-    def _assembled(self, request: Request, known: Known, sending: Sending, turn: Turn) -> Answer:
-        posted, plan, found = request.posted, sending.epoch.plan, request.found
-        blocks = {m: recall.text_of(one.block, posted) for m, one in sending.blocks.items()}
-        block_tokens = sum(one.block_tokens for one in sending.blocks.values())
-        memory = sending.epoch.memory - MESSAGE_OVERHEAD
-        shape = Shape(plan.cut, sending.text, memory, blocks, block_tokens)
-        lines = (outline_line(one, sending.nodes[one.id], posted) for one in plan.outline)
-        saved = turn.direct - turn.paid
-        before = found.turn.direct - found.turn.paid if found else 0.0
-        spans = [one.block for one in sending.blocks.values()]
-        answer = replace(
-            assembled(posted, request.ask, known.state, shape),
-            epoch=sending.epoch.id.hex(),
-            outline_tokens=tokens.count("\n".join(lines)),
-            excerpts=len(plan.excerpts) + sum(map(len, spans)),
-            saved_tokens=round(saved),
-            gain=0.0 if request.again else saved - before,
-            explain=lambda: explain.of_epoch(
-                posted, plan, spans, sending.unfolded, sending.rows, sending.nodes
-            ),
-        )
-        return known.told(answer)

@@ -1,19 +1,23 @@
-"""Ranking the passages of a history for a text, off the event loop."""
+"""Ranking the passages of a history for a text, and unfolding by it, off the event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from memtree import terms
+from memtree import explain, terms, tokens
 from memtree.corpus import Corpus
 from memtree.errors import EmbedderUnavailable
 from memtree.history import History
 from memtree.indexing import Indexing, Known
+from memtree.message import MESSAGE_OVERHEAD
+from memtree.pack import Packed
 from memtree.ports import Embedder
+from memtree.query import query_text
 from memtree.rank import Ranking, rank
+from memtree.unfold import ONE_SHOT, Split, Unfolded, unfold
 
 log = logging.getLogger("memtree")
 
@@ -51,6 +55,26 @@ class Seeker:
                     return work(corpus, _ranked(corpus, text, vector))
 
             return await asyncio.to_thread(ranked)
+
+    async def unfolded(
+        self,
+        posted: History,
+        known: Known,
+        decision: Packed,
+        query: str | None,
+        split: Split = ONE_SHOT,
+    ) -> tuple[Unfolded, Mapping[int, explain.Scored]]:
+        """The tree unfolded for the query, or the newest words; and the scores behind it."""
+        nodes, roots = known.all_nodes, known.roots
+        budget = decision.memory - MESSAGE_OVERHEAD
+
+        def work(corpus: Corpus, ranking: Ranking) -> tuple[Unfolded, Mapping[int, explain.Scored]]:
+            found = unfold(
+                posted, roots, nodes, corpus, ranking, decision.cut, budget, tokens.count, split
+            )
+            return found, explain.rows_of(found, corpus, ranking)
+
+        return await self.seek(posted, known, query_text(posted, query), work)
 
     async def _vector(self, text: str) -> Any:
         if self._embedder is None or not text.strip():

@@ -24,8 +24,9 @@ from memtree import (
     recall,
     tree,
 )
-from memtree.lasting import Lasting, Request
+from memtree.lasting import Lasting
 from memtree.message import View, Volatile
+from memtree.sending import Request
 from tests.properties.examined import lasting_scenario, scenario
 
 pytestmark = pytest.mark.slow

@@ -89,13 +89,6 @@ async def test_who_gives_up_waiting_does_not_stop_the_others(tail):
 # ---------------------------------------------------------------- children
 
 
-@pytest.fixture
-async def children():
-    made = Children(2, idle_seconds=60.0)
-    yield made
-    await made.close()
-
-
 @pytest.mark.slow
 async def test_a_killed_child_costs_nothing_but_time(tail):
     builder = StageOne(parts=1)
@@ -117,27 +110,9 @@ async def test_where_a_child_dies_at_work_a_thread_does_it(tail, monkeypatch, ca
     assert "build.child_failed" in caplog.text
 
 
-@pytest.mark.slow
-async def test_a_child_is_ready_where_a_large_tail_is_expected(tail, children):
-    children.start()
-    children.start()
-    await until(lambda: children._idle)
-    (one,) = children._idle
-    assert await children.grow(tail, 1) == grow(tail)
-    assert children._idle == [one]
-
-
-async def test_nothing_is_started_for_a_small_tail():
-    builder = StageOne(parts=2)
-    builder.expect(SIZES["thread"])
-    await builder.close()
-    assert not builder._children._idle
-
-
-async def test_children_end_when_nothing_was_to_do_for_a_while():
+async def test_children_end_when_nothing_was_to_do_for_a_while(tail):
     children = Children(2, idle_seconds=0.05)
-    children.start()
-    await until(lambda: children._idle)
+    assert await children.grow(tail, 1) == grow(tail)
     (one,) = children._idle
     await until(lambda: not children._idle and not one.alive)
     await children.close()
