@@ -23,6 +23,11 @@ class Ask:
 
     `mode`: `fresh` unfolds for every request anew, `stable` keeps what is sent growing at its end,
     `auto` is stable but sends the history as it is while that costs less.
+
+    `patience`: seconds that may be spent on a tree without which the history does not fit.
+    `whole`: a side request, sent as it is where it fits. `alternate`: no user message right behind
+    the memory message. `keep_first`: the first message goes whole and first where it is short.
+    `markers`: cache markers in what is sent beside the messages (tools).
     """
 
     tenant: str
@@ -36,6 +41,11 @@ class Ask:
     mode: str = "fresh"
     expiration_days: int = 30
     prices: Prices = UNKNOWN
+    patience: float = 20.0
+    whole: bool = False
+    alternate: bool = False
+    keep_first: bool = False
+    markers: int = 0
 
 
 @dataclass(frozen=True, slots=True)

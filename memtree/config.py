@@ -22,6 +22,7 @@ DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
 MODES = ("stable", "auto", "fresh")
 OTHERS = "*"  # in `prices`: every model that nothing else names
+MAY_BE_ZERO = frozenset({"port", "requests_per_minute"})
 MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
 
 
@@ -64,8 +65,27 @@ class Settings:
         VOLATILE_TAGS, "tags whose blocks in user messages are neither hashed nor indexed"
     )
     max_body_bytes: int = _setting(128 * 1024 * 1024, "largest request body that is read")
+    max_header_bytes: int = _setting(64 * 1024, "largest request line and headers, together")
+    max_messages: int = _setting(200_000, "most messages of one request")
+    upload_seconds: int = _setting(
+        30, "seconds in which headers must be complete, and in which an upload must move on"
+    )
+    requests_per_minute: int = _setting(0, "requests of one tenant in a minute; 0: no limit")
+    max_waits: int = _setting(16, "requests of one tenant that may wait for their tree at once")
+    wait_seconds: int = _setting(300, "longest wait for a tree that is being built")
+    json_wait: str = _setting(
+        "silent",
+        "how an answer that is not streamed waits: silent (shorter than the client's patience) or "
+        "spaces (200 at once, then white space; an error comes in the body)",
+    )
     overflow_status: int = _setting(
         413, "status of context_length_exceeded: 413, or 400 for old clients"
+    )
+    alternate: bool = _setting(
+        False, "put a short assistant message between the memory message and a user message"
+    )
+    keep_first_message: bool = _setting(
+        False, "send the first message whole and first where it is short: for role-play cards"
     )
     metrics_key: str | None = _setting(
         None, "bearer that opens /metrics; needed there beyond loopback and once access keys exist"
@@ -182,11 +202,14 @@ def _checked(settings: Settings) -> Settings:
     _one_of("embedder", settings.embedder, ("local", "none"))
     _one_of("queue", settings.queue, ("inprocess",))
     _one_of("overflow_status", settings.overflow_status, (413, 400))
+    _one_of("json_wait", settings.json_wait, ("silent", "spaces"))
     _one_of("log_level", settings.log_level, ("debug", "info", "warning", "error"))
-    for name in ("port", "target_tokens", "expiration_days", "max_body_bytes"):
-        value = getattr(settings, name)
-        if not isinstance(value, int) or value < (0 if name == "port" else 1):
-            raise BadRequest(f"{name} must be a positive number, not {value!r}", param=name)
+    for one in fields(settings):
+        if one.type != "int":
+            continue
+        value = getattr(settings, one.name)
+        if not isinstance(value, int) or value < (0 if one.name in MAY_BE_ZERO else 1):
+            raise BadRequest(f"{one.name} must be a positive number, not {value!r}", param=one.name)
     if settings.upstream and not settings.upstream.startswith(("http://", "https://")):
         raise BadRequest(
             "upstream must be a URL beginning with http:// or https://, or none", param="upstream"

@@ -129,6 +129,11 @@ def tools_tokens(body: Body) -> int:
     return sum(_count(fragment) for fragment in fragments if fragment not in (b"null", b"[]"))
 
 
+def markers(body: Body) -> int:
+    """Cache markers among the tools."""
+    return sum(_marks(f) for name in ("tools", "functions") if (f := body.fragment(name)))
+
+
 def context_ask(tenant: str, body: Body, headers: Mapping[str, str], settings: Settings) -> Ask:
     """What `/context_memory` asks of memory. Raises `BadRequest` naming the field."""
     messages = body.messages()
@@ -148,6 +153,9 @@ def context_ask(tenant: str, body: Body, headers: Mapping[str, str], settings: S
         mode=mode(body, headers, settings.mode or CONTEXT_MODE),
         prices=prices_of(body, settings),
         expiration_days=expiration_days(body, headers, settings.expiration_days),
+        alternate=settings.alternate,
+        keep_first=settings.keep_first_message,
+        markers=markers(body),
     )
 
 
@@ -172,6 +180,9 @@ def chat_ask(
         expiration_days=expiration_days(
             body, headers, settings.expiration_days if days is None else days
         ),
+        alternate=settings.alternate,
+        keep_first=settings.keep_first_message,
+        markers=markers(body),
     )
 
 
@@ -185,3 +196,8 @@ def _model(body: Body) -> str:
 def _count(fragment: bytes) -> int:
     """A client sends the same tools with every request: 78 KB of them take some ms to count."""
     return tokens.count(fragment.decode())
+
+
+@lru_cache(maxsize=64)
+def _marks(fragment: bytes) -> int:
+    return fragment.count(b'"cache_control"')
