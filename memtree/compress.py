@@ -18,7 +18,7 @@ from memtree import explain, history, pack, tokens
 from memtree.answer import PASSED, Answer, Ask, Shape, assembled, passed
 from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.history import FactsCache, History
-from memtree.indexing import Indexing, Known
+from memtree.indexing import BUILD_PATIENCE, Indexing, Known
 from memtree.lasting import Lasting
 from memtree.message import MESSAGE_OVERHEAD, Volatile
 from memtree.node import Frontier, Node
@@ -80,6 +80,11 @@ class Memory:
             if posted.tokens >= pack.THRESHOLD:  # it will need its tree soon
                 self._indexing.prepare_later(posted, ask.expiration_days, generation)
             return passed(posted, ask)
+        fits = posted.tokens <= limits.prompt - fixed and not ask.hard
+        if fits and ask.whole:  # a side request: nothing of it is kept
+            return passed(posted, ask, PASSED)
+        if fits:  # nobody waits long for a tree that is not needed
+            ask = replace(ask, patience=min(ask.patience, BUILD_PATIENCE))
         known, failed = None, False
         if ask.mode != "fresh":
             try:
@@ -92,7 +97,11 @@ class Memory:
                     self._indexing.passed(posted)
                     self._indexing.prepare_later(posted, ask.expiration_days, generation)
                 return answer
-        known = known or await self._indexing.prepare(posted, ask.expiration_days, generation)
+        known = known or await self._indexing.prepare(
+            posted, ask.expiration_days, generation, ask.patience
+        )
+        if fits and not known.whole:  # dearer, but nothing is lost
+            return known.told(passed(posted, ask, known.state))
         if failed:
             known.trouble = known.trouble or "store"
         decision = pack.decide(posted, limits, fixed, tree=known.whole)

@@ -28,7 +28,8 @@ from memtree.shelf import NodeShelf, Shelf
 log = logging.getLogger("memtree")
 
 DAY = 86_400.0
-BUILD_PATIENCE = 20.0  # seconds that a request waits for stage 1 before older rounds decay
+# Seconds for stage 1 where the history fits the model without a tree, so that nobody must wait
+BUILD_PATIENCE = 20.0
 PASSED_KEPT = 20_000  # addresses of histories that went whole, some 200 bytes each
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
 
@@ -103,9 +104,12 @@ class Indexing:
         self._passed: OrderedDict[bytes, str] = OrderedDict()  # address -> tenant
         self._background: set[asyncio.Task[Known]] = set()
 
-    async def prepare(self, posted: History, days: int, generation: int) -> Known:
+    async def prepare(
+        self, posted: History, days: int, generation: int, patience: float = BUILD_PATIENCE
+    ) -> Known:
         """Find what is indexed, grow it to the end of the history, and hand stage 2 on. `days`:
-        how long it is to be kept from now on. `generation`: of the request's beginning."""
+        how long it is to be kept from now on. `generation`: of the request's beginning.
+        `patience`: seconds for stage 1."""
         known = Known(Frontier(), {})
         try:
             known = await self._find(posted, days)
@@ -113,12 +117,12 @@ class Indexing:
             log.warning("store.unavailable code=%s", error.code)
             known.trouble = "store"
         try:
-            await self._grow(posted, known, days, generation)
+            await self._grow(posted, known, days, generation, patience)
         except NodesGone:  # forgotten between reading and writing: from the beginning
             self._nodes.forget(posted.tenant)
             known = Known(Frontier(), {})
             try:
-                await self._grow(posted, known, days, generation)
+                await self._grow(posted, known, days, generation, patience)
             except NodesGone:
                 known.trouble = "store"
         await self._embeddings(posted, known, generation)
@@ -200,9 +204,11 @@ class Indexing:
         except Unavailable as error:
             log.warning("store.renew_failed code=%s", error.code)
 
-    async def _grow(self, posted: History, known: Known, days: int, generation: int) -> None:
+    async def _grow(
+        self, posted: History, known: Known, days: int, generation: int, patience: float
+    ) -> None:
         try:
-            async with asyncio.timeout(BUILD_PATIENCE):
+            async with asyncio.timeout(patience):
                 size = posted.size(known.frontier.messages)
                 grown = await self._builder.grow(_tail(posted, known), size)
         except TimeoutError:

@@ -73,7 +73,9 @@ class Lasting:
         await self._look_up(request)
         if await self._better_whole(request):
             return passed(posted, ask, PASSED), None
-        known = await self._indexing.prepare(posted, ask.expiration_days, generation)
+        known = await self._indexing.prepare(
+            posted, ask.expiration_days, generation, ask.patience
+        )
         made = await self._continued(request, known) or await self._begun(request, known)
         if made is None:
             return None, known

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -155,3 +157,46 @@ async def test_index_without_a_store_still_answers() -> None:
     assert answer.state == "degraded:store"
     assert answer.indexed_tokens > 0
     assert answer.messages == ()
+
+
+class SlowBuilder:
+    """Stage 1 that takes `seconds`; remembers how long it was waited for."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._builder = StageOne(child=False)
+
+    async def grow(self, tail: Any, size: int) -> Any:
+        await asyncio.sleep(self._seconds)
+        return await self._builder.grow(tail, size)
+
+
+async def test_without_a_tree_a_history_that_fits_the_model_goes_whole() -> None:
+    answer = await memory(open_store("memory:"), NoBuilder()).compress(
+        Ask("t", posted(), target=4_000)
+    )
+    assert answer.state == "degraded:indexing"
+    assert answer.messages == tuple(message.raw for message in posted())
+
+
+@pytest.mark.parametrize(("patience", "state"), [(0.05, "degraded:indexing"), (5.0, "packed")])
+@pytest.mark.parametrize("mode", ["fresh", "stable"])
+async def test_who_needs_the_tree_waits_as_long_as_the_request_says(
+    patience: float, state: str, mode: str
+) -> None:
+    ask = Ask("t", posted(), target=4_000, window=11_000, patience=patience, mode=mode)
+    answer = await memory(open_store("memory:"), SlowBuilder(0.3)).compress(ask)
+    assert answer.state == state
+    assert answer.changed
+    assert size_of(answer.messages) <= 11_000
+
+
+@pytest.mark.parametrize("mode", ["fresh", "stable", "auto"])
+async def test_a_side_request_goes_whole_where_it_fits_and_leaves_nothing(mode: str) -> None:
+    store = open_store("memory:")
+    ask = Ask("t", posted(), target=4_000, whole=True, mode=mode)
+    answer = await memory(store).compress(ask)
+    assert (answer.state, answer.changed, answer.epoch) == ("passed", False, None)
+    assert (await store.stats()).nodes == 0
+    packed = await memory(store).compress(replace(ask, window=11_000))
+    assert packed.changed
