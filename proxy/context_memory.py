@@ -65,8 +65,7 @@ class ContextMemory:
 
     async def _read(self, request: Request) -> ContextRequest:
         tenant = await self._gate.tenant(request)
-        inbound.check_encoding(request)
-        raw = await inbound.read(request, self._settings.max_body_bytes)
+        raw = await inbound.content(request, self._settings.max_body_bytes)
 
         def parse() -> ContextRequest:
             body = wire.split(raw)

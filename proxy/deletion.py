@@ -49,8 +49,7 @@ class Deletion:
     async def delete(self, request: Request) -> Response:
         refuse_other_sites(request)
         tenant = await self._gate.tenant(request)
-        inbound.check_encoding(request)
-        raw = await inbound.read(request, self._max_body_bytes)
+        raw = await inbound.content(request, self._max_body_bytes)
         target = await wire.off_loop(len(raw), lambda: read_target(wire.split(raw)))
         receipt = await self._forget(tenant.id, target)
         self._metrics.deleted(target.scope)

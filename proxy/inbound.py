@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from urllib.parse import unquote
 
 from starlette.requests import Request
 
-from memtree.errors import BadRequest, RequestTooLarge, UnsupportedMedia
+from memtree.errors import BadRequest, RequestTooLarge
+from proxy import encoding
 
 PREFIXES = ("/api/v1", "/api", "/v1", "")  # longest first: /api/v1/models is /models
 
@@ -26,6 +28,19 @@ async def read(request: Request, limit: int) -> bytes:
     return b"".join(pieces)
 
 
+async def content(request: Request, limit: int) -> bytes:
+    """The whole body, its content-encoding undone; neither may be over the limit.
+
+    Raises `UnsupportedMedia` before reading, `RequestTooLarge`, and `BadRequest` for data that
+    cannot be decoded.
+    """
+    given = encoded(request)
+    encoding.names(given)
+    raw = await read(request, limit)
+    # In a thread whatever its size: a few bytes may be a second's work.
+    return await asyncio.to_thread(encoding.decoded, raw, given, limit) if given else raw
+
+
 def stream(request: Request) -> AsyncIterator[bytes] | None:
     """The body as it comes; None for a request that has none."""
     if length(request) or "transfer-encoding" in request.headers:
@@ -39,17 +54,16 @@ def length(request: Request) -> int | None:
     return int(announced) if announced.isascii() and announced.isdigit() else None
 
 
+def encoded(request: Request) -> str:
+    """The content-encoding of the body, empty where it is plain. Whether it can be undone is not
+    looked at."""
+    given = ",".join(request.headers.getlist(encoding.HEADER))
+    names = {name.strip().lower() for name in given.split(",")}
+    return given if names - {"", encoding.IDENTITY} else ""
+
+
 def is_encoded(request: Request) -> bool:
-    return request.headers.get("content-encoding", "identity").strip().lower() != "identity"
-
-
-def check_encoding(request: Request) -> None:
-    """Raise `UnsupportedMedia` for a compressed body."""
-    if is_encoded(request):
-        raise UnsupportedMedia(
-            "a compressed body cannot be read here; send it with content-encoding identity",
-            param="content-encoding",
-        )
+    return bool(encoded(request))
 
 
 def target(request: Request) -> str:

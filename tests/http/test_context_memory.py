@@ -10,6 +10,7 @@ import pytest
 from memtree import __version__
 from memtree.errors import ContextOverflow
 from memtree.ports import Pending
+from tests.http.encoders import encoded
 from tests.http.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, turn
 
 PATHS = [prefix + path for path in ("/context_memory", "/memory") for prefix in
@@ -229,13 +230,44 @@ async def test_body_over_the_limit_announced_or_not():
         assert "1000 bytes" in answer.text
 
 
-async def test_a_compressed_body_is_a_415():
+@pytest.mark.parametrize("path", ["/context_memory", "/v1/context_memory/tree"])
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd", "gzip, zstd"])
+async def test_a_compressed_body_is_read(path: str, encoding: str):
+    raw = encoded(dumps(turn(9)), encoding)
     async with edge(None) as client:
+        plain = await client.post(path, json=turn(9))
+        answer = await client.post(path, content=raw, headers={"content-encoding": encoding})
+    assert answer.status_code == 200
+    assert answer.json() == plain.json()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw", "status", "code"),
+    [
+        ("br", b"x", 415, "unsupported_media_type"),
+        ("gzip", b"\x1f\x8b", 400, "invalid_request"),
+        ("gzip", encoded(b" " * 2_000, "gzip"), 413, "request_too_large"),
+        ("gzip", encoded(b"{", "gzip"), 400, "invalid_request"),
+    ],
+)
+async def test_a_compressed_body_that_cannot_be_read(
+    encoding: str, raw: bytes, status: int, code: str
+):
+    fake = FakeMemory()
+    async with edge(None, fake, max_body_bytes=1_000) as client:
         answer = await client.post(
-            "/context_memory", content=b"\x1f\x8b", headers={"content-encoding": "gzip"}
+            "/context_memory", content=raw, headers={"content-encoding": encoding}
         )
-    assert answer.status_code == 415
-    assert answer.json()["error"]["code"] == "unsupported_media_type"
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert not fake.asks
+
+
+async def test_encodings_in_two_headers_are_one_stack():
+    raw = encoded(dumps(turn(9)), "gzip, zstd")
+    headers = [("content-encoding", "gzip"), ("content-encoding", "zstd")]
+    async with edge(None) as client:
+        answer = await client.post("/context_memory", content=raw, headers=headers)
+    assert answer.status_code == 200
 
 
 @pytest.mark.parametrize(
