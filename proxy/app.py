@@ -23,6 +23,7 @@ from proxy.deletion import Deletion
 from proxy.edge import Edge
 from proxy.health import health
 from proxy.inbound import PREFIXES
+from proxy.limits import Rates, Waits
 from proxy.metrics import Metrics, MetricsPage
 from proxy.passthrough import Passthrough
 from proxy.upstream import Upstream
@@ -70,10 +71,14 @@ def own(path: str, endpoint: Endpoint, *methods: str) -> list[Route]:
 def create_app(services: Services) -> Starlette:
     settings = services.settings
     gate = Gate(
-        services.keys, loopback=is_loopback(settings.host), operator_key=settings.metrics_key
+        services.keys,
+        loopback=is_loopback(settings.host),
+        operator_key=settings.metrics_key,
+        rates=Rates(settings.requests_per_minute),
     )
+    waits = Waits(settings.max_waits)
     metrics = Metrics()
-    context = ContextMemory(services.memory, gate, settings)
+    context = ContextMemory(services.memory, gate, waits, settings)
     chat = Chat(services.memory, gate, services.upstream, settings)
     deletion = Deletion(services.memory, gate, metrics, settings.max_body_bytes)
     passthrough = Passthrough(gate, services.upstream, settings)

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import ipaddress
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -20,6 +21,7 @@ from starlette.requests import Request
 from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
 from memtree.ports import KeyStore
 from proxy import trace
+from proxy.limits import Rates
 
 ANONYMOUS = "anonymous"
 SESSION_COOKIE = "session"
@@ -66,7 +68,7 @@ def is_loopback(host: str) -> bool:
 
 class Gate:
     """Lets requests in. `loopback`: the server is bound to a loopback address.
-    `operator_key`: the setting `metrics_key`."""
+    `operator_key`: the setting `metrics_key`. `rates`: none, and nobody is counted."""
 
     def __init__(
         self,
@@ -75,17 +77,24 @@ class Gate:
         monotonic: Callable[[], float] = time.monotonic,
         *,
         operator_key: str | None = None,
+        rates: Rates | None = None,
     ) -> None:
         self._keys = keys
         self._loopback = loopback
         self._operator_key = operator_key
+        self._rates = rates
         self._configured: Recent[bool] = Recent(monotonic)
         self._tenants: Recent[str | None] = Recent(monotonic)
 
-    async def tenant(self, request: Request) -> Tenant:
-        """Raises `Unauthorized`, or `StoreUnavailable` where keys cannot be looked up."""
+    async def tenant(self, request: Request, *, counted: bool = True) -> Tenant:
+        """`counted`: this is one of the requests that a tenant may make in a minute.
+
+        Raises `Unauthorized`, `StoreUnavailable` where keys cannot be looked up, or `RateLimited`.
+        """
         found = await self._find(request)
         trace.of(request.scope).tenant = found.id
+        if counted and self._rates is not None:
+            self._rates.take(found.id)
         return found
 
     async def operator(self, request: Request) -> None:
@@ -129,7 +138,7 @@ class Recent(Generic[Value]):
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
-        self._known: dict[str, tuple[float, Value]] = {}
+        self._known: OrderedDict[str, tuple[float, Value]] = OrderedDict()
 
     async def get(self, key: str, look_up: Callable[[], Awaitable[Value]]) -> Value:
         now = self._monotonic()
@@ -142,7 +151,8 @@ class Recent(Generic[Value]):
             if known is None:
                 raise
             value = known[1]
-        if len(self._known) >= MAX_CACHED:
-            self._known.clear()
         self._known[key] = (now, value)
+        self._known.move_to_end(key)
+        if len(self._known) > MAX_CACHED:
+            self._known.popitem(last=False)
         return value

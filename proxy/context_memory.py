@@ -16,6 +16,7 @@ from memtree.compress import Answer, Ask, Memory
 from memtree.config import Settings
 from proxy import fields, inbound, trace, wire
 from proxy.auth import Gate
+from proxy.limits import Waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +27,17 @@ class ContextRequest:
 
 
 class ContextMemory:
-    def __init__(self, memory: Memory, gate: Gate, settings: Settings) -> None:
+    def __init__(self, memory: Memory, gate: Gate, waits: Waits, settings: Settings) -> None:
         self._memory = memory
         self._gate = gate
+        self._waits = waits
         self._settings = settings
 
     async def compress(self, request: Request) -> Response:
         posted = await self._read(request)
         started = time.perf_counter()
         work = self._memory.index if posted.index_only else self._memory.compress
-        answer = await work(posted.ask)
+        answer = await self._waits.counted(posted.ask.tenant, work(posted.ask))
         seen = trace.of(request.scope)
         seen.learn(answer)
         seen.memory_ms = (time.perf_counter() - started) * 1000
@@ -49,7 +51,7 @@ class ContextMemory:
         return _json(rendered(answer, wire.joined(fragments), explained), 200, seen.headers())
 
     async def status(self, request: Request) -> Response:
-        tenant = await self._gate.tenant(request)
+        tenant = await self._gate.tenant(request, counted=False)
         pending = self._memory.pending(tenant.id)
         shown = {
             "ready": True,
@@ -61,7 +63,8 @@ class ContextMemory:
 
     async def tree(self, request: Request) -> Response:
         posted = await self._read(request)
-        return _json(msgspec.json.encode(await self._memory.tree(posted.ask)))
+        tree = await self._waits.counted(posted.ask.tenant, self._memory.tree(posted.ask))
+        return _json(msgspec.json.encode(tree))
 
     async def _read(self, request: Request) -> ContextRequest:
         tenant = await self._gate.tenant(request)
