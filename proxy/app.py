@@ -25,8 +25,10 @@ from proxy.health import health
 from proxy.inbound import PREFIXES
 from proxy.limits import Rates, Waits
 from proxy.metrics import Metrics, MetricsPage
+from proxy.openapi.page import DocumentPage
 from proxy.passthrough import Passthrough
 from proxy.upstream import Upstream
+from proxy.waiting import PACE, Pace
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -39,6 +41,7 @@ class Services:
     keys: KeyStore
     upstream: Upstream | None
     settings: Settings
+    pace: Pace = PACE
 
 
 class Handler:
@@ -79,7 +82,7 @@ def create_app(services: Services) -> Starlette:
     waits = Waits(settings.max_waits)
     metrics = Metrics()
     context = ContextMemory(services.memory, gate, waits, settings)
-    chat = Chat(services.memory, gate, services.upstream, settings)
+    chat = Chat(services.memory, gate, services.upstream, settings, waits, services.pace)
     deletion = Deletion(services.memory, gate, metrics, settings.max_body_bytes)
     passthrough = Passthrough(gate, services.upstream, settings)
     routes = [
@@ -96,6 +99,7 @@ def create_app(services: Services) -> Starlette:
         *own("/healthz", health, "GET"),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
         Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
+        Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
         *everywhere("/{rest:path}", passthrough.relay),
     ]
     app = Starlette(

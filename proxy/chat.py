@@ -2,130 +2,250 @@
 
 Whatever goes wrong on our side, the chat goes on: a history that cannot be read, or an error
 inside memory, sends the request on as it came (our own fields taken out) and says so in
-`x-memtree-state`. Two things stop a request: a field of ours with a wrong type, and a history
-that no model of this window can take.
+`x-memtree-state`. Three things stop a request: a field of ours with a wrong type, a history that no
+model of this window can take, and more waiting requests of one tenant than may wait.
+
+    read -> memory -> upstream -> relay         nearly always
+              \\-> slow: 200 and signs of life   `waiting`
+                       \\-> too long: once more, smaller    `overflow`, `looking`
 """
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.compress import Ask, Memory
+from memtree.compress import Answer, Memory
 from memtree.config import Settings
-from memtree.errors import BadRequest, ContextOverflow
-from proxy import fields, inbound, log, switch, trace, wire
-from proxy.auth import Gate
-from proxy.relay import Relay, configured, forward
+from memtree.errors import BadRequest, ContextOverflow, MemTreeError
+from proxy import encoding, inbound, log, overflow, trace, turn, wire
+from proxy.auth import Gate, Tenant
+from proxy.learned import Learned
+from proxy.limits import Waits
+from proxy.looking import Watched, begun, header, is_encoded
+from proxy.relay import Relay, Replied, configured, forward
+from proxy.switch import OWN_HEADERS
+from proxy.trace import Trace
+from proxy.turn import Turn
 from proxy.upstream import Upstream
+from proxy.waiting import Form, Json, Pace, Stream, Waiting
 
-OFF = "off"
 INVALID = "degraded:invalid-history"
-ENCODED = "degraded:encoded-body"
 INTERNAL = "degraded:internal"
 OVERFLOW = "degraded:overflow"
+STREAM_TYPE = "text/event-stream"
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A chat request as read. `plain`: the body for the upstream without memory's help.
+@dataclasses.dataclass(slots=True)
+class Exchange:
+    """One chat request on its way. `posted`: the body as it came, encoded or not. `sent`: tokens
+    that memory sent last, in messages."""
 
-    `ask` is None where memory is off (`state` says so) or cannot be asked (`state` says why).
-    """
-
-    plain: bytes
-    state: str = OFF
-    body: wire.Body | None = None
-    ask: Ask | None = None
-    changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
+    request: Request
+    tenant: Tenant
+    upstream: Upstream
+    posted: bytes
+    turn: Turn
+    seen: Trace
+    early: bool = False  # the client has its 200 already
+    sent: int = 0
 
 
 class Chat:
     def __init__(
-        self, memory: Memory, gate: Gate, upstream: Upstream | None, settings: Settings
+        self,
+        memory: Memory,
+        gate: Gate,
+        upstream: Upstream | None,
+        settings: Settings,
+        waits: Waits,
+        pace: Pace,
     ) -> None:
         self._memory = memory
         self._gate = gate
         self._upstream = upstream
         self._settings = settings
+        self._waits = waits
+        self._pace = pace
+        self._learned = Learned()
 
     async def complete(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         upstream = configured(self._upstream)
-        raw = await inbound.read(request, self._settings.max_body_bytes)
+        posted = await inbound.read(request, self._settings.max_body_bytes)
         seen = trace.of(request.scope)
         started = time.perf_counter()
+        read = await self._read(request, tenant.id, posted)
+        exchange = Exchange(request, tenant, upstream, posted, read, seen)
+        memory = asyncio.create_task(self._remember(exchange, started))
         try:
-            turn = await self._turn(request, tenant.id, raw)
-            body = await self._remember(turn, seen)
-        finally:
-            seen.memory_ms = (time.perf_counter() - started) * 1000
-        reply = await forward(
-            request,
-            upstream,
-            tenant,
-            body,
-            api_key=self._settings.upstream_api_key,
-            without=switch.OWN_HEADERS,
-        )
-        return Relay(reply, seen.headers())
+            done, _ = await asyncio.wait((memory,), timeout=self._pace.quiet)
+            if not done and (form := self._form(read)) is not None:
+                return self._waiting(exchange, memory, form)
+            if not done:
+                with self._waits.place(tenant.id):
+                    await memory
+            return Relay(await self._answer(exchange, memory.result()), seen.headers())
+        except BaseException:
+            memory.cancel()
+            await asyncio.gather(memory, return_exceptions=True)
+            raise
 
-    async def _turn(self, request: Request, tenant: str, raw: bytes) -> Turn:
-        if inbound.is_encoded(request):
-            wanted = switch.by_headers(request.headers, self._settings.memory)
-            return Turn(raw, ENCODED if wanted else OFF)
-        return await wire.off_loop(
-            len(raw), lambda: read_turn(tenant, raw, request.headers, self._settings)
-        )
+    # -- reading -----------------------------------------------------------------------------
 
-    async def _remember(self, turn: Turn, seen: trace.Trace) -> bytes:
+    async def _read(self, request: Request, tenant: str, posted: bytes) -> Turn:
+        given = inbound.encoded(request)
+        limit = self._settings.max_body_bytes
+
+        def read() -> Turn:
+            content = encoding.decoded(posted, given, limit) if given else posted
+            return turn.read(tenant, content, request.headers, self._settings, self._learned)
+
+        try:
+            # A few encoded bytes may be a second's work.
+            return await (asyncio.to_thread(read) if given else wire.off_loop(len(posted), read))
+        except MemTreeError as error:
+            if not given or error.param != encoding.HEADER:
+                raise
+            return turn.unread(posted, request.headers, self._settings)
+
+    # -- memory ------------------------------------------------------------------------------
+
+    async def _remember(self, exchange: Exchange, started: float) -> bytes:
         """The body for the upstream. Raises `ContextOverflow`."""
-        seen.state = turn.state
-        if turn.ask is None or turn.body is None:
-            return turn.plain
-        seen.mode = turn.ask.mode
+        read, seen = exchange.turn, exchange.seen
         try:
-            answer = await self._memory.compress(turn.ask)
+            return await self._remembered(exchange)
         except BadRequest:
             seen.state = INVALID
-            return turn.plain
+            return read.plain
         except ContextOverflow as error:
             seen.state, seen.raw_tokens = OVERFLOW, error.tokens
             raise
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
             log.failure("chat.memory_failed", error)
             seen.state = INTERNAL
-            return turn.plain
-        seen.learn(answer)
-        if not answer.changed:
-            return turn.plain
-        messages = wire.joined(answer.messages)
-        return turn.body.rewritten({**turn.changed, "messages": messages})
+            return read.plain
+        finally:
+            seen.memory_ms = (time.perf_counter() - started) * 1000
 
+    async def _remembered(self, exchange: Exchange) -> bytes:
+        read, seen = exchange.turn, exchange.seen
+        seen.state = read.state
+        if read.ask is None:
+            return read.plain
+        seen.mode = read.ask.mode
+        answer = await self._memory.compress(read.ask)
+        self._learn(exchange, answer)
+        return read.with_messages(answer)
 
-def read_turn(tenant: str, raw: bytes, headers: Mapping[str, str], settings: Settings) -> Turn:
-    """Read a chat body. Raises `BadRequest` for a field of ours with a wrong type, if memory is on.
+    def _learn(self, exchange: Exchange, answer: Answer) -> None:
+        exchange.seen.learn(answer)
+        exchange.sent = answer.sent_tokens
 
-    A body that is no sound JSON object goes on as it came: the upstream judges it.
-    """
-    try:
-        body = wire.split(raw)
-    except BadRequest:
-        return Turn(raw, INVALID if switch.by_headers(headers, settings.memory) else OFF)
-    suffix = switch.suffix_of(body)
-    changed = {"model": msgspec.json.encode(suffix.model)} if suffix.found else {}
-    plain = body.rewritten(changed)
-    if not switch.wanted(body, headers, suffix, settings.memory):
-        return Turn(plain)
-    ask = fields.chat_ask(tenant, body, headers, settings, suffix.days)
-    try:
-        messages = body.messages()
-    except BadRequest:
-        return Turn(plain, INVALID)
-    return Turn(plain, "", body, dataclasses.replace(ask, messages=messages), changed)
+    # -- waiting -----------------------------------------------------------------------------
+
+    def _form(self, read: Turn) -> Form | None:
+        """How to keep the client waiting; None: in silence."""
+        if read.streams:
+            return Stream()
+        return Json() if self._settings.json_wait == "spaces" else None
+
+    def _waiting(self, exchange: Exchange, memory: asyncio.Task[bytes], form: Form) -> Response:
+        self._waits.enter(exchange.tenant.id)
+        exchange.early = True
+
+        async def reply() -> Replied:
+            try:
+                body = await memory
+            finally:
+                memory.cancel()
+                self._waits.leave(exchange.tenant.id)
+            return await self._answer(exchange, body)
+
+        return Waiting(reply, form, self._pace.beat)
+
+    # -- the upstream ------------------------------------------------------------------------
+
+    async def _answer(self, exchange: Exchange, body: bytes) -> Replied:
+        """The upstream's answer; where it finds the prompt too long, that to a shorter one."""
+        reply = await self._forward(exchange, body)
+        if exchange.turn.ask is None:
+            return reply
+        if reply.status in overflow.STATUSES:
+            looked = await begun(reply)
+            other = await self._shorter(exchange, body, reply.status, looked.beginning)
+            if other is None:
+                return looked
+            looked.close()
+            return other
+        if header(reply, b"content-type").startswith(STREAM_TYPE) and not is_encoded(reply):
+            return Watched(reply, self._instead(exchange, body))
+        return reply
+
+    def _instead(
+        self, exchange: Exchange, body: bytes
+    ) -> Callable[[bytes], Awaitable[Replied | None]]:
+        """For a stream that begins with an error: another one that can take its place."""
+
+        async def instead(event: bytes) -> Replied | None:
+            try:
+                other = await self._shorter(exchange, body, 400, event)
+            except MemTreeError:
+                return None
+            if other is None:
+                return None
+            kind = header(other, b"content-type")
+            if other.status == 200 and kind.startswith(STREAM_TYPE) and not is_encoded(other):
+                return other
+            other.close()
+            return None
+
+        return instead
+
+    async def _shorter(
+        self, exchange: Exchange, body: bytes, status: int, said: bytes
+    ) -> Replied | None:
+        """The answer to the same request packed smaller, where `said` is about its length."""
+        ask = exchange.turn.ask
+        found = overflow.read(status, said)
+        if found is None or ask is None or not exchange.sent:
+            return None
+        sent = exchange.sent + ask.tools_tokens
+        window = overflow.window(found, sent, ask.reserve)
+        if window >= ask.window:
+            return None
+        smaller = dataclasses.replace(overflow.narrowed(ask, window), whole=False)
+        try:
+            answer = await self._memory.compress(smaller)
+        except (BadRequest, ContextOverflow):
+            return None
+        again = exchange.turn.with_messages(answer)
+        if len(again) >= len(body):
+            return None
+        self._learned.learn(ask.tenant, exchange.turn.model, window)
+        log.event("chat.overflow", window=window, sent=sent, again=answer.sent_tokens)
+        self._learn(exchange, answer)
+        return await self._forward(exchange, again)
+
+    async def _forward(self, exchange: Exchange, body: bytes) -> Replied:
+        changed = body is not exchange.turn.content
+        without = OWN_HEADERS
+        if changed:
+            without |= {b"content-encoding"}
+        if exchange.early:
+            without |= {b"accept-encoding"}
+        return await forward(
+            exchange.request,
+            exchange.upstream,
+            exchange.tenant,
+            body if changed else exchange.posted,
+            api_key=self._settings.upstream_api_key,
+            without=without,
+            also=[(b"accept-encoding", b"identity")] if exchange.early else None,
+        )

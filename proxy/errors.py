@@ -37,7 +37,7 @@ def render(
     Anything that is no `MemTreeError` is a 500 that says nothing about itself.
     """
     if not isinstance(error, MemTreeError):
-        error = MemTreeError("The server had an error while processing your request.")
+        error = internal()
     overflow = isinstance(error, ContextOverflow)
     response = Response(
         msgspec.json.encode({"error": body(error)}),
@@ -52,6 +52,11 @@ def render(
     if isinstance(error, Unauthorized):
         response.headers["www-authenticate"] = "Bearer"
     return response
+
+
+def internal() -> MemTreeError:
+    """What is told of an error nobody expected."""
+    return MemTreeError("The server had an error while processing your request.")
 
 
 def body(error: MemTreeError) -> dict[str, str | None]:

@@ -136,7 +136,7 @@ def markers(body: Body) -> int:
 
 def context_ask(tenant: str, body: Body, headers: Mapping[str, str], settings: Settings) -> Ask:
     """What `/context_memory` asks of memory. Raises `BadRequest` naming the field."""
-    messages = body.messages()
+    messages = body.messages(settings.max_messages)
     text(body.value("model"), "model")
     check_array(body, "tools")
     limit = window(body)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from typing import Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,11 +17,22 @@ from proxy.upstream import Headers, Outgoing, Reply, Upstream, request_headers
 _BODILESS = (204, 304)  # their content-length, where they have one, is not that of a body here
 
 
+class Replied(Protocol):
+    """What is relayed: a `Reply`, or one that somebody has looked into."""
+
+    @property
+    def status(self) -> int: ...
+    @property
+    def headers(self) -> Headers: ...
+    def chunks(self) -> AsyncIterator[bytes]: ...
+    def close(self) -> None: ...
+
+
 class Relay(Response):
-    """Streams a `Reply` as it comes. An upstream that breaks off raises out of here, and an
+    """Streams a reply as it comes. An upstream that breaks off raises out of here, and an
     answer that is given up (the client went) gives up the upstream's, too."""
 
-    def __init__(self, reply: Reply, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    def __init__(self, reply: Replied, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
         self._reply = reply
         self.background = None
         self.status_code = reply.status
@@ -51,15 +63,17 @@ async def forward(
     *,
     api_key: str | None,
     without: frozenset[bytes] = frozenset(),
+    also: Headers | None = None,
 ) -> Reply:
     """Send a request on: its own body as a stream, or `body` in its place.
 
-    `api_key`: the configured key of the upstream. `without`: names of request headers that were
-    meant for us. Raises what `Upstream.send` does.
+    `api_key`: the configured key of the upstream. `without`: names of request headers that do not
+    go on; `also`: headers of ours that do. Raises what `Upstream.send` does.
     """
     headers = request_headers(
         request.scope["headers"], keyed=tenant.keyed, api_key=api_key, without=without
     )
+    headers += also or []
     return await upstream.send(
         Outgoing(
             method=request.method,

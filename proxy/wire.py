@@ -63,8 +63,9 @@ class Body:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest(f"{name} is not valid JSON: {_reason(error)}", param=name) from error
 
-    def messages(self) -> tuple[Message, ...]:
-        """The posted messages, not yet parsed. Raises `BadRequest` unless there are some."""
+    def messages(self, most: int | None = None) -> tuple[Message, ...]:
+        """The posted messages, not yet parsed. Raises `BadRequest` unless there are some, and
+        where there are more than `most` (None: no limit)."""
         fragments: list[msgspec.Raw] = []
         if (raw := self.fragment("messages")) is not None:
             try:
@@ -73,6 +74,8 @@ class Body:
                 fragments = []
         if not fragments:
             raise BadRequest("messages must be a non-empty array", param="messages")
+        if most is not None and len(fragments) > most:
+            raise BadRequest(f"messages must be at most {most}", param="messages")
         return tuple(Message(fragment) for fragment in fragments)
 
     def rewritten(self, changed: Mapping[str, bytes] | None = None) -> bytes:

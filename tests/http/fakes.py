@@ -10,14 +10,19 @@ from typing import Any, cast
 
 import httpx
 
+from indexer.build import StageOne
+from indexer.inprocess import NoQueue
+from indexer.runtime import SystemClock
 from memtree import history, tokens
 from memtree.compress import Answer, Ask, Memory
 from memtree.config import Settings
 from memtree.errors import MemTreeError, NotFound
 from memtree.message import Volatile
 from memtree.ports import KeyRow, Pending, Receipt
+from memtree.stores import open_store
 from proxy.app import Services, create_app
 from proxy.upstream import Upstream
+from proxy.waiting import PACE, Pace
 
 MEMORY_MESSAGE = b'{"role":"user","content":"<context_memory>short</context_memory>"}'
 
@@ -132,20 +137,33 @@ class FakeKeys:
         return True
 
 
+def real_memory(builder: Any = None) -> Memory:
+    """Context memory over a store that is gone with it."""
+    return Memory(open_store("memory:"), builder or StageOne(child=False), NoQueue(), SystemClock())
+
+
 def services(
-    base: str | None, fake: FakeMemory | None = None, keys: FakeKeys | None = None, **changes: Any
+    base: str | None,
+    fake: FakeMemory | Memory | None = None,
+    keys: FakeKeys | None = None,
+    pace: Pace = PACE,
+    **changes: Any,
 ) -> Services:
     return Services(
         memory=cast(Memory, fake or FakeMemory()),
         keys=keys or FakeKeys(),
         upstream=Upstream(base) if base else None,
         settings=dataclasses.replace(Settings(upstream=base), **changes),
+        pace=pace,
     )
 
 
 @asynccontextmanager
 async def edge(
-    base: str | None, fake: FakeMemory | None = None, keys: FakeKeys | None = None, **changes: Any
+    base: str | None,
+    fake: FakeMemory | Memory | None = None,
+    keys: FakeKeys | None = None,
+    **changes: Any,
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the app in this process. `base`: the upstream's address."""
     built = services(base, fake, keys, **changes)

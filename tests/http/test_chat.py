@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
+import zlib
 from typing import Any
 
 import pytest
@@ -12,6 +14,11 @@ from memtree.errors import ContextOverflow, StoreUnavailable
 from tests.http.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, turn
 from tests.http.running import refused_port
 from tests.http.upstream import GZIP_BYTES, PLAIN, PLAIN_BYTES, FakeUpstream
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ON = {"x-polychat-memory": "on"}
 ROUTES = [prefix + path for path in ("/chat/completions", "/chat_completions") for prefix in
@@ -148,15 +155,61 @@ async def test_a_history_that_cannot_be_read_goes_on_as_it_came(
     assert [seen.body for seen in upstream.seen] == [raw, raw]
 
 
-async def test_a_compressed_body_goes_on_as_it_came(base: str, upstream: FakeUpstream):
-    raw = gzip.compress(dumps(turn(9)))
+@pytest.mark.parametrize(
+    ("name", "encode"),
+    [("gzip", gzip.compress), ("deflate", zlib.compress), ("zstd", zstd.compress)],
+)
+async def test_a_compressed_body_has_memory(
+    name: str, encode: Any, base: str, upstream: FakeUpstream
+):
+    headers = {**ON, "content-encoding": name}
     async with edge(base) as client:
         answer = await client.post(
-            "/chat/completions", content=raw, headers={**ON, "content-encoding": "gzip"}
+            "/chat/completions", content=encode(dumps(turn(9))), headers=headers
+        )
+        assert answer.headers["x-memtree-state"] == "packed"
+        assert MEMORY_MESSAGE in upstream.last.body
+        assert upstream.last.header("content-encoding") == []
+        # Where nothing is changed, not a byte of the encoded body is.
+        short = encode(dumps(turn(1)))
+        await client.post("/chat/completions", content=short, headers=headers)
+        assert upstream.last.body == short
+        assert upstream.last.header("content-encoding") == [name]
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding"), [(b"anything", "br"), (b"no gzip", "gzip"), (b"", "gzip, x")]
+)
+async def test_a_body_that_cannot_be_decoded_goes_on_as_it_came(
+    raw: bytes, encoding: str, base: str, upstream: FakeUpstream
+):
+    async with edge(base) as client:
+        answer = await client.post(
+            "/chat/completions", content=raw, headers={**ON, "content-encoding": encoding}
         )
     assert answer.headers["x-memtree-state"] == "degraded:encoded-body"
     assert upstream.last.body == raw
-    assert upstream.last.header("content-encoding") == ["gzip"]
+    assert upstream.last.header("content-encoding") == [encoding]
+
+
+async def test_a_bomb_is_refused(base: str, upstream: FakeUpstream):
+    raw = gzip.compress(b"[" + b"0," * 2_000_000 + b"0]")
+    async with edge(base, max_body_bytes=1_000_000) as client:
+        answer = await client.post(
+            "/chat/completions", content=raw, headers={**ON, "content-encoding": "gzip"}
+        )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "request_too_large")
+    assert not upstream.seen
+
+
+async def test_too_many_messages_go_on_as_they_came(base: str, upstream: FakeUpstream):
+    async with edge(base, max_messages=8) as client:
+        answer = await client.post("/chat/completions", json=turn(9), headers=ON)
+        assert answer.headers["x-memtree-state"] == "degraded:invalid-history"
+        refused = await client.post("/context_memory", json=turn(9))
+    assert len(json.loads(upstream.last.body)["messages"]) == 11
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "messages"
 
 
 @pytest.mark.parametrize("field", ["target_tokens", "mode", "query", "memory", "expiration_days"])

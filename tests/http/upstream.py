@@ -10,6 +10,7 @@ import gzip
 import json
 import threading
 import time
+import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,7 +52,10 @@ class Seen:
 
 class FakeUpstream:
     """`mode`: json, sse, slow-sse, gzip, gzip-sse, error, hang, cut, cut-length, echo, headers,
-    not-modified, early."""
+    not-modified, early, narrow, narrow-sse.
+
+    `narrow` refuses bodies over `fits` bytes with `status` and `refusal`; `narrow-sse` says so in
+    the first event of a stream with status 200."""
 
     def __init__(self) -> None:
         self.reset()
@@ -60,6 +64,9 @@ class FakeUpstream:
         self.mode = "json"
         self.status = 500
         self.answer_headers: list[tuple[bytes, bytes]] = []
+        self.fits = 0
+        self.refusal = b""
+        self.encoded = b""
         self.seen: list[Seen] = []
         self.reached = threading.Event()
         self.gone = threading.Event()
@@ -99,9 +106,36 @@ class FakeUpstream:
     async def _gzip(self, seen: Seen, receive: Any, send: Any) -> None:
         await reply(send, 200, [*JSON, (b"content-encoding", b"gzip")], GZIP_BYTES)
 
+    async def _gzip_sse(self, seen: Seen, receive: Any, send: Any) -> None:
+        """Each event is flushed, as a real server does."""
+        packer = zlib.compressobj(wbits=31)
+        pieces = [packer.compress(event(word)) + packer.flush(zlib.Z_SYNC_FLUSH) for word in "abc"]
+        pieces.append(packer.compress(b"data: [DONE]\n\n") + packer.flush())
+        self.encoded = b"".join(pieces)
+        await start(send, [*SSE, (b"content-encoding", b"gzip")])
+        for one in pieces:
+            await piece(send, one)
+        await send({"type": "http.response.body"})
+
     async def _error(self, seen: Seen, receive: Any, send: Any) -> None:
         body = b'{"error": {"message":"upstream says no",  "code":"x"}}'
         await reply(send, self.status, [*JSON, (b"retry-after", b"7")], body)
+
+    async def _narrow(self, seen: Seen, receive: Any, send: Any) -> None:
+        if len(seen.body) <= self.fits:
+            streams = json.loads(seen.body).get("stream")
+            await (self._sse if streams else self._json)(seen, receive, send)
+            return
+        await reply(send, self.status, [*JSON, *self.answer_headers], self.refusal)
+
+    async def _narrow_sse(self, seen: Seen, receive: Any, send: Any) -> None:
+        if len(seen.body) <= self.fits:
+            await self._sse(seen, receive, send)
+            return
+        await start(send, SSE)
+        await piece(send, b": PROCESSING\n\n")
+        await asyncio.sleep(0.02)
+        await send({"type": "http.response.body", "body": b"data: " + self.refusal + b"\n\n"})
 
     async def _not_modified(self, seen: Seen, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 304, "headers": [(b"etag", b"1")]})

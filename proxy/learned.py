@@ -1,0 +1,27 @@
+"""Windows that upstreams have told by refusing a prompt. Kept by tenant: what one tenant's key may
+use says nothing about another's, and nobody can make the server believe things for others."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+MAX_KEPT = 4_096
+
+
+class Learned:
+    """The windows of one process, in our tokens; the least lately used are forgotten."""
+
+    def __init__(self) -> None:
+        self._windows: OrderedDict[tuple[str, str], int] = OrderedDict()
+
+    def window(self, tenant: str, model: str) -> int | None:
+        key = (tenant, model)
+        if key in self._windows:
+            self._windows.move_to_end(key)
+        return self._windows.get(key)
+
+    def learn(self, tenant: str, model: str, window: int) -> None:
+        self._windows[tenant, model[:200]] = window
+        self._windows.move_to_end((tenant, model[:200]))
+        while len(self._windows) > MAX_KEPT:
+            self._windows.popitem(last=False)

@@ -1,0 +1,84 @@
+"""A chat body as read: what of it is for us, and what goes to the upstream."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from memtree import side
+from memtree.answer import Answer, Ask
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from proxy import fields, overflow, switch, waiting, wire
+from proxy.learned import Learned
+
+OFF = "off"
+INVALID = "degraded:invalid-history"
+ENCODED = "degraded:encoded-body"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """`content`: the posted body, decoded. `plain`: the same for the upstream without memory's
+    help; the very same object where nothing of it is ours.
+
+    `ask` is None where memory is off (`state` says so) or cannot be asked (`state` says why).
+    """
+
+    content: bytes
+    plain: bytes
+    state: str = OFF
+    body: wire.Body | None = None
+    ask: Ask | None = None
+    changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
+    model: str = ""
+    streams: bool = False
+
+    def with_messages(self, answer: Answer) -> bytes:
+        """The body for the upstream with the messages of an answer."""
+        if not answer.changed or self.body is None:
+            return self.plain
+        messages = wire.joined(answer.messages)
+        return self.body.rewritten({**self.changed, "messages": messages})
+
+
+def read(
+    tenant: str, content: bytes, headers: Mapping[str, str], settings: Settings, learned: Learned
+) -> Turn:
+    """Read a chat body. Raises `BadRequest` for a field of ours with a wrong type, if memory is on.
+
+    A body that is no sound JSON object goes on as it came: the upstream judges it.
+    """
+    try:
+        body = wire.split(content)
+    except BadRequest:
+        on = switch.by_headers(headers, settings.memory)
+        return Turn(content, content, INVALID if on else OFF)
+    suffix = switch.suffix_of(body)
+    changed = {"model": msgspec.json.encode(suffix.model)} if suffix.found else {}
+    plain = body.rewritten(changed)
+    if not switch.wanted(body, headers, suffix, settings.memory):
+        return Turn(content, plain)
+    ask = fields.chat_ask(tenant, body, headers, settings, suffix.days)
+    window = learned.window(tenant, suffix.model)
+    streams = body.value("stream") is True
+    try:
+        messages = body.messages(settings.max_messages)
+        whole = side.is_side(messages, tools=bool(ask.tools_tokens))
+    except BadRequest:
+        return Turn(content, plain, INVALID)
+    ask = dataclasses.replace(
+        overflow.narrowed(ask, window),
+        messages=messages,
+        whole=whole,
+        patience=waiting.patience(streams, headers, settings),
+    )
+    return Turn(content, plain, "", body, ask, changed, suffix.model, streams)
+
+
+def unread(posted: bytes, headers: Mapping[str, str], settings: Settings) -> Turn:
+    """A body that cannot be decoded: it goes on as it came."""
+    return Turn(posted, posted, ENCODED if switch.by_headers(headers, settings.memory) else OFF)

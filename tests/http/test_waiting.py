@@ -1,0 +1,284 @@
+"""Requests that wait for their tree, on real sockets and with a shortened clock."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from indexer.build import StageOne
+from memtree.build import Grown, Tail
+from memtree.config import Settings
+from memtree.errors import ContextOverflow
+from proxy.app import create_app
+from proxy.waiting import Pace, patience
+from tests.http.fakes import FakeMemory, dumps, edge, real_memory, services, turn
+from tests.http.running import running
+from tests.http.upstream import PLAIN, PLAIN_BYTES, FakeUpstream, event
+from tests.sessions import chat
+
+ON = {"x-polychat-memory": "on"}
+CHAT = "/v1/chat/completions"
+QUICK = Pace(quiet=0.05, beat=0.05)
+BEAT = b": keep-alive\n\n"
+STREAMED = event("one") + event("two") + event("three") + b"data: [DONE]\n\n"
+
+
+class SlowBuilder:
+    """Stage 1 that begins when it is let go. `runs`: how often it was begun."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.runs = 0
+        self._builder = StageOne(child=False)
+
+    async def grow(self, tail: Tail, size: int) -> Grown:
+        self.runs += 1
+        await asyncio.to_thread(self.go.wait, 20)
+        return await self._builder.grow(tail, size)
+
+
+class Paused(FakeMemory):
+    """Memory that takes `seconds`, and counts who was given up."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+        self.given_up = 0
+        self.before = self._slowly
+
+    async def _slowly(self) -> None:
+        try:
+            await asyncio.sleep(self.seconds)
+        except asyncio.CancelledError:
+            self.given_up += 1
+            raise
+
+
+@contextmanager
+def proxy(base: str, memory: Any, pace: Pace = QUICK, **changes: Any) -> Iterator[str]:
+    built = services(base, memory, pace=pace, **changes)
+    with running(create_app(built), built.upstream) as address:
+        yield address
+
+
+def too_long() -> dict[str, Any]:
+    """A history that does not fit its model without a tree."""
+    asked = {"role": "user", "content": "what about the river?"}
+    return {"model": "m", "messages": [*chat(200, words=100), asked], "model_context_limit": 15_000}
+
+
+def test_a_stream_begins_at_once_and_shows_that_it_lives(base: str, upstream: FakeUpstream):
+    upstream.mode = "sse"
+    with proxy(base, Paused(0.4)) as address, httpx.stream(
+        "POST", address + CHAT, json=turn(9, stream=True), headers=ON
+    ) as answer:  # fmt: skip
+        began = time.monotonic()
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/event-stream"
+        got = b"".join(answer.iter_raw())
+        assert time.monotonic() - began > 0.2
+    beats, _, rest = got.partition(b"data: ")
+    assert set(beats.split(b"\n\n")) == {BEAT.strip(), b""}
+    assert beats.count(BEAT) >= 3
+    assert b"data: " + rest == STREAMED
+    assert b"accept-encoding: identity" in headers_of(upstream)
+
+
+def headers_of(upstream: FakeUpstream) -> bytes:
+    return b"\n".join(name + b": " + value for name, value in upstream.last.headers)
+
+
+def test_the_beats_go_on_while_the_upstream_is_silent(base: str, upstream: FakeUpstream):
+    upstream.mode = "hang"
+    with proxy(base, Paused(0.1)) as address, httpx.stream(
+        "POST", address + CHAT, json=turn(9, stream=True), headers=ON
+    ) as answer:  # fmt: skip
+        got = b""
+        for piece in answer.iter_raw():
+            got += piece
+            if upstream.reached.is_set() and got.count(BEAT) > 8:
+                break
+    assert upstream.gone.wait(1.0)
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "wanted"),
+    [
+        ("error", 429, {"message": "upstream says no", "code": "x"}),
+        ("error", 500, {"message": "upstream says no", "code": "x"}),
+        ("json", 200, {"message": "The upstream answered with status 200."}),
+        ("not_modified", 304, {"message": "The upstream answered with status 304."}),
+    ],
+)
+def test_an_error_after_the_beginning_is_an_event(
+    mode: str, status: int, wanted: dict[str, Any], base: str, upstream: FakeUpstream
+):
+    upstream.mode, upstream.status = mode, status
+    with proxy(base, Paused(0.1)) as address:
+        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON)
+    error = error_of(answer.content)
+    assert {name: error[name] for name in wanted} == wanted
+
+
+def error_of(streamed: bytes) -> Any:
+    event_, done, end = streamed.replace(BEAT, b"").split(b"\n\n")
+    assert (done, end) == (b"data: [DONE]", b"")
+    return json.loads(event_.removeprefix(b"data: "))["error"]
+
+
+def test_an_overflow_after_the_beginning_is_an_event(base: str, upstream: FakeUpstream):
+    memory = Paused(0.1)
+
+    async def overflowing() -> None:
+        await asyncio.sleep(0.1)
+        raise ContextOverflow(128_000, 200_000)
+
+    memory.before = overflowing
+    with proxy(base, memory) as address:
+        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON)
+    error = error_of(answer.content)
+    assert error["code"] == "context_length_exceeded"
+    assert "maximum context length is 128000 tokens" in error["message"]
+    assert not upstream.seen
+
+
+def test_an_unreachable_upstream_after_the_beginning_is_an_event(upstream: FakeUpstream):
+    with proxy("http://127.0.0.1:9/v1", Paused(0.1)) as address:
+        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON)
+    assert error_of(answer.content)["code"] == "upstream_unreachable"
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_encoded_answer_after_the_beginning_is_decoded(
+    stream: bool, base: str, upstream: FakeUpstream
+):
+    upstream.mode = "gzip_sse" if stream else "gzip"
+    with proxy(base, Paused(0.1), json_wait="spaces") as address:
+        answer = httpx.post(address + CHAT, json=turn(9, stream=stream), headers=ON)
+    assert "content-encoding" not in answer.headers
+    if stream:
+        assert answer.content.replace(BEAT, b"") == gzip.decompress(upstream.encoded)
+    else:
+        assert answer.json() == PLAIN
+
+
+def test_json_waits_in_silence(base: str, upstream: FakeUpstream):
+    with proxy(base, Paused(0.3)) as address:
+        answer = httpx.post(address + CHAT, json=turn(9), headers=ON)
+    assert (answer.status_code, answer.content) == (200, PLAIN_BYTES)
+    assert answer.headers["x-memtree-state"] == "packed"
+
+
+def test_json_may_wait_with_spaces(base: str, upstream: FakeUpstream):
+    with proxy(base, Paused(0.3), json_wait="spaces") as address:
+        answer = httpx.post(address + CHAT, json=turn(9), headers=ON)
+        assert answer.content.startswith(b"   ")
+        assert answer.json() == PLAIN
+        upstream.mode = "error"
+        failed = httpx.post(address + CHAT, json=turn(9), headers=ON)
+    assert (failed.status_code, failed.json()["error"]["message"]) == (200, "upstream says no")
+
+
+def give_up(address: str, body: Any, seconds: float = 0.3) -> None:
+    raw = dumps(body)
+    host, port = address.removeprefix("http://").split(":")
+    head = f"POST {CHAT} HTTP/1.1\r\nhost: x\r\nx-polychat-memory: on\r\n"
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(f"{head}content-length: {len(raw)}\r\n\r\n".encode() + raw)
+        time.sleep(seconds)
+
+
+def test_a_client_that_hangs_up_is_not_worked_for(base: str, upstream: FakeUpstream):
+    memory = Paused(30)
+    with proxy(base, memory) as address:
+        for stream in (True, False):
+            give_up(address, turn(9, stream=stream))
+        end = time.monotonic() + 1
+        while memory.given_up < 2:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    assert not upstream.seen
+
+
+def test_only_so_many_requests_of_a_tenant_wait(base: str, upstream: FakeUpstream):
+    def post(address: str, key: str) -> httpx.Response:
+        headers = {**ON, "authorization": f"Bearer {key}"}
+        return httpx.post(address + CHAT, json=turn(9), headers=headers)
+
+    with proxy(base, Paused(0.5), max_waits=1) as address:
+        first = threading.Thread(target=post, args=(address, "a"))
+        first.start()
+        time.sleep(0.2)
+        refused, other = post(address, "a"), post(address, "b")
+        first.join()
+        assert post(address, "a").status_code == 200
+    assert (refused.status_code, other.status_code) == (429, 200)
+    assert int(refused.headers["retry-after"]) > 0
+    assert refused.json()["error"]["code"] == "rate_limit_exceeded"
+
+
+def test_a_tree_that_is_being_built_is_waited_for_and_a_retry_is_sent_the_same(
+    base: str, upstream: FakeUpstream
+):
+    builder = SlowBuilder()
+    answers: list[httpx.Response] = []
+    posted = {**too_long(), "stream": True}
+
+    def post(address: str) -> None:
+        answers.append(httpx.post(address + CHAT, json=posted, headers=ON, timeout=20))
+
+    upstream.mode = "sse"
+    with proxy(base, real_memory(builder)) as address:
+        threads = [threading.Thread(target=post, args=(address,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.4)
+        assert not upstream.seen
+        builder.go.set()
+        for thread in threads:
+            thread.join()
+    assert [answer.content.replace(BEAT, b"") for answer in answers] == [STREAMED, STREAMED]
+    sent = [json.loads(seen.body)["messages"] for seen in upstream.seen]
+    assert sent[0] == sent[1]
+    assert "[...]" not in sent[0][0]["content"]
+
+
+async def test_after_the_longest_wait_older_rounds_decay(base: str, upstream: FakeUpstream):
+    builder = SlowBuilder()
+    async with edge(base, real_memory(builder), wait_seconds=1) as client:
+        answer = await client.post(CHAT, json=too_long(), headers=ON)
+    builder.go.set()
+    assert answer.headers["x-memtree-state"] == "degraded:indexing"
+    assert json.loads(upstream.last.body)["messages"][-1] == too_long()["messages"][-1]
+
+
+@pytest.mark.parametrize(
+    ("streams", "timeout", "changes", "wanted"),
+    [
+        (True, None, {}, 300),
+        (True, "30", {}, 300),
+        (True, None, {"wait_seconds": 60}, 60),
+        (False, None, {}, 280),
+        (False, "600", {}, 280),
+        (False, "60.0", {}, 55),
+        (False, "3", {}, 280),  # less than the margin: no use to hurry
+        (False, "nan", {}, 280),
+        (False, "inf", {}, 280),
+        (False, "NOT_GIVEN", {}, 280),
+        (False, "60", {"json_wait": "spaces"}, 300),
+        (False, "600", {"wait_seconds": 10}, 10),
+    ],
+)
+def test_patience(streams: bool, timeout: str | None, changes: dict[str, Any], wanted: float):
+    headers = {} if timeout is None else {"x-stainless-read-timeout": timeout}
+    assert patience(streams, headers, Settings(**changes)) == wanted
