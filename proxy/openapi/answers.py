@@ -1,0 +1,161 @@
+"""The JSON of our own answers."""
+
+from __future__ import annotations
+
+from memtree.address import DIGEST_BYTES, NODE_ID_BYTES
+from memtree.config import MODES
+from memtree.node import KIND_NAMES
+from memtree.ports import Receipt
+from proxy.openapi.shapes import (
+    BOOLEAN,
+    COUNT,
+    NULL,
+    STRING,
+    Json,
+    array,
+    either,
+    schema,
+    thing,
+    told,
+)
+
+_ADDRESS: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * DIGEST_BYTES}}}$"}
+_ID: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * NODE_ID_BYTES}}}$"}
+_RANGE = told(
+    array(COUNT, minItems=2, maxItems=2), "Index of the first and of the last posted message."
+)
+_SCORES: Json = {"type": "object", "additionalProperties": {"type": "number"}}
+
+_USAGE = thing(
+    {
+        "prompt_tokens": told(COUNT, "Tokens that were posted."),
+        "completion_tokens": told(COUNT, "Tokens that were returned."),
+        "total_tokens": told(COUNT, "Both."),
+        "prompt_tokens_details": thing(
+            {"cached_tokens": told(COUNT, "Posted tokens that memory stands for; 0: not used.")}
+        ),
+        "raw_prompt_tokens": told(COUNT, "The same as `prompt_tokens`."),
+    },
+    description="Tokens as MemTree counts them.",
+)
+_MEMORY = thing(
+    {
+        "address": told(_ADDRESS, "The hash of the history, by which it can be forgotten."),
+        "state": told(STRING, "What memory did: as the header `x-memtree-state`."),
+        "indexed_tokens": told(COUNT, "Tokens of the history that lie in the tree."),
+        "indexed_messages": told(COUNT, "Messages of the history that lie in the tree."),
+        "pending_tokens": told(COUNT, "Tokens that wait for their embeddings."),
+        "epoch": told(either(STRING, NULL), "The fold that this answer belongs to."),
+        "mode": told({"type": "string", "enum": list(MODES)}, "The mode that was in effect."),
+        "outline_tokens": told(COUNT, "Tokens of the unfolded tree."),
+        "recent_tokens": told(COUNT, "Tokens of the messages that are whole."),
+        "recall_tokens": told(COUNT, "Tokens that were recalled for questions."),
+        "saved_tokens": told(
+            {"type": "integer"},
+            "Saved so far against sending everything, in uncached input tokens at the prices in "
+            "effect; negative where folding has not paid yet.",
+        ),
+        "excerpts": told(COUNT, "Passages that are quoted verbatim."),
+    },
+    description="What memory knows, and what it made of this request.",
+)
+_EXPLAIN = thing(
+    {
+        "nodes": array(
+            thing(
+                {
+                    "id": _ID,
+                    "level": COUNT,
+                    "messages": _RANGE,
+                    "depth": COUNT,
+                    "body": BOOLEAN,
+                    "headline": STRING,
+                    "version": COUNT,
+                }
+            ),
+            description="Nodes of the tree that are shown.",
+        ),
+        "excerpts": array(
+            thing(
+                {
+                    "message": told(COUNT, "Index of the posted message."),
+                    "start": told(COUNT, "First character in that message's text."),
+                    "end": told(COUNT, "Character after the last."),
+                    "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                    "tokens": COUNT,
+                    "scores": _SCORES,
+                    "reason": STRING,
+                }
+            ),
+            description="Passages that are quoted.",
+        ),
+        "candidates": array(
+            thing(
+                {
+                    "message": COUNT,
+                    "tokens": COUNT,
+                    "kind": {"type": "string", "enum": list(KIND_NAMES)},
+                    "scores": _SCORES,
+                }
+            ),
+            description="The best passages that were left out.",
+        ),
+    },
+    description="What was chosen and why; only with `explain`.",
+)
+
+_NUMBERS = {"usage": schema("Usage"), "memory": schema("Memory")}
+
+SCHEMAS: dict[str, Json] = {
+    "Usage": _USAGE,
+    "Memory": _MEMORY,
+    "Explain": _EXPLAIN,
+    "Compressed": thing(
+        {
+            "messages": told(
+                array(schema("Message")),
+                "The messages for the model: system messages, the memory message "
+                "(`<context_memory>` ... `</context_memory>`) where there is one, recent messages.",
+            ),
+            **_NUMBERS,
+            "explain": schema("Explain"),
+        },
+        ("messages", *_NUMBERS),
+    ),
+    "Indexed": thing({**_NUMBERS, "explain": schema("Explain")}, _NUMBERS),
+    "Status": thing(
+        {
+            "ready": BOOLEAN,
+            "pending_tokens": told(COUNT, "Tokens of yours that wait for their embeddings."),
+            "pending_jobs": told(COUNT, "Histories of yours that wait."),
+            "version": STRING,
+        }
+    ),
+    "Node": thing(
+        {
+            "id": _ID,
+            "level": told(COUNT, "0: a leaf."),
+            "children": array(_ID),
+            "messages": _RANGE,
+            "tokens": COUNT,
+            "headline": STRING,
+            "body": STRING,
+            "anchors": told(array(STRING), "Names, numbers, files, errors."),
+            "summary": {"type": "string", "enum": ["extracted", "model"]},
+            "sealed": told(BOOLEAN, "False: the end of the history, still growing."),
+        }
+    ),
+    "Tree": thing({"nodes": array(schema("Node")), "roots": array(_ID)}),
+    "Receipt": thing(
+        {
+            "object": {"const": "context_memory.deletion"},
+            "scope": {"type": "string", "enum": ["history", "address", "tenant"]},
+            "address": either(_ADDRESS, NULL),
+            **dict.fromkeys(Receipt._fields, COUNT),
+            "deleted_at": {"type": "string", "format": "date-time"},
+        },
+        description="How much was forgotten. What another live conversation needs is not counted: "
+        "it stays.",
+    ),
+    "Health": thing({"status": {"const": "ok"}, "version": STRING}),
+}

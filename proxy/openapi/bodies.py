@@ -1,0 +1,161 @@
+"""Request bodies: our own fields, each once, and the three objects that hold them."""
+
+from __future__ import annotations
+
+from memtree.address import DIGEST_BYTES
+from memtree.config import MODES, Settings
+from proxy import fields, windows
+from proxy.openapi.shapes import (
+    BOOLEAN,
+    NULL,
+    STRING,
+    Json,
+    array,
+    either,
+    schema,
+    thing,
+    told,
+)
+
+CONTEXT = (
+    "messages", "model_context_limit", "target_tokens", "expiration_days", "mode", "query",
+    "model", "tools", "functions", "response_format", "index_only", "explain",
+)  # fmt: skip
+
+_NUMERIC: Json = {"type": "string", "pattern": "^[+-]?[0-9]+$"}
+_ADDRESS: Json = {"type": "string", "pattern": f"^[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}$"}
+_ABSENT = {"enum": [None, False]}
+
+
+def _messages(settings: Settings) -> Json:
+    return array(schema("Message"), minItems=1, maxItems=settings.max_messages)
+
+
+def _integer(description: str, low: int, high: int | str, default: int | None) -> Json:
+    """An integer, or the same as a string; clamped, so no `minimum` that would refuse it."""
+    until = f"{high:,}" if isinstance(high, int) else high
+    shape = told(
+        either({"type": "integer"}, _NUMERIC, NULL),
+        f"{description} Clamped to {low:,} to {until}.",
+    )
+    return shape if default is None else {**shape, "default": default}
+
+
+def _optional(shape: Json, description: str, default: object = None) -> Json:
+    return told(either(shape, NULL), description, default=default)
+
+
+def own_fields(settings: Settings) -> dict[str, Json]:
+    """Every field that MemTree reads, by name; null means absent."""
+    return {
+        "messages": told(_messages(settings), "The whole history, as it was always sent."),
+        "model_context_limit": _integer(
+            f"Tokens that the model takes. Absent: known from `model`, else {windows.DEFAULT:,}.",
+            fields.MIN_WINDOW,
+            fields.MAX_WINDOW,
+            windows.DEFAULT,
+        ),
+        "target_tokens": _integer(
+            "Size of the messages for the model in tokens, without system messages. Given on "
+            "`/context_memory` it is a hard limit, exceeded only where the newest round alone is "
+            "larger.",
+            fields.MIN_TARGET,
+            "`model_context_limit`",
+            settings.target_tokens,
+        ),
+        "expiration_days": _integer(
+            "Days for which this memory is kept when nobody uses it; each use renews it.",
+            1,
+            fields.MAX_DAYS,
+            settings.expiration_days,
+        ),
+        "mode": _optional(
+            {"type": "string", "enum": list(MODES)},
+            "How memory is unfolded. `stable`: folded once, then only appended to, as a provider's "
+            "cache likes it. `auto`: the same, but sent whole while that is cheaper and fits. "
+            f"`fresh`: unfolded anew for each request. Absent: {_default_mode(settings)}.",
+        ),
+        "query": _optional(STRING, "What to unfold for, instead of the newest user message."),
+        "model": _optional(STRING, "The model that the messages are for: its window and prices."),
+        "tools": _optional(
+            array({}), "The tools that are sent beside the messages; their size is counted."
+        ),
+        "functions": told({}, "The legacy form of `tools`."),
+        "response_format": told({}, "The form of the answer; its size is counted."),
+        "index_only": _optional(BOOLEAN, "Index, and answer 202 without messages.", default=False),
+        "explain": _optional(BOOLEAN, "Add what was chosen, and why.", default=False),
+        "memory": _optional(
+            BOOLEAN,
+            "Memory for this request. Absent: what the headers or the model's suffix say, else "
+            f"{'on' if settings.memory else 'off'}. False wins over all of them.",
+        ),
+        "use_rag": told({}, "Reserved; taken out of the request."),
+        "rag_options": told({}, "Reserved; taken out of the request."),
+        "memory_options": told({}, "Reserved; taken out of the request."),
+    }
+
+
+def schemas(settings: Settings) -> dict[str, Json]:
+    known = own_fields(settings)
+    return {
+        "ContextRequest": thing(
+            {name: known[name] for name in CONTEXT},
+            ("messages",),
+            description="A history, and how it is to be shortened.",
+        ),
+        "ChatRequest": thing(
+            _chat(known),
+            ("model", "messages"),
+            description="A request of the OpenAI chat API. Fields of MemTree are taken out, "
+            "everything else goes to the upstream as it came.",
+        ),
+        "Deletion": _deletion(known["messages"]),
+    }
+
+
+def _chat(known: dict[str, Json]) -> dict[str, Json]:
+    """The fields of a chat body that we read: first those that are the upstream's as well."""
+    own = {name: shape for name, shape in known.items() if name not in CONTEXT}
+    shared = ("model_context_limit", "target_tokens", "expiration_days", "mode", "query")
+    return {
+        "model": told(
+            STRING,
+            "The model. A suffix `:memory` or `:memory-<days>` switches memory on, and is taken "
+            "off.",
+        ),
+        "messages": known["messages"],
+        "stream": told(BOOLEAN, "Answer with server-sent events."),
+        "tools": told(array({}), "Tools. Their size is counted."),
+        "functions": known["functions"],
+        "response_format": known["response_format"],
+        "max_tokens": told({"type": "integer"}, "Room that is kept for the answer."),
+        "max_completion_tokens": told({"type": "integer"}, "The same, by its newer name."),
+        **{name: known[name] for name in shared},
+        **own,
+    }
+
+
+def _deletion(messages: Json) -> Json:
+    """Exactly one of three; null and false count as absent."""
+    choices: dict[str, Json] = {
+        "messages": told(messages, "The history whose memory is to be forgotten."),
+        "address": told(_ADDRESS, "The same, named by `memory.address` or `x-memtree-address`."),
+        "all": {"const": True, "description": "Everything that belongs to the credential."},
+    }
+    return {
+        "description": "What to forget: exactly one of the three.",
+        "oneOf": [
+            thing(
+                {one: shape, **{other: _ABSENT for other in (*choices, "tenant") if other != one}},
+                (one,),
+                title=one,
+            )
+            for one, shape in choices.items()
+        ],
+    }
+
+
+def _default_mode(settings: Settings) -> str:
+    if settings.mode is not None:
+        return f"`{settings.mode}`"
+    return f"`{fields.CONTEXT_MODE}` on `/context_memory`, `{fields.CHAT_MODE}` on the chat routes"

@@ -1,0 +1,288 @@
+"""The document put together: operations, their answers, and what they share.
+
+The four prefixes are `servers`, so each path stands once. What this file does not do: describe a
+field (`bodies`), a message (`messages`) or an error (`failures`).
+"""
+
+from __future__ import annotations
+
+from memtree import __version__
+from memtree.config import Settings
+from proxy.inbound import PREFIXES
+from proxy.openapi import answers, bodies, examples, failures, headers, messages
+from proxy.openapi.shapes import STRING, Json, content, ref, schema, told
+
+VERSION = "3.1.0"
+_ABOUT = """\
+An OpenAI-compatible proxy that gives any model an unlimited conversation. Send the whole history as
+you always did: MemTree folds its older part into one memory message. The messages themselves are
+the address of their memory, so there is no id to keep.
+
+* Every path stands under every server address listed here; `/metrics` and `/openapi.json` at the
+  root alone.
+* Numbers out of range are clamped; a wrong type is a 400 that names the field in `param`; null
+  means absent; unknown fields are let through.
+* **Every other path and method** (`/models`, `/embeddings`, `/responses`, files ...) is streamed to
+  the upstream and back untouched.
+"""
+_TAGS = {
+    "Chat": "In front of a model: the OpenAI chat API, with memory.",
+    "Context memory": "Without a model: messages in, fewer messages out.",
+    "Server": "About the server itself.",
+}
+_ALWAYS = (405, 431, 500)
+_KNOWN = (401, 408, 429, 503, *_ALWAYS)  # where a credential is looked at
+_READING = (400, 413, 415, *_KNOWN)  # where a body is read
+_UPSTREAM = (502, 504)
+
+
+def build(settings: Settings) -> Json:
+    """The whole document; what is default in it is what these settings say."""
+    return {
+        "openapi": VERSION,
+        "info": {
+            "title": "MemTree",
+            "version": __version__,
+            "summary": "Unlimited conversations for any model.",
+            "description": _ABOUT,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [_server(prefix) for prefix in reversed(PREFIXES)],
+        "security": headers.any_credential(settings),
+        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
+        "paths": {
+            **_chat(settings),
+            **_context_memory(settings),
+            **_deletion(settings),
+            **_server_paths(settings),
+        },
+        "components": {
+            "schemas": {
+                **messages.SCHEMAS,
+                **bodies.schemas(settings),
+                **answers.SCHEMAS,
+                **failures.schemas(),
+            },
+            "parameters": headers.request_headers(),
+            "headers": headers.ANSWER_HEADERS,
+            "requestBodies": _request_bodies(),
+            "responses": failures.responses(settings),
+            "securitySchemes": headers.credentials(),
+        },
+    }
+
+
+def _server(prefix: str) -> Json:
+    if prefix == "/v1":
+        return {"url": prefix, "description": "What OpenAI clients take as their base URL."}
+    return {"url": prefix or "/", "description": "The same routes."}
+
+
+def _operation(
+    id_: str, tag: str, summary: str, description: str, responses: Json, **more: object
+) -> Json:
+    return {
+        "operationId": id_,
+        "tags": [tag],
+        "summary": summary,
+        "description": description,
+        **more,
+        "responses": responses,
+    }
+
+
+_BODIES = {
+    "Chat": ("ChatRequest", examples.CHAT),
+    "Context": ("ContextRequest", examples.CONTEXT),
+    "Tree": ("ContextRequest", examples.TREE),
+    "Deletion": ("Deletion", examples.DELETION),
+}
+
+
+def _request_bodies() -> dict[str, Json]:
+    return {
+        name: {"required": True, "content": content(schema(shape), examples=shown)}
+        for name, (shape, shown) in _BODIES.items()
+    }
+
+
+def _ok(description: str, shape: Json, media: str = "application/json", **more: Json) -> Json:
+    return {"description": description, **more, "content": content(shape, media)}
+
+
+def _chat(settings: Settings) -> dict[str, Json]:
+    upstream = {
+        "description": "The upstream's own answer: its status, headers and body as they came.",
+        "headers": headers.of_answer(),
+    }
+    answer = {
+        "description": "The upstream's answer as it came; server-sent events with `stream`.",
+        "headers": headers.of_answer(),
+        "content": {
+            **content(told({}, "As the upstream made it: usually a `chat.completion`.")),
+            **content(told(STRING, "Events `chat.completion.chunk`."), "text/event-stream"),
+        },
+    }
+    errors = failures.of(settings, *(one for one in _READING if one != 405), *_UPSTREAM)
+
+    def posting(id_: str, description: str) -> Json:
+        return {
+            "post": _operation(
+                id_,
+                "Chat",
+                "A chat completion with memory",
+                description,
+                {"200": answer, **errors, "default": upstream},
+                parameters=headers.of_chat(),
+                requestBody=ref("requestBodies", "Chat"),
+            )
+        }
+
+    return {
+        "/chat/completions": posting(
+            "createChatCompletion",
+            "The request goes to the upstream. With memory on, an older part of the history is "
+            "replaced by one memory message. A history that MemTree cannot read goes on as it "
+            "came, for the upstream to judge.",
+        ),
+        "/chat_completions": posting(
+            "createChatCompletionByOtherName", "Another name of `/chat/completions`."
+        ),
+    }
+
+
+def _context_memory(settings: Settings) -> dict[str, Json]:
+    errors = failures.of(settings, *_READING)
+    found = {
+        "200": _ok(
+            "The messages for the model.", schema("Compressed"), headers=headers.of_answer()
+        ),
+        "202": _ok("Indexed (`index_only`).", schema("Indexed"), headers=headers.of_answer()),
+    }
+
+    def posting(id_: str, summary: str, description: str, answer: Json, body: str) -> Json:
+        return {
+            "post": _operation(
+                id_,
+                "Context memory",
+                summary,
+                description,
+                {**answer, **errors},
+                parameters=headers.of_context_memory(),
+                requestBody=ref("requestBodies", body),
+            )
+        }
+
+    return {
+        "/context_memory": posting(
+            "compressContext",
+            "Shorten a history",
+            "Posted messages in, fewer messages out, for any model. A history under 10,000 tokens "
+            "comes back as it is.",
+            found,
+            "Context",
+        ),
+        "/memory": posting(
+            "compressContextByOtherName",
+            "Shorten a history",
+            "Another name of `/context_memory`.",
+            found,
+            "Context",
+        ),
+        "/context_memory/tree": posting(
+            "showTree",
+            "The tree over a history",
+            "All nodes over the posted history, leaves included.",
+            {"200": _ok("The tree.", schema("Tree"))},
+            "Tree",
+        ),
+        "/context_memory/status": {
+            "get": _operation(
+                "showStatus",
+                "Context memory",
+                "What still waits",
+                "Background work of the calling tenant.",
+                {"200": _ok("The work.", schema("Status")), **failures.of(settings, *_KNOWN)},
+            )
+        },
+    }
+
+
+def _deletion(settings: Settings) -> dict[str, Json]:
+    errors = failures.of(settings, 403, 404, *_READING)
+
+    def forgetting(id_: str, description: str) -> Json:
+        return _operation(
+            id_,
+            "Context memory",
+            "Forget",
+            description,
+            {"200": _ok("It is gone, from the files as well.", schema("Receipt")), **errors},
+            parameters=headers.of_deletion(),
+            requestBody=ref("requestBodies", "Deletion"),
+        )
+
+    return {
+        "/context_memory/delete": {
+            "post": forgetting(
+                "forget",
+                "Forget what is indexed for a history, for an address, or for the whole tenant.",
+            ),
+            "delete": forgetting("forgetByMethod", "The same."),
+        }
+    }
+
+
+def _server_paths(settings: Settings) -> dict[str, Json]:
+    root = [{"url": "/", "description": "Under a prefix the path is the upstream's."}]
+
+    def health(id_: str, description: str) -> Json:
+        responses = {
+            "200": _ok("The process answers.", schema("Health")),
+            **failures.of(settings, *_ALWAYS),
+        }
+        return {
+            "get": _operation(
+                id_, "Server", "Whether it answers", description, responses, security=[]
+            )
+        }
+
+    return {
+        "/health": health("checkHealth", "Asks nothing of the parts, and needs no credential."),
+        "/healthz": health("checkHealthByOtherName", "Another name of `/health`."),
+        "/metrics": {
+            "servers": root,
+            "get": _operation(
+                "showMetrics",
+                "Server",
+                "Counts for Prometheus",
+                "Counts of the whole server. Beyond loopback, and once access keys exist, they "
+                "need the operator's key (the setting `metrics_key`).",
+                {
+                    "200": {
+                        "description": "The counts, in the text format that was asked for.",
+                        "content": {
+                            **content(STRING, "text/plain"),
+                            **content(STRING, "application/openmetrics-text"),
+                        },
+                    },
+                    **failures.of(settings, *_KNOWN),
+                },
+                security=headers.any_credential(settings, settings.metrics_key is None),
+            ),
+        },
+        "/openapi.json": {
+            "servers": root,
+            "get": _operation(
+                "showDocument",
+                "Server",
+                "This document",
+                "Needs no credential.",
+                {
+                    "200": _ok("The document.", {"type": "object"}),
+                    **failures.of(settings, *_ALWAYS),
+                },
+                security=[],
+            ),
+        },
+    }

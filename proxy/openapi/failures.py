@@ -1,0 +1,98 @@
+"""Errors: one response for each status, with the codes of the tree of errors.
+
+A class that is new in the tree (`memtree.errors`, or beside a route) is in the document by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtree.config import Settings
+from memtree.errors import ContextOverflow, MemTreeError
+from proxy.openapi.shapes import NULL, STRING, Json, content, either, ref, schema, thing, told
+
+# Where a status has more than one code, each says what it means in its own message.
+_DESCRIPTIONS = {
+    400: "The request is wrong. `param` names the field or header, as in `messages[3].content`.",
+    401: "There is no credential, or none that is known.",
+    403: "Not from here: a page of another site may not delete memory.",
+    404: "Nothing is known by this name.",
+    405: "A route of ours, under another method.",
+    408: "The request did not arrive in time.",
+    413: "The body is over the size limit (`request_too_large`), or what must be sent whole does "
+    'not fit the model (`context_length_exceeded`, with the words that clients look for: "This '
+    "model's maximum context length is N tokens. However, your messages resulted in M tokens.\").",
+    415: "The body has a content-encoding that cannot be read here.",
+    429: "Too many requests of one tenant. Try again after `retry-after` seconds.",
+    431: "The request line and headers are too long.",
+    500: "A defect on our side. The message says nothing of the request.",
+    502: "The upstream could not be reached, or broke off.",
+    503: "A part of the server is not available: the store, or an upstream where none is set.",
+    504: "The upstream did not accept a connection in time.",
+}
+_HEADERS = {
+    401: ("www-authenticate", told(STRING, "How to send a credential.")),
+    405: ("allow", told(STRING, "The methods that are allowed here.")),
+    429: ("retry-after", told({"type": "integer", "minimum": 0}, "Seconds to wait.")),
+}
+
+
+def tree() -> Iterator[type[MemTreeError]]:
+    """All classes of errors that have been defined, the base first."""
+    waiting: list[type[MemTreeError]] = [MemTreeError]
+    while waiting:
+        found = waiting.pop(0)
+        yield found
+        waiting += found.__subclasses__()
+
+
+def codes(settings: Settings) -> dict[int, list[str]]:
+    """The codes of each status, in the order of statuses."""
+    found: dict[int, set[str]] = {}
+    for one in tree():
+        overflow = issubclass(one, ContextOverflow)
+        status = settings.overflow_status if overflow else one.status
+        found.setdefault(status, set()).add(one.code)
+    return {status: sorted(found[status]) for status in sorted(found)}
+
+
+def responses(settings: Settings) -> dict[str, Json]:
+    """`components.responses`."""
+    return {name(status): _response(status, one) for status, one in codes(settings).items()}
+
+
+def of(settings: Settings, *statuses: int) -> dict[str, Json]:
+    """Those answers of an operation that are errors; a status that no error has is left out."""
+    known = codes(settings)
+    return {str(one): ref("responses", name(one)) for one in sorted(statuses) if one in known}
+
+
+def name(status: int) -> str:
+    return f"Error{status}"
+
+
+def _response(status: int, known: list[str]) -> Json:
+    narrowed = {"properties": {"error": {"properties": {"code": {"enum": known}}}}}
+    response: Json = {
+        "description": _DESCRIPTIONS[status],
+        "content": content({"allOf": [schema("Error"), narrowed]}),
+    }
+    if status in _HEADERS:
+        header, shape = _HEADERS[status]
+        response["headers"] = {header: {"schema": shape, "required": True}}
+    return response
+
+
+def schemas() -> dict[str, Json]:
+    kinds = sorted({one.kind for one in tree()})
+    properties = {
+        "message": told(STRING, "For people. Never holds text of a message."),
+        "type": {"type": "string", "enum": kinds},
+        "param": told(either(STRING, NULL), "The field or header that is wrong."),
+        "code": told(STRING, "For programs."),
+    }
+    return {
+        "Error": thing(
+            {"error": thing(properties)}, description="An error, in the shape of the OpenAI API."
+        )
+    }

@@ -1,0 +1,114 @@
+"""Headers: those that a request may carry for us, those of our answers, and credentials."""
+
+from __future__ import annotations
+
+from memtree.config import MODES, Settings
+from proxy import encoding, fields, switch, waiting
+from proxy.auth import SESSION_COOKIE, is_loopback
+from proxy.openapi.shapes import COUNT, STRING, Json, ref
+
+_WORDS = ("on", "off", "true", "false")
+_STATE = (
+    "What memory did: `off`; `below-threshold`: too short to be folded; `passed`: sent whole, "
+    "because that is cheaper or it is a side request; `packed`: folded; `provisional`: folded, "
+    "embeddings are still being made; `degraded:<why>`: a part of ours failed, and the request "
+    "went on."
+)
+
+
+def request_headers() -> dict[str, Json]:
+    """`components.parameters`, by the name of the header."""
+    return {
+        switch.HEADER: _header(
+            switch.HEADER,
+            "Memory for this request, whatever the body says: `on`, or `off`, which wins over "
+            "every on. Other words do not count.",
+            {"type": "string", "enum": list(_WORDS), "examples": ["on"]},
+        ),
+        switch.FLAG_HEADER: _header(
+            switch.FLAG_HEADER,
+            f"The same as `{switch.HEADER}`.",
+            {"type": "string", "enum": list(_WORDS), "examples": ["true"]},
+        ),
+        fields.MODE_HEADER: _header(
+            fields.MODE_HEADER,
+            "How memory is unfolded. Wins over the field `mode`.",
+            {"type": "string", "enum": list(MODES), "examples": ["stable"]},
+        ),
+        **{
+            name: _header(
+                name,
+                f"Days for which this memory is kept when nobody uses it, clamped to 1 to "
+                f"{fields.MAX_DAYS}. Wins over the field `expiration_days`."
+                + ("" if "_" not in name else " Many front proxies drop headers with underscores."),
+                {"type": "integer", "examples": [90]},
+            )
+            for name in fields.EXPIRATION_HEADERS
+        },
+        encoding.HEADER: _header(
+            encoding.HEADER,
+            "How the body is compressed: `gzip`, `deflate`, `zstd`, or a list of them.",
+            {"type": "string", "examples": ["identity"]},
+        ),
+        waiting.STAINLESS: _header(
+            waiting.STAINLESS,
+            "Seconds for which the client waits for an answer that is not streamed, as the OpenAI "
+            "SDKs tell it. An error comes before they are over.",
+            {"type": "number", "examples": [600]},
+        ),
+    }
+
+
+def of_context_memory() -> list[Json]:
+    """Parameters of the routes that read a history."""
+    names = (fields.MODE_HEADER, *fields.EXPIRATION_HEADERS, encoding.HEADER)
+    return [ref("parameters", name) for name in names]
+
+
+def of_deletion() -> list[Json]:
+    return [ref("parameters", encoding.HEADER)]
+
+
+def of_chat() -> list[Json]:
+    return [ref("parameters", name) for name in request_headers()]
+
+
+def _header(name: str, description: str, shape: Json) -> Json:
+    return {"name": name, "in": "header", "required": False, "description": description,
+            "schema": shape}  # fmt: skip
+
+
+ANSWER_HEADERS: dict[str, Json] = {
+    f"x-memtree-{name}": {"description": description, "schema": shape}
+    for name, description, shape in (
+        ("state", _STATE, STRING),
+        ("address", "The address of the posted history.", {"type": "string", "format": "hex"}),
+        ("raw-tokens", "Tokens that were posted.", COUNT),
+        ("sent-tokens", "Tokens that were sent in their place.", COUNT),
+        ("epoch", "The fold that this request belongs to.", STRING),
+        ("ms", "Milliseconds that memory took.", COUNT),
+    )
+}
+
+
+def of_answer() -> dict[str, Json]:
+    return {name: ref("headers", name) for name in ANSWER_HEADERS}
+
+
+def credentials() -> dict[str, Json]:
+    """`components.securitySchemes`."""
+    return {
+        "bearer": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "`Authorization: Bearer KEY`, as OpenAI clients send it.",
+        },
+        "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+        "session": {"type": "apiKey", "in": "cookie", "name": SESSION_COOKIE},
+    }
+
+
+def any_credential(settings: Settings, optional: bool = True) -> list[dict[str, list[str]]]:
+    """One of them; none on loopback, where that is a tenant of its own until there are keys."""
+    given: list[dict[str, list[str]]] = [{name: []} for name in credentials()]
+    return [*given, {}] if optional and is_loopback(settings.host) else given

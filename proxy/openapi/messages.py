@@ -1,0 +1,143 @@
+"""Chat messages as they are posted: what `memtree.message.check_message` lets in, and no more.
+
+A property without a type is not read by MemTree, or read only where it has the usual type.
+"""
+
+from __future__ import annotations
+
+from proxy.openapi.shapes import NULL, STRING, Json, array, either, schema, thing, told
+
+TEXT_PARTS = ("text", "input_text", "output_text")
+
+_CONTENT = told(
+    either(STRING, array(schema("Part")), NULL),
+    "Text, parts, or nothing. Null, an empty string and an absent field are the same.",
+)
+_NAME: Json = {"description": "The name of who speaks.", "examples": ["alice"]}
+_CACHE: Json = {
+    "description": "A provider's cache marker; stays where it stands.",
+    "examples": [{"type": "ephemeral"}],
+}
+
+
+def _role(*names: str) -> Json:
+    return {"type": "string", "enum": list(names)}
+
+
+def _message(description: str, role: Json, required: tuple[str, ...] = (), **more: Json) -> Json:
+    properties = {"role": role, "content": _CONTENT, **more}
+    return thing(properties, ("role", *required), description=description)
+
+
+def _part(description: str, kind: str, **more: Json) -> Json:
+    return thing({"type": {"const": kind}, **more}, ("type",), description=description)
+
+
+_ROLES: dict[str, Json] = {
+    "SystemMessage": _message(
+        "Instructions. Sent as they are, wherever they stand in front of the recent messages; not "
+        "part of the history's address, and not counted in `target_tokens`.",
+        _role("system", "developer"),
+        name=_NAME,
+    ),
+    "UserMessage": _message("What the person says.", _role("user"), name=_NAME),
+    "AssistantMessage": _message(
+        "What the model answered. Fields that are not listed (`reasoning_content`, "
+        "`reasoning_details`, `refusal` ...) stay on messages that are sent whole.",
+        _role("assistant"),
+        name=_NAME,
+        tool_calls=told(either(array(schema("ToolCall")), NULL), "Calls, in order."),
+        function_call=told(either(schema("Function"), NULL), "The legacy form of one call."),
+    ),
+    "ToolMessage": _message(
+        "The result of a call. It must follow the assistant message that made the call, with "
+        "nothing but other results between.",
+        _role("tool"),
+        ("tool_call_id",),
+        tool_call_id=told(STRING, "The `id` of the call."),
+    ),
+    "FunctionMessage": _message(
+        "The legacy form of a tool message; it follows a `function_call` of that name.",
+        _role("function"),
+        ("name",),
+        name=told(STRING, "The `name` of the call."),
+    ),
+}
+
+_PARTS: dict[str, Json] = {
+    "TextPart": thing(
+        {"type": {"type": "string", "enum": list(TEXT_PARTS)}, "text": STRING,
+         "cache_control": _CACHE},
+        ("type", "text"),
+        description="Text. Indexed and quoted.",
+    ),
+    "ImagePart": _part(
+        "An image; a placeholder in memory, kept whole in recent messages.",
+        "image_url",
+        image_url={
+            "description": "The image, as a `data:` address or on the web.",
+            "examples": [{"url": "https://example.org/plan.png", "detail": "low"}],
+        },
+    ),
+    "AudioPart": _part(
+        "Sound, as an image is treated.",
+        "input_audio",
+        input_audio={"examples": [{"data": "UklGRg==", "format": "wav"}]},
+    ),
+    "FilePart": _part(
+        "A file, as an image is treated.",
+        "file",
+        file={"examples": [{"filename": "report.pdf", "file_id": "file-1"}]},
+    ),
+    "RefusalPart": _part(
+        "A refusal. Sent on, not indexed.", "refusal", refusal={"examples": ["I cannot do that."]}
+    ),
+    "OtherPart": thing(
+        {"type": {"type": "string", "not": {"enum": list(TEXT_PARTS)}}},
+        description="Any other part; treated as an image is.",
+    ),
+}  # fmt: skip
+
+SCHEMAS: dict[str, Json] = {
+    "Message": {
+        "description": "A message of the OpenAI chat API. Fields that are not listed are kept.",
+        "oneOf": [schema(name) for name in _ROLES],
+        "discriminator": {
+            "propertyName": "role",
+            "mapping": {
+                role: schema(name)["$ref"]
+                for name, shape in _ROLES.items()
+                for role in shape["properties"]["role"]["enum"]
+            },
+        },
+    },
+    **_ROLES,
+    "Part": {
+        "description": "A piece of a message's content.",
+        "anyOf": [schema(name) for name in _PARTS],
+    },
+    **_PARTS,
+    "ToolCall": {
+        "type": "object",
+        "description": "A call of a function, or of a custom tool.",
+        "required": ["id"],
+        "properties": {
+            "id": STRING,
+            "type": {"description": "Not read.", "examples": ["function", "custom"]},
+        },
+        "anyOf": [
+            {"required": ["function"], "properties": {"function": schema("Function")}},
+            {"required": ["custom"], "properties": {"custom": schema("CustomCall")}},
+        ],
+    },
+    "Function": thing(
+        {"name": STRING, "arguments": told(either(STRING, NULL), "JSON, as text.")},
+        ("name",),
+        description="A function's name and its arguments.",
+    ),
+    "CustomCall": thing(
+        {"name": STRING, "input": either(STRING, NULL)},
+        ("name",),
+        description="A custom tool's name and its input.",
+    ),
+}

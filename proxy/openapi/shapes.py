@@ -1,0 +1,47 @@
+"""JSON Schema in few words; what all parts of the document are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Json = dict[str, Any]
+
+STRING: Json = {"type": "string"}
+BOOLEAN: Json = {"type": "boolean"}
+COUNT: Json = {"type": "integer", "minimum": 0}
+NULL: Json = {"type": "null"}
+
+
+def ref(kind: str, name: str) -> Json:
+    return {"$ref": f"#/components/{kind}/{name}"}
+
+
+def schema(name: str) -> Json:
+    return ref("schemas", name)
+
+
+def told(shape: Json, description: str, **more: Any) -> Json:
+    """The shape with what a reader should know of it."""
+    return {**shape, "description": description, **more}
+
+
+def either(*shapes: Json) -> Json:
+    return {"anyOf": list(shapes)}
+
+
+def array(items: Json, **more: Any) -> Json:
+    return {"type": "array", "items": items, **more}
+
+
+def thing(
+    properties: Mapping[str, Json], required: Iterable[str] | None = None, **more: Any
+) -> Json:
+    """An object. `required`: all properties unless named. More fields may come."""
+    names = list(properties) if required is None else list(required)
+    listed: Json = {"required": names} if names else {}
+    return {"type": "object", "properties": dict(properties), **listed, **more}
+
+
+def content(shape: Json, media: str = "application/json", **more: Any) -> Json:
+    return {media: {"schema": shape, **more}}

@@ -1,0 +1,393 @@
+"""The document at `/openapi.json` says what the code does: routes, fields, headers and errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
+from starlette.routing import Route
+
+from memtree import message, ports
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from memtree.message import ROLES, Message, check_message
+from proxy import fields, switch, trace, wire
+from proxy.app import create_app
+from proxy.inbound import PREFIXES
+from proxy.openapi import bodies, failures
+from proxy.openapi import messages as shapes
+from proxy.openapi.document import build
+from tests.http.fakes import edge, real_memory, services, turn
+from tests.sessions import chat
+
+SETTINGS = Settings()
+DOCUMENT = build(SETTINGS)
+METHODS = ("get", "post", "delete")
+COMPONENTS = DOCUMENT["components"]
+
+
+def operations(document: dict[str, Any] = DOCUMENT) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in document["paths"].items():
+        yield from ((path, method, item[method]) for method in METHODS if method in item)
+
+
+def walk(value: Any) -> Iterator[Any]:
+    yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for one in inner:
+        yield from walk(one)
+
+
+def found(reference: str) -> Any:
+    at: Any = DOCUMENT
+    for name in reference.removeprefix("#/").split("/"):
+        at = at[name]
+    return at
+
+
+def resolved(value: dict[str, Any]) -> dict[str, Any]:
+    target: dict[str, Any] = found(value["$ref"]) if "$ref" in value else value
+    return target
+
+
+def rooted(schema: dict[str, Any], document: dict[str, Any] = DOCUMENT) -> Any:
+    """A validator of one schema of the document; formats count."""
+    whole = {**schema, "components": document["components"]}
+    return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
+
+
+def closed(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with no room for more in our own answers, so that a new field is noticed."""
+    copy: dict[str, Any] = json.loads(json.dumps(document))
+    for name in ("Usage", "Memory", "Explain", "Compressed", "Indexed", "Status", "Node", "Tree",
+                 "Receipt", "Health", "Error"):  # fmt: skip
+        for part in walk(copy["components"]["schemas"][name]):
+            if isinstance(part, dict) and "properties" in part:
+                part["additionalProperties"] = False
+    return copy
+
+
+EXAMPLES = [
+    pytest.param(path, method, name, shown["value"], id=f"{method} {path} {name}")
+    for path, method, operation in operations()
+    if "requestBody" in operation
+    for name, shown in resolved(operation["requestBody"])["content"]["application/json"][
+        "examples"
+    ].items()
+]
+
+
+# -- the document itself ---------------------------------------------------------------------
+
+
+def test_it_is_openapi_3_1():
+    assert [error.message for error in OPENAPI_31_VALIDATOR.iter_errors(DOCUMENT)] == []
+
+
+def test_every_schema_in_it_is_a_json_schema():
+    for name, schema in COMPONENTS["schemas"].items():
+        assert jsonschema_rs.meta.is_valid(schema), name
+        rooted(schema)
+
+
+def test_references_lead_somewhere_and_every_component_is_used():
+    references = {
+        value["$ref"] for value in walk(DOCUMENT) if isinstance(value, dict) and "$ref" in value
+    }
+    for reference in references:
+        assert found(reference), reference
+    parts = {
+        f"#/components/{kind}/{name}"
+        for kind, named in COMPONENTS.items()
+        if kind != "securitySchemes"
+        for name in named
+    }
+    assert parts == references
+
+
+def test_operations_have_names_of_their_own_and_words_for_people():
+    names = [operation["operationId"] for _, _, operation in operations()]
+    assert len(set(names)) == len(names)
+    tags = {tag["name"] for tag in DOCUMENT["tags"]}
+    for path, method, operation in operations():
+        assert operation["summary"], (path, method)
+        assert operation["description"], (path, method)
+        assert set(operation["tags"]) <= tags
+        assert "200" in operation["responses"]
+
+
+# -- the same as the code --------------------------------------------------------------------
+
+
+def paths_of_the_app() -> set[str]:
+    app = create_app(services(None))
+    return {
+        route.path.removeprefix(prefix)
+        for route in app.routes
+        if isinstance(route, Route) and "{rest:path}" not in route.path
+        for prefix in [next(p for p in PREFIXES if route.path.startswith(p + "/"))]
+    }
+
+
+def test_every_route_of_ours_is_in_it_and_no_other():
+    assert set(DOCUMENT["paths"]) == paths_of_the_app()
+    assert [server["url"] for server in DOCUMENT["servers"]] == ["/", "/v1", "/api", "/api/v1"]
+    assert {server["url"] for server in DOCUMENT["servers"]} == {p or "/" for p in PREFIXES}
+
+
+async def test_every_method_of_ours_is_in_it_and_no_other():
+    async with edge(None, real_memory()) as client:
+        for path, item in DOCUMENT["paths"].items():
+            for method in ("GET", "POST", "DELETE", "PUT", "PATCH"):
+                answer = await client.request(method, path)
+                if method.lower() in item:
+                    assert answer.status_code not in (404, 405), (method, path)
+                elif path.startswith("/chat"):
+                    assert answer.json()["error"]["code"] == "no_upstream"
+                else:
+                    allowed = {one.upper() for one in METHODS if one in item}
+                    assert answer.status_code == 405
+                    assert set(answer.headers["allow"].split(", ")) == allowed
+
+
+class Asked(dict[str, Any]):
+    """Spans of a body that note which fields were asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(messages=fields_of(b'[{"role":"user","content":"a"}]'))
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return super().get(name, default)
+
+
+def fields_of(messages: bytes) -> Any:
+    return wire.split(b'{"messages":' + messages + b"}").spans["messages"]
+
+
+def test_every_field_that_is_read_is_in_it_and_no_other():
+    raw = b'{"messages":[{"role":"user","content":"a"}]}'
+    asked = Asked()
+    ask = fields.context_ask("t", wire.Body(raw, asked), {}, SETTINGS)
+    assert len(ask.messages) == 1
+    properties = set(COMPONENTS["schemas"]["ContextRequest"]["properties"])
+    assert properties == asked.names | {"index_only", "explain"}
+    asked = Asked()
+    fields.chat_ask("t", wire.Body(raw, asked), {}, SETTINGS, None)
+    chat_fields = set(COMPONENTS["schemas"]["ChatRequest"]["properties"])
+    assert asked.names | wire.OWN_FIELDS | {"messages", "stream"} == chat_fields
+    assert set(bodies.own_fields(SETTINGS)) >= wire.OWN_FIELDS
+
+
+def test_every_header_that_is_read_is_in_it():
+    sent = {name.decode() for name in switch.OWN_HEADERS}
+    for path in ("/chat/completions", "/chat_completions"):
+        named = DOCUMENT["paths"][path]["post"]["parameters"]
+        assert sent <= {resolved(one)["name"] for one in named}
+    for name, parameter in COMPONENTS["parameters"].items():
+        assert parameter["name"] == name
+
+
+def test_every_header_of_an_answer_is_in_it():
+    seen = trace.Trace("POST", "/")
+    for one in dataclasses.fields(seen):
+        setattr(seen, one.name, getattr(seen, one.name) or 1)
+    assert {name.decode() for name, _ in seen.headers()} == set(COMPONENTS["headers"])
+
+
+def test_every_error_of_the_tree_is_in_it_and_no_other():
+    tree = {(one.status, one.code) for one in failures.tree()}
+    documented = {
+        (int(name.removeprefix("Error")), code)
+        for name, response in COMPONENTS["responses"].items()
+        for code in response["content"]["application/json"]["schema"]["allOf"][1]["properties"][
+            "error"
+        ]["properties"]["code"]["enum"]
+    }
+    assert documented == tree
+    used = {status for _, _, one in operations() for status in one["responses"]}
+    assert used == {"200", "202", "default"} | {str(status) for status, _ in tree}
+    assert {400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 502, 503, 504} <= {
+        status for status, _ in tree
+    }
+
+
+def test_overflow_has_the_status_of_the_setting():
+    document = build(dataclasses.replace(SETTINGS, overflow_status=400))
+    codes = failures.codes(dataclasses.replace(SETTINGS, overflow_status=400))
+    assert codes[400] == ["context_length_exceeded", "invalid_request"]
+    assert codes[413] == ["request_too_large"]
+    assert OPENAPI_31_VALIDATOR.is_valid(document)
+
+
+def test_defaults_are_those_of_the_code_and_follow_the_settings():
+    for settings in (SETTINGS, Settings(target_tokens=7_000, expiration_days=9, mode="fresh")):
+        shapes_ = bodies.own_fields(settings)
+        plain = wire.split(b'{"messages":[{"role":"user","content":"a"}]}')
+        said = {
+            name: shapes_[name]["default"]
+            for name in ("model_context_limit", "target_tokens", "expiration_days")
+        }
+        spoken = wire.split(json.dumps({"messages": [{}], **said}).encode())
+        one, other = (fields.context_ask("t", body, {}, settings) for body in (plain, spoken))
+        assert (one.window, one.target, one.expiration_days, one.mode) == (
+            other.window, other.target, other.expiration_days, other.mode,
+        )  # fmt: skip
+        assert f"`{one.mode}`" in shapes_["mode"]["description"].rpartition("Absent")[2]
+    assert shapes_["mode"]["description"].endswith("Absent: `fresh`.")
+
+
+def test_roles_and_parts_are_those_of_the_code():
+    assert set(COMPONENTS["schemas"]["Message"]["discriminator"]["mapping"]) == ROLES
+    assert set(shapes.TEXT_PARTS) == message._TEXT_PARTS
+    properties = COMPONENTS["schemas"]["Receipt"]["properties"]
+    assert set(ports.Receipt._fields) <= set(properties)
+
+
+MESSAGES: list[tuple[dict[str, Any], bool]] = [
+    ({"role": "user", "content": "a"}, True),
+    ({"role": "user", "content": 5}, False),
+    ({"role": "user"}, True),
+    ({"role": "user", "content": None}, True),
+    ({"role": "user", "content": {}}, False),
+    ({"role": "wizard", "content": "a"}, False),
+    ({"content": "a"}, False),
+    ({"role": "developer", "content": [{"type": "text", "text": "a"}]}, True),
+    ({"role": "user", "content": [{"type": "text"}]}, False),
+    ({"role": "user", "content": [{"type": "input_text", "text": 5}]}, False),
+    ({"role": "user", "content": [{"type": "image_url"}]}, True),
+    ({"role": "user", "content": [{"type": "video", "text": 5}]}, True),
+    ({"role": "user", "content": [{"text": "a"}]}, False),
+    ({"role": "user", "content": ["a"]}, False),
+    ({"role": "assistant", "content": "", "reasoning_content": "b"}, True),
+    ({"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f"}}]}, True),
+    ({"role": "assistant", "tool_calls": [{"id": "1", "custom": {"name": "f"}}]}, True),
+    ({"role": "assistant", "tool_calls": [{"id": 1, "function": {"name": "f"}}]}, False),
+    ({"role": "assistant", "tool_calls": [{"id": "1", "function": {}}]}, False),
+    ({"role": "assistant", "tool_calls": [{"id": "1"}]}, False),
+    ({"role": "assistant", "tool_calls": [5]}, False),
+    ({"role": "assistant", "tool_calls": {}}, False),
+    ({"role": "assistant", "tool_calls": None}, True),
+    (
+        {"role": "assistant",
+         "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": {}}}]},
+        False,
+    ),
+    ({"role": "assistant", "function_call": {"name": "f", "arguments": None}}, True),
+    ({"role": "assistant", "function_call": {"arguments": "{}"}}, False),
+    ({"role": "tool", "tool_call_id": "1", "content": "a"}, True),
+    ({"role": "tool", "content": "a"}, False),
+    ({"role": "function", "name": "f", "content": "a"}, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("posted", "sound"), MESSAGES)
+def test_a_message_is_sound_by_the_document_where_it_is_by_the_code(
+    posted: dict[str, Any], sound: bool
+):
+    assert rooted({"$ref": "#/components/schemas/Message"}).is_valid(posted) is sound
+    with nullcontext() if sound else pytest.raises(BadRequest, match="messages"):
+        check_message(Message.of(posted), "messages[0]")
+
+
+@pytest.mark.parametrize("name", ["model_context_limit", "target_tokens", "expiration_days"])
+@pytest.mark.parametrize("value", [0, 5, -3, 10**30, "7", "-1", None, "x", "", 1.5, True, [], {}])
+def test_a_number_is_sound_by_the_document_where_it_is_by_the_code(name: str, value: Any):
+    sound = rooted(bodies.own_fields(SETTINGS)[name]).is_valid(value)
+    body = wire.split(json.dumps({"messages": [{}], name: value}).encode())
+    with nullcontext() if sound else pytest.raises(BadRequest, match=name):
+        fields.context_ask("t", body, {}, SETTINGS)
+
+
+# -- examples and answers --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("path", "method", "name", "value"), EXAMPLES)
+async def test_every_example_works(path: str, method: str, name: str, value: Any, base: str):
+    operation = DOCUMENT["paths"][path][method]
+    schema = resolved(operation["requestBody"])["content"]["application/json"]["schema"]
+    assert [error.message for error in rooted(schema).iter_errors(value)] == []
+    async with edge(base, real_memory()) as client:
+        if "address" in value:  # one that means something here
+            posted = {"messages": chat(200), "index_only": True}
+            indexed = await client.post("/context_memory", json=posted)
+            value = {"address": indexed.json()["memory"]["address"]}
+        answer = await client.request(method, path, json=value)
+    assert answer.status_code in (200, 202)
+    if not path.startswith("/chat"):
+        check_answer(path, method, answer)
+
+
+def check_answer(path: str, method: str, answer: Any) -> None:
+    """The answer is as documented, with no field beyond."""
+    document = closed(DOCUMENT)
+    response = resolved(DOCUMENT["paths"][path][method]["responses"][str(answer.status_code)])
+    schema = response["content"][answer.headers["content-type"].partition(";")[0]]["schema"]
+    errors = rooted(schema, document).iter_errors(answer.json())
+    assert [error.message for error in errors] == []
+    own = {name for name in answer.headers if name.startswith("x-memtree-")}
+    assert own <= set(response.get("headers", ()))
+
+
+@pytest.mark.parametrize("mode", ["stable", "fresh"])
+async def test_folded_answers_are_as_documented(mode: str):
+    long = {"messages": chat(400), "mode": mode, "target_tokens": 4_000, "explain": True}
+    async with edge(None, real_memory()) as client:
+        for path in ("/context_memory", "/memory", "/context_memory/tree"):
+            answer = await client.post(path, json=long)
+            check_answer(path, "post", answer)
+        shown = (await client.post("/context_memory", json=long)).json()
+        assert shown["memory"]["state"] == "packed"
+        assert shown["explain"]["nodes"]
+        gone = await client.post("/context_memory/delete", json={"all": True})
+        check_answer("/context_memory/delete", "post", gone)
+        assert gone.json()["nodes"] > 10
+        for path in ("/context_memory/status", "/health", "/healthz"):
+            check_answer(path, "get", await client.get(path))
+
+
+async def test_errors_are_as_documented():
+    async with edge(None, real_memory()) as client:
+        for wrong in ({}, {**turn(1), "mode": "slow"}, {"messages": [{"role": "tool"}]}):
+            answer = await client.post("/context_memory", json=wrong)
+            assert answer.status_code == 400
+            check_answer("/context_memory", "post", answer)
+        answer = await client.post("/context_memory/delete", json={"address": "00" * 32})
+        assert answer.status_code == 404
+        check_answer("/context_memory/delete", "post", answer)
+
+
+# -- how it is served ------------------------------------------------------------------------
+
+
+async def test_it_is_served_at_the_root_to_anybody(base: str, upstream: Any):
+    async with edge(base, host="0.0.0.0") as client:
+        answer = await client.get("/openapi.json")
+        head = await client.head("/openapi.json")
+        posted = await client.post("/openapi.json")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json() == build(Settings(host="0.0.0.0"))
+    assert answer.text.startswith('{\n  "openapi": "3.1')
+    assert (head.status_code, posted.status_code) == (200, 405)
+    assert not upstream.seen
+
+
+async def test_beyond_loopback_a_credential_is_not_optional():
+    assert {} in DOCUMENT["security"]
+    assert {} not in build(Settings(host="0.0.0.0"))["security"]
+    shown = build(Settings(metrics_key="secret"))
+    assert {} not in shown["paths"]["/metrics"]["get"]["security"]
+    assert "secret" not in json.dumps(shown)
+
+
+async def test_under_a_prefix_it_is_the_upstreams(base: str, upstream: Any):
+    async with edge(base) as client:
+        await client.get("/v1/openapi.json")
+    assert upstream.last.path == b"/up/v1/openapi.json"
