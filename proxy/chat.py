@@ -178,8 +178,12 @@ class Chat:
         if exchange.turn.ask is None:
             return reply
         if reply.status in overflow.STATUSES:
-            looked = await begun(reply)
-            other = await self._shorter(exchange, body, reply.status, looked.beginning)
+            try:
+                looked = await begun(reply)
+                other = await self._shorter(exchange, body, reply.status, looked.beginning)
+            except BaseException:
+                reply.close()
+                raise
             if other is None:
                 return looked
             looked.close()
@@ -224,6 +228,9 @@ class Chat:
         try:
             answer = await self._memory.compress(smaller)
         except (BadRequest, ContextOverflow):
+            return None
+        except Exception as error:  # noqa: BLE001  the client gets what the upstream said
+            log.failure("chat.memory_failed", error)
             return None
         again = exchange.turn.with_messages(answer)
         if len(again) >= len(body):

@@ -52,7 +52,7 @@ class Seen:
 
 class FakeUpstream:
     """`mode`: json, sse, slow-sse, gzip, gzip-sse, error, hang, cut, cut-length, echo, headers,
-    not-modified, early, narrow, narrow-sse.
+    not-modified, early, narrow, narrow-sse, script.
 
     `narrow` refuses bodies over `fits` bytes with `status` and `refusal`; `narrow-sse` says so in
     the first event of a stream with status 200."""
@@ -66,6 +66,7 @@ class FakeUpstream:
         self.answer_headers: list[tuple[bytes, bytes]] = []
         self.fits = 0
         self.refusal = b""
+        self.script: list[Any] = []
         self.encoded = b""
         self.seen: list[Seen] = []
         self.reached = threading.Event()
@@ -120,6 +121,25 @@ class FakeUpstream:
     async def _error(self, seen: Seen, receive: Any, send: Any) -> None:
         body = b'{"error": {"message":"upstream says no",  "code":"x"}}'
         await reply(send, self.status, [*JSON, (b"retry-after", b"7")], body)
+
+    async def _script(self, seen: Seen, receive: Any, send: Any) -> None:
+        """The pieces of `script` one by one: bytes, a number of seconds to be silent, `cut` or
+        `hang` as the end. Before the first bytes the head goes out."""
+        begun = False
+        for step in self.script:
+            if step == "hang":
+                await self._watch(seen, receive)
+                return
+            if step == "cut":
+                return
+            if isinstance(step, float):
+                await asyncio.sleep(step)
+                continue
+            if not begun:
+                await start(send, [*SSE, *self.answer_headers], 200)
+                begun = True
+            await piece(send, step)
+        await send({"type": "http.response.body"})
 
     async def _narrow(self, seen: Seen, receive: Any, send: Any) -> None:
         if len(seen.body) <= self.fits:
