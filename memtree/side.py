@@ -13,7 +13,7 @@ today" is a turn like any other.
     >>> is_side([Message.of({"role": "user", "content": order})], tools=False)
     True
 
-Looks at the first three and the last two messages, some kB of each, whatever the history's length.
+Looks at the first three messages and the newest one, some kB of each, whatever the length.
 """
 
 from __future__ import annotations
@@ -21,20 +21,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memtree.message import SYSTEM_ROLES, Message, Volatile
+from memtree.message import SYSTEM_ROLES, Message, Volatile, check_message
 
-LEADING, TRAILING = 3, 2  # messages looked at on either side
+LEADING = 3  # messages looked at from the front
 OPENING = 700  # characters of a system prompt in which its order stands
 HEAD, TAIL = 2_500, 4_000  # characters of the newest message: an order stands before or after data
 PARTS = 4  # text parts of the newest message, the last ones
-ENOUGH = 2  # points for signs, where an ordinary turn could look the same
+# Points for signs. A message without a history is sent whole anyway: less is lost by an error.
+ENOUGH, ENOUGH_ALONE = 2, 1
 
 _VOLATILE = Volatile()
 
 _TALK = (
-    r"(?:conversations?|chats?|sessions?|discussions?|dialogues?|transcripts?|threads?|histor(?:y|ies)"
-    r"|(?:previous|prior|earlier|above|new|following|these|of) messages|messages (?:above|below|in)"
-    r"|chat messages|interactions?|(?:story|roleplay|events) so far|context window)"
+    r"(?:(?:conversations?|chats?|sessions?|discussions?|dialogues?|transcripts?|threads?"
+    r"|histor(?:y|ies)|(?:previous|prior|earlier|above|new|following|these|of|chat) messages"
+    r"|messages (?:above|below)|interactions?|context window"
+    r"|(?:story|roleplay|events) so far)"
+    # and not the first half of another noun, as in "the session handler"
+    r"(?=\s*(?:[.,:;!?)\n*<]|$)|\s+(?:so|above|below|in|into|to|for|between|with|without|that|which"
+    r"|provided|up|until|as|and|from|based|before|while|using|briefly|histor(?:y|ies)|lines"
+    r"|about|we|you|is|was|has|of (?:previous|messages))\b))"
 )
 _MADE = (
     r"(?:summar(?:y|ies)|recap|synopsis|hand-?off|checkpoint|snapshot|compaction|compression"
@@ -52,24 +58,25 @@ _MAKE = (
 # What may stand between the beginning of a sentence and its verb.
 _LEAD = (
     r"(?:(?:please|now|then|next|first|instead|immediately|kindly|and|so|\*?briefly\*?|progressively)"
-    r",? )*"
+    r",? ){0,4}"
     r"(?:(?:your|the)(?: \w+)? (?:task|job|goal|role|objective)(?: now)? is(?: to)? "
     r"|you(?: are|'re| have been| will be) (?:now )?"
     r"(?:tasked with |asked to |given a task to |to )?"
     r"|you (?:must|need to|should|will|have to) |i (?:need|want) you to |(?:can|could|would) you )?"
-    r"(?:(?:please|now|\*?briefly\*?) )*"
+    r"(?:(?:please|now|\*?briefly\*?) ){0,2}"
 )
-_BEGIN = r"(?:^|(?<=[.!?:;,] )|(?<=[.!?:]\n)|(?<=\n))[ \t#>*\-]*"
+_BEGIN = r"(?:^|(?<=[.!?:] )|(?<=\n))[ \t#>*\-]{0,12}"
 _NEAR = r"[^.!?\n]{0,110}?"
 
 _SUMMARY = re.compile(
     rf"{_BEGIN}{_LEAD}"
-    rf"(?:{_VERBS}\b{_NEAR}\b{_TALK}\b|{_MAKE} (?:[\w,'\-]+ ){{0,7}}?{_MADE}\b)",
+    rf"(?:{_VERBS}\b{_NEAR}\b(?:{_TALK}|into an? (?:[\w\-]+ ){{0,3}}?summary\b)"
+    rf"|{_MAKE} (?:[\w,'\-]+ ){{0,7}}?{_MADE}\b)",
     re.IGNORECASE,
 )
 _TITLE = re.compile(
     rf"{_BEGIN}{_LEAD}{_MAKE} (?:[\w,'\-]+ ){{0,7}}?(?:titles?|names?|topics?|subject line|tags?)\b"
-    rf"{_NEAR}\b(?:{_TALK}|first message|user(?:'s)? message|chat)\b",
+    rf"{_NEAR}\b(?:{_TALK}|first message\b|user(?:'s)? message\b)",
     re.IGNORECASE,
 )
 _COMMIT = re.compile(
@@ -78,7 +85,7 @@ _COMMIT = re.compile(
 # The opening of a system prompt may say what the model *is*.
 _ROLE = re.compile(
     rf"\byou(?: are|'re) (?:[\w,'\-]+ ){{0,9}}?"
-    rf"(?:{_VERBS}\b{_NEAR}\b{_TALK}\b|(?:conversation|context|chat|dialogue|thread)[ -]"
+    rf"(?:{_VERBS}\b{_NEAR}\b{_TALK}|(?:conversation|context|chat|dialogue|thread)[ -]"
     rf"(?:summar\w+|compact\w+|compress\w+|title)\b|title generator\b|that summari[sz]es\b)",
     re.IGNORECASE,
 )
@@ -100,14 +107,14 @@ _GOES_ON = (
     r"\banother (?:\w+ )?(?:llm|agent|model|assistant|ai|instance|developer)\b",
     r"\b(?:next|new|fresh|future) "
     r"(?:llm|agent|model|assistant|session|conversation|chat|instance)\b",
-    r"\bwithout losing (?:any )?(?:context|information|progress)",
+    r"\bwithout losing (?:\w+ )?(?:context|information|progress|details)",
     r"\bcontext (?:window|limit|length)|\bout of context|\bfuture context|\btoken limit",
     r"\bcontinu\w+ (?:\w+ ){0,4}?"
     r"(?:work|task|development|conversation|discussion|story|seamlessly)",
     r"\breplac\w+ (?:\w+ ){0,4}?(?:history|conversation|messages)",
-    r"\b(?:only|sole) (?:\w+ )?memory\b",
+    r"\b(?:only|sole) (?:\w+ )?(?:memory|context|record)\b",
     r"\bresum(?:e|es|ing) (?:\w+ ){0,3}?(?:work|task|conversation)",
-    r"\bfor continuation\b|\bhand-?off\b",
+    r"\bfor continuation\b|\bhand-?off\b|\b(?:single|one) summary message\b",
 )
 _FORM = (
     r"\b(?:only|nothing but|just) (?:\w+ ){0,4}?(?:summary|title|snapshot|tags|json)\b",
@@ -116,25 +123,30 @@ _FORM = (
     r"<(?:analysis|summary|scratchpad|previous[-_]summary|conversation|thinking|chat_history)>",
     r"\bprimary request and intent\b|\bkey (?:technical concepts|decisions)\b",
     r"\bpending tasks\b|\bnext steps\b",
-    r"\bsummary message\b|\bmust include\b|\bpreserv\w+\b",
+    r"\bmust include\b|\bpreserv\w+\b",
     r"\b(?:\d+|three|four|five|six|ten)(?:[- ](?:to|or)?[- ]?\w+)?[- ](?:words?|characters?)\b",
     r"\bsingle line\b|\btitle case\b|\bstraight to the title\b|\bjson\b",
-    r"\b(?:no|without|omitting) (?:\w+ )?(?:quotes|quotation marks|punctuation|explanations?)\b",
+    r"\b(?:no|without|omitting) (?:[\w\-]+,? ){0,3}?"
+    r"(?:quotes|quotation marks|punctuation|explanations?)\b",
+    r"\b(?:previous|prior|existing)[ -]summary\b",
 )
 _GOES_ON_SIGNS = tuple(re.compile(one, re.IGNORECASE) for one in _GOES_ON)
 _FORM_SIGNS = tuple(re.compile(one, re.IGNORECASE | re.MULTILINE) for one in _FORM)
 
 
 def is_side(messages: Sequence[Message], *, tools: bool) -> bool:
-    """Whether the request is the client's own. `messages`: as posted and checked, system messages
-    included. `tools`: whether the request carries any."""
+    """Whether the request is the client's own. `messages`: as posted, system messages included.
+    `tools`: whether the request carries any. Raises `BadRequest` where a message that is looked at
+    has not the shape that the API documents."""
     if not messages:
         return False
+    for index in {*range(len(messages))[:LEADING], len(messages) - 1}:
+        check_message(messages[index], f"messages[{index}]")
     newest = messages[-1]
     if tools and newest.role not in ("user", *SYSTEM_ROLES):
         return False  # an agent at work
     leading = _leading(messages)
-    if any(_orders(text[:OPENING]) or _ROLE.search(text[:OPENING]) for text in leading):
+    if any(map(_opens, leading)):
         return True
     if newest.role in SYSTEM_ROLES and len(leading) == len(messages):
         return False
@@ -163,18 +175,22 @@ def _window(text: str) -> str:
     return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n\n{text[-TAIL:]}"
 
 
-def _orders(text: str) -> bool:
-    return any(one.search(text) for one in (_SUMMARY, _TITLE, _COMMIT, _MARKED))
+def _opens(text: str) -> bool:
+    """Whether the opening of a system prompt makes the model do one of these things."""
+    text = text[:OPENING]
+    return any(one.search(text) for one in (_SUMMARY, _TITLE, _COMMIT, _ROLE, _MARKED))
 
 
 def _asks(text: str, alone: bool) -> bool:
     """`alone`: nothing stands before the message, so all that may be asked about is in it."""
     if _MARKED.search(text) or (_TASK.match(text) and _CHAT_HISTORY.search(text)):
         return True
-    if not _orders(text):
+    if alone and _COMMIT.search(text):
+        return True
+    if not (_SUMMARY.search(text) or _TITLE.search(text)):
         return False
     points = 2 * _count(_GOES_ON_SIGNS, text) + _count(_FORM_SIGNS, text)
-    return alone or points >= ENOUGH
+    return points >= (ENOUGH_ALONE if alone else ENOUGH)
 
 
 def _count(signs: Sequence[re.Pattern[str]], text: str) -> int:
