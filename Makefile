@@ -8,7 +8,8 @@ CODE := $(wildcard memtree indexer proxy benchmarks tests scripts)
 PYTEST_ARGS ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check format lint types layers sizes quick cover bench fmt lock clean
+.PHONY: help install run test node agents check format lint types layers sizes quick cover bench \
+  fmt lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,8 +29,36 @@ $(STAMP): pyproject.toml constraints.txt
 run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
 	$(BIN)/memtree serve $(ARGS)
 
-test: install ## every test but those that need a separately installed coding agent
+test: install node ## every test but those that need a separately installed coding agent
 	$(BIN)/python -m pytest -m "not agents" $(PYTEST_ARGS)
+
+# Without npm the tests of the Node SDK are skipped, or fail where CI is set. No lock file: it would
+# hold the addresses of a registry; package.json names exact versions instead.
+NPM := npm install --no-audit --no-fund --no-package-lock --ignore-scripts --loglevel=error
+NODE := tests/clients/node/node_modules/.installed
+AGENTS := tests/clients/agents/node_modules/.installed
+AIDER := tests/clients/agents/.venv/.installed
+
+node: $(if $(shell command -v npm 2>/dev/null),$(NODE)) ## install the OpenAI Node SDK for its tests, where npm is there
+
+$(NODE): tests/clients/node/package.json
+	@cd $(@D)/.. && $(NPM) && touch node_modules/.installed || \
+	  echo "npm could not install the OpenAI Node SDK: its tests will be skipped, or fail in CI." >&2
+
+agents: install $(AGENTS) $(AIDER) ## coding agents, installed apart (1.5 GB), through the proxy; minutes
+	$(BIN)/python -m pytest -m agents -n 0 tests/clients $(ARGS)
+
+# Packages bring their programs ready made in packages for each platform; only opencode links its
+# own in a script after the install.
+$(AGENTS): tests/clients/agents/package.json
+	cd $(@D)/.. && $(NPM)
+	cd $(@D)/opencode-ai && node postinstall.mjs
+	touch $@
+
+$(AIDER): tests/clients/agents/requirements.txt
+	$(PYTHON) -m venv --clear tests/clients/agents/.venv
+	tests/clients/agents/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
 
 check: format lint types layers sizes quick ## format, lint, types, layers, sizes, fast tests; under 30 s
 

@@ -1,0 +1,17 @@
+"""One rig for all tests of a process; each test has an API key, and so a tenant, of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.clients.rig import Rig, rigged
+
+
+@pytest.fixture(scope="session")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    # Words alone: vectors have tests of their own, and making them takes what the clients need.
+    flags = ("--mode", "stable", "--embedder", "none")
+    with rigged(tmp_path_factory.mktemp("rig"), *flags) as made:
+        yield made
