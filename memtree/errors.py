@@ -5,10 +5,12 @@ MemTreeError                      500  internal_error
 ├── Unauthorized                  401  invalid_api_key
 ├── Forbidden                     403  forbidden
 ├── NotFound                      404  not_found
+├── RequestTimeout                408  request_timeout      the upload, not the answer
 ├── RequestTooLarge               413  request_too_large    the body itself
 ├── ContextOverflow               413  context_length_exceeded
 ├── UnsupportedMedia              415  unsupported_media_type
 ├── RateLimited                   429  rate_limit_exceeded  with `retry_after`
+├── HeadersTooLarge               431  headers_too_large
 ├── UpstreamFailed                502  upstream_unreachable
 ├── UpstreamTimeout               504  upstream_timeout
 └── Unavailable                   503  unavailable
@@ -64,6 +66,14 @@ class NotFound(MemTreeError):
     kind = "invalid_request_error"
 
 
+class RequestTimeout(MemTreeError):
+    """The client took too long to send its request. SDKs send it again."""
+
+    status = 408
+    code = "request_timeout"
+    kind = "invalid_request_error"
+
+
 class RequestTooLarge(MemTreeError):
     """The body is over the size limit; not the model's context (that is `ContextOverflow`)."""
 
@@ -103,6 +113,14 @@ class RateLimited(MemTreeError):
     def __init__(self, message: str, *, retry_after: float) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class HeadersTooLarge(MemTreeError):
+    """Request line and headers are over the limit, or too many."""
+
+    status = 431
+    code = "headers_too_large"
+    kind = "invalid_request_error"
 
 
 class UpstreamFailed(MemTreeError):

@@ -104,7 +104,14 @@ def create_app(services: Services) -> Starlette:
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Edge, overflow_status=settings.overflow_status, metrics=metrics)],
+        middleware=[
+            Middleware(
+                Edge,
+                overflow_status=settings.overflow_status,
+                metrics=metrics,
+                upload_seconds=settings.upload_seconds,
+            )
+        ],
     )
     app.router.redirect_slashes = False
     return app

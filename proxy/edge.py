@@ -13,9 +13,10 @@ import time
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memtree.errors import MemTreeError
-from proxy import errors, log, trace
+from memtree.errors import MemTreeError, RequestTimeout
+from proxy import errors, inbound, log, trace
 from proxy.metrics import Metrics
+from proxy.uploads import Upload
 
 CLIENT_GONE = 499  # nginx's number, for the log alone
 
@@ -23,8 +24,11 @@ CLIENT_GONE = 499  # nginx's number, for the log alone
 class Edge:
     """ASGI middleware, innermost but for the router."""
 
-    def __init__(self, app: ASGIApp, overflow_status: int, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, overflow_status: int, metrics: Metrics, upload_seconds: float = 30.0
+    ) -> None:
         self.app = app
+        self._upload_seconds = upload_seconds
         self._metrics = metrics
         self._overflow_status = overflow_status
 
@@ -34,7 +38,9 @@ class Edge:
             return
         started = time.perf_counter()
         seen = trace.begin(scope)
-        exchange = Exchange(receive, send)
+        exchange = Exchange(receive, send, Upload(self._upload_seconds))
+        if not inbound.announced(scope):
+            await exchange.begin()
         work = asyncio.create_task(self._answer(scope, exchange, seen))
         watch = asyncio.create_task(exchange.gone())
         try:
@@ -74,15 +80,20 @@ class Edge:
             log.event("http.cut", route=seen.route, why=type(error).__name__)
             return
         response = errors.render(error, self._overflow_status, seen.headers())
+        if isinstance(error, RequestTimeout):
+            # RFC 9110 section 15.5.9: the server does not want to wait any longer for the rest.
+            response.headers["connection"] = "close"
         await response(scope, exchange.receive, exchange.send)
 
 
 class Exchange:
     """One request and its answer: `receive` and `send` that notice how far both are."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, upload: Upload) -> None:
         self._receive = receive
+        self._upload = upload
         self._send = send
+        self._first: Message | None = None
         self._read = asyncio.Event()  # nobody needs `receive` any more
         self._gone = asyncio.Event()
         self.status = 0
@@ -92,11 +103,19 @@ class Exchange:
     def client_gone(self) -> bool:
         return self._gone.is_set()
 
+    async def begin(self) -> None:
+        """For a request without a body, which its handler may never read: a client that hangs up
+        is noticed from the beginning."""
+        self._first = await self.receive()
+
     async def receive(self) -> Message:
+        if self._first is not None:
+            first, self._first = self._first, None
+            return first
         if self._read.is_set():
             await self._gone.wait()
             return {"type": "http.disconnect"}
-        message = await self._receive()
+        message = await self._upload.next(self._receive)
         if message["type"] == "http.disconnect":
             self._gone.set()
         if not message.get("more_body"):

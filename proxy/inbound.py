@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from urllib.parse import unquote
 
 from starlette.requests import Request
+from starlette.types import Scope
 
 from memtree.errors import BadRequest, RequestTooLarge
 from proxy import encoding
@@ -46,6 +47,14 @@ def stream(request: Request) -> AsyncIterator[bytes] | None:
     if length(request) or "transfer-encoding" in request.headers:
         return _pieces(request)
     return None
+
+
+def announced(scope: Scope) -> bool:
+    """Whether the head says that a body follows (RFC 9112 section 6)."""
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0 "))
+        for name, value in scope["headers"]
+    )
 
 
 def length(request: Request) -> int | None:

@@ -14,6 +14,7 @@ from proxy import inbound
 from proxy.auth import Tenant
 from proxy.upstream import Headers, Outgoing, Reply, Upstream, request_headers
 
+WHOLE = 1024 * 1024
 _BODILESS = (204, 304)  # their content-length, where they have one, is not that of a body here
 
 
@@ -74,14 +75,14 @@ async def forward(
         request.scope["headers"], keyed=tenant.keyed, api_key=api_key, without=without
     )
     headers += also or []
+    target = inbound.target(request)
+    length = inbound.length(request)
+    # A small body is read whole, so that it can be sent again where a kept connection was stale.
+    if body is None and length and length <= WHOLE:
+        body = await inbound.read(request, WHOLE)
+    streamed = inbound.stream(request) if body is None else None
     return await upstream.send(
-        Outgoing(
-            method=request.method,
-            target=inbound.target(request),
-            headers=headers,
-            body=inbound.stream(request) if body is None else body,
-            length=inbound.length(request),
-        )
+        Outgoing(request.method, target, headers, streamed if body is None else body, length)
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from indexer.runtime import Runtime, open_runtime
 from memtree import __version__
@@ -18,10 +19,14 @@ from memtree.config import Settings
 from memtree.errors import BadRequest
 from proxy.app import Services, create_app
 from proxy.auth import is_loopback
+from proxy.protocol import guarded
 from proxy.upstream import Upstream
 
 log = logging.getLogger("memtree")
 
+# Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the side that closes
+# first must be theirs, or a request may run into a connection that is just being closed.
+KEEP_ALIVE_SECONDS = 95
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -30,21 +35,28 @@ async def serve(settings: Settings) -> None:
     async with open_runtime(settings) as runtime:
         await refuse_open_door(settings, runtime)
         async with open_services(settings, runtime) as services:
-            config = uvicorn.Config(
-                create_app(services),
-                host=settings.host,
-                port=settings.port,
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                date_header=False,  # a relayed answer brings the upstream's
-                timeout_graceful_shutdown=10,
-                h11_max_incomplete_event_size=64 * 1024,
-            )
+            config = listening(create_app(services), settings)
             server = Server(config)
             settle_garbage()
             announce(settings, runtime)
             await server.serve()
+
+
+def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
+    """How the server listens."""
+    return uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        http=guarded(settings),
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,  # a relayed answer brings the upstream's
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=10,
+    )
 
 
 def settle_garbage() -> None:

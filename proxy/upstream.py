@@ -2,15 +2,23 @@
 
 Nothing outside of this file knows the HTTP client. aiohttp bare adds 0.52 ms to a request at p50,
 under httpx (`httpx-aiohttp`) 0.73, plain httpx 1.04 (3,000 small posts, two busy cores); and httpx
-maps a dropped connection to a connect time-out. What this file does not do: retry, decode, follow
+maps a dropped connection to a connect time-out. What this file does not do: decode, follow
 redirects, or decide whose credential goes out (`request_headers` does, for its callers).
+
+Servers close idle connections when they like (uvicorn after 5 s), now and then just as a request
+goes out on one. aiohttp sends that again for methods that may be repeated. A POST is sent again
+here as browsers do it: when a connection that had been used before broke without a byte of an
+answer. And at once: one that breaks later may break at a model that has begun to work, which would
+then be paid twice.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import aiohttp
 from multidict import CIMultiDict
@@ -19,6 +27,7 @@ from yarl import URL
 from memtree.errors import BadRequest, MemTreeError, UpstreamFailed, UpstreamTimeout
 
 CONNECT_SECONDS = 10.0
+STALE_SECONDS = 1.0  # a closed connection answers with a reset, which takes one round trip
 PIECE = 128 * 1024  # of a large body: a write this size does not hold up the event loop
 MAX_HEADER = 64 * 1024  # some upstreams answer with long cookies and policies
 
@@ -40,6 +49,7 @@ HOP_BY_HOP = frozenset(
 )
 CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"cookie"})
 _OWN_TO_US = frozenset({b"host", b"content-length", b"expect"})
+IDEMPOTENT_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 _AUTOMATIC = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
 
@@ -69,51 +79,83 @@ class Upstream:
             raise BadRequest("upstream must be a plain address, its key apart", param="upstream")
         self._base = str(url).rstrip("/")
         self._name = f"{url.scheme}://{url.authority}"
-        self._session: aiohttp.ClientSession | None = None
+        self._sessions: dict[str, aiohttp.ClientSession] = {}
 
     async def send(self, outgoing: Outgoing) -> Reply:
         """Returns when the head of the answer is there.
 
         Raises `UpstreamFailed`, or `UpstreamTimeout` where no connection came about.
         """
-        headers = CIMultiDict((_text(name), _text(value)) for name, value in outgoing.headers)
-        body = outgoing.body
-        if isinstance(body, bytes):
-            headers["Content-Length"] = str(len(body))
-            body = _pieces(body) if len(body) > PIECE else body
-        elif body is not None and outgoing.length is not None:
-            headers["Content-Length"] = str(outgoing.length)
+        body = _Source(outgoing.body) if isinstance(outgoing.body, AsyncIterator) else None
+        attempt = _Attempt()
         try:
-            response = await self._open().request(
-                outgoing.method,
-                URL(self._base + outgoing.target, encoded=True),
-                data=body,
-                headers=headers,
-                allow_redirects=False,
-                skip_auto_headers=_AUTOMATIC,
-            )
+            try:
+                response = await self._request(self._pooled(), outgoing, body, attempt)
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+                if body is not None or outgoing.method in IDEMPOTENT_METHODS or not attempt.stale:
+                    raise
+                response = await self._request(self._fresh(), outgoing, None, _Attempt())
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            if body is not None and body.failure is not None:
+                raise body.failure from error
             raise self._failed(error) from error
         return Reply(response, self._name)
 
-    async def close(self) -> None:
-        if self._session:
-            await self._session.close()
-            self._session = None
+    async def _request(
+        self,
+        session: aiohttp.ClientSession,
+        outgoing: Outgoing,
+        source: _Source | None,
+        attempt: _Attempt,
+    ) -> aiohttp.ClientResponse:
+        headers = CIMultiDict((_text(name), _text(value)) for name, value in outgoing.headers)
+        data: bytes | AsyncIterator[bytes] | None
+        if isinstance(outgoing.body, bytes):
+            headers["Content-Length"] = str(len(outgoing.body))
+            data = _pieces(outgoing.body) if len(outgoing.body) > PIECE else outgoing.body
+        else:
+            data = None if source is None else source.pieces()
+            if data is not None and outgoing.length is not None:
+                headers["Content-Length"] = str(outgoing.length)
+        return await session.request(
+            outgoing.method,
+            URL(self._base + outgoing.target, encoded=True),
+            data=data,
+            headers=headers,
+            allow_redirects=False,
+            skip_auto_headers=_AUTOMATIC,
+            trace_request_ctx=attempt,
+        )
 
-    def _open(self) -> aiohttp.ClientSession:
-        """The session is made late: it belongs to the running event loop."""
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),  # streams last long: never queue
+    async def close(self) -> None:
+        sessions, self._sessions = self._sessions, {}
+        for session in sessions.values():
+            await session.close()
+
+    def _pooled(self) -> aiohttp.ClientSession:
+        return self._session("pooled", keep=True)
+
+    def _fresh(self) -> aiohttp.ClientSession:
+        """Where one kept connection is stale, the others may be, too."""
+        return self._session("fresh", keep=False)
+
+    def _session(self, name: str, *, keep: bool) -> aiohttp.ClientSession:
+        """Made late: a session belongs to the running event loop."""
+        if name not in self._sessions:
+            trace = aiohttp.TraceConfig()
+            trace.on_connection_reuseconn.append(_reused)
+            self._sessions[name] = aiohttp.ClientSession(
+                # Streams last long: never queue.
+                connector=aiohttp.TCPConnector(limit=0, force_close=not keep),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS),
                 auto_decompress=False,
                 trust_env=False,
                 max_line_size=MAX_HEADER,
                 max_field_size=MAX_HEADER,
+                trace_configs=[trace],
             )
-        return self._session
+        return self._sessions[name]
 
     def _failed(self, error: Exception) -> MemTreeError:
         if isinstance(error, TimeoutError):
@@ -121,6 +163,41 @@ class Upstream:
                 f"The upstream {self._name} did not accept a connection in {CONNECT_SECONDS:.0f} s."
             )
         return UpstreamFailed(f"The upstream {self._name} could not be reached: {_cause(error)}.")
+
+
+class _Attempt:
+    """One request on its way. `reused`: on a connection that had carried another before."""
+
+    def __init__(self) -> None:
+        self.reused = False
+        self._begun = time.monotonic()
+
+    @property
+    def stale(self) -> bool:
+        """Whether a connection that broke now was closed before the request had come there."""
+        return self.reused and time.monotonic() - self._begun < STALE_SECONDS
+
+
+async def _reused(
+    _: aiohttp.ClientSession, context: SimpleNamespace, __: aiohttp.TraceConnectionReuseconnParams
+) -> None:
+    context.trace_request_ctx.reused = True
+
+
+class _Source:
+    """A body that comes from elsewhere; what goes wrong there is no fault of the upstream."""
+
+    def __init__(self, body: AsyncIterator[bytes]) -> None:
+        self._body = body
+        self.failure: Exception | None = None
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._body:
+                yield piece
+        except Exception as error:
+            self.failure = error
+            raise
 
 
 class Reply:

@@ -12,16 +12,19 @@ from typing import Any
 
 import uvicorn
 
+from memtree.config import Settings
+from proxy.serve import listening
 from proxy.upstream import Upstream
 
 
 @contextmanager
-def running(app: Any, upstream: Upstream | None = None) -> Iterator[str]:
-    """Serve `app`, yield its address; `upstream` is closed in the server's own loop."""
-    config = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, date_header=False,
-        lifespan="off", timeout_graceful_shutdown=1,
-    )  # fmt: skip
+def running(
+    app: Any, upstream: Upstream | None = None, settings: Settings | None = None
+) -> Iterator[str]:
+    """Serve `app`, yield its address; `upstream` is closed in the server's own loop. `settings`:
+    the limits of connections."""
+    config = listening(app, settings or Settings())
+    config.lifespan, config.timeout_graceful_shutdown = "off", 1
     server = uvicorn.Server(config)
 
     async def main(listener: socket.socket) -> None:
@@ -29,7 +32,10 @@ def running(app: Any, upstream: Upstream | None = None) -> Iterator[str]:
         if upstream:
             await upstream.close()
 
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    # The protocol by name: asyncio switches Nagle's algorithm off only where it knows that it is TCP.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1_000)
         port = listener.getsockname()[1]
         thread = threading.Thread(target=lambda: asyncio.run(main(listener)))
         thread.start()

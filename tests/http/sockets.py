@@ -1,0 +1,61 @@
+"""HTTP by hand: what no client library would send, and answers as they lie on the wire."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterable
+
+HOST = b"Host: edge\r\n"
+
+
+def connect(address: str) -> socket.socket:
+    host, port = address.removeprefix("http://").split("/")[0].rsplit(":", 1)
+    return socket.create_connection((host, int(port)), timeout=20)
+
+
+def rest(connection: socket.socket, seconds: float = 20.0) -> tuple[bytes, bool]:
+    """What comes until the other side closes, or for so long; and whether it closed."""
+    end = time.monotonic() + seconds
+    seen = b""
+    try:
+        while (left := end - time.monotonic()) > 0:
+            connection.settimeout(left)
+            if not (piece := connection.recv(65536)):
+                return seen, True
+            seen += piece
+    except TimeoutError:
+        return seen, False
+    except ConnectionError:
+        return seen, True
+    return seen, False
+
+
+def talk(
+    address: str, *pieces: bytes, pause: float = 0.02, seconds: float = 20.0
+) -> tuple[bytes, bool]:
+    """Send pieces, each in a packet of its own; then as `rest`."""
+    with connect(address) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            connection.sendall(piece)
+            time.sleep(pause)
+        return rest(connection, seconds)
+
+
+def drip(address: str, pieces: Iterable[bytes], pause: float) -> tuple[bytes, float]:
+    """Send pieces until there is an answer; it, and after how many seconds."""
+    started = time.monotonic()
+    with connect(address) as connection:
+        for piece in pieces:
+            connection.settimeout(pause)
+            try:
+                connection.sendall(piece)
+                if seen := connection.recv(65536):
+                    return seen + rest(connection)[0], time.monotonic() - started
+                break
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                break
+        return rest(connection)[0], time.monotonic() - started
