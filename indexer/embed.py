@@ -6,23 +6,24 @@ import asyncio
 from collections.abc import Sequence
 
 from indexer.job import passage_texts
+from indexer.passages import Passages
 from memtree.history import History
-from memtree.ports import Embedder, LeafWork, TreeStore
+from memtree.ports import LeafWork, TreeStore
 from memtree.vectors import pack
 
 
 async def embed_leaves(
-    store: TreeStore, embedder: Embedder, history: History, work: Sequence[LeafWork]
+    store: TreeStore, passages: Passages, history: History, work: Sequence[LeafWork]
 ) -> None:
     """Embed these leaves and commit their vectors together.
 
     Raises `EmbedderUnavailable` or `StoreUnavailable`; then none of them is stored.
     """
     texts = await asyncio.to_thread(passage_texts, history, work)
-    matrix = await embedder.embed(texts)
+    matrix = await passages.embed(history.tenant, texts)
     rows, at = {}, 0
     for one in work:
         size = len(one.leaf.passages)
         rows[one.leaf.id] = pack(matrix[at : at + size])
         at += size
-    await store.put_vectors(history.tenant, embedder.recipe, rows)
+    await store.put_vectors(history.tenant, passages.recipe, rows)

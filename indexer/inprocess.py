@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from indexer.embed import embed_leaves
 from indexer.job import Job
+from indexer.passages import Passages
 from memtree.errors import Unavailable
 from memtree.history import History
 from memtree.ports import Clock, Embedder, LeafWork, Pending, TreeStore
@@ -40,7 +41,8 @@ class InProcessQueue:
         max_jobs: int = MAX_JOBS,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        self._store, self._embedder, self._clock = store, embedder, clock
+        self._store, self._clock = store, clock
+        self._passages = Passages(embedder)
         self._batch_tokens, self._max_jobs, self._max_bytes = batch_tokens, max_jobs, max_bytes
         self._jobs: OrderedDict[tuple[str, bytes], Job] = OrderedDict()
         self._wake = asyncio.Event()
@@ -70,6 +72,7 @@ class InProcessQueue:
         ]
         for job in gone:
             self._drop(job)
+        self._passages.forget(tenant)
         self._wake.set()
         return len(gone)
 
@@ -160,7 +163,7 @@ class InProcessQueue:
             size += job.work[taken].leaf.tokens
             taken += 1
         batch = job.work[:taken]
-        await embed_leaves(self._store, self._embedder, job.history, batch)
+        await embed_leaves(self._store, self._passages, job.history, batch)
         job.tries = 0
         done = {one.leaf.id for one in batch}
         for other in list(self._jobs.values()):  # a newer payload may have come meanwhile
