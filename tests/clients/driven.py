@@ -1,0 +1,339 @@
+"""Coding agents without a screen: their settings, their flags, and how each names its tools.
+
+Found by running them; the versions are those of `agents/package.json` and
+`agents/requirements.txt`. Each gets a home folder of its own, and nothing of it asks the network
+for anything but the model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.project import Tools
+from tests.scripted import MODEL, Call
+
+HERE = Path(__file__).parent / "agents"
+BIN = HERE / "node_modules" / ".bin"
+AIDER = HERE / ".venv" / "bin" / "aider"
+MEMORY = {"x-polychat-memory": "on"}
+WINDOW, OUTPUT = 1_000_000, 8192  # so large that no client compacts by itself
+SECONDS = 400.0  # for one run on two busy cores
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where an agent sits: its home and project folders, the base URL, and its API key."""
+
+    home: Path
+    project: Path
+    url: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """`go_on` is None where a session cannot be continued without a screen. `tools` gets the
+    project's folder: some want absolute paths."""
+
+    name: str
+    program: Path
+    settings: Callable[[Seat], Mapping[str, object]]  # what goes into which file of the home
+    start: tuple[str, ...]  # before the task
+    go_on: tuple[str, ...] | None
+    tools: Tools
+    env: Mapping[str, str] = field(default_factory=dict)
+    window: int = WINDOW
+
+    def sit(self, seat: Seat) -> None:
+        """Write the settings."""
+        for name, value in self.settings(seat).items():
+            path = seat.home / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(value if isinstance(value, str) else json.dumps(value), "utf-8")
+
+    def run(
+        self, seat: Seat, task: str, *, again: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        flags = self.go_on if again else self.start
+        assert flags is not None
+        filled = [_filled(flag, seat) for flag in flags]
+        return run([str(self.program), *filled, task], seat, self.env)
+
+
+def run(
+    command: Sequence[str], seat: Seat, env: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run to the end, in a bare environment; whatever is left of it is ended."""
+    clean = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    clean |= {"HOME": str(seat.home), "CI": "true", "NO_COLOR": "1", "DO_NOT_TRACK": "1"}
+    clean |= {name: _filled(value, seat) for name, value in env.items()}
+    out = seat.home / "output.txt"
+    try:
+        with out.open("w", encoding="utf-8") as log:
+            done = subprocess.run(
+                command, cwd=seat.project, env=clean, stdin=subprocess.DEVNULL, stdout=log,
+                stderr=subprocess.STDOUT, timeout=SECONDS, check=False, text=True,
+            )  # fmt: skip
+        return subprocess.CompletedProcess(command, done.returncode, out.read_text("utf-8"))
+    except subprocess.TimeoutExpired as error:
+        tail = out.read_text("utf-8", "replace")[-2000:]
+        raise AssertionError(f"{command[0]} did not end in {SECONDS:.0f} s:\n{tail}") from error
+    finally:
+        end_all(seat.home)
+
+
+def end_all(home: Path) -> None:
+    """End every process that lives in this home, daemons that an agent left behind too."""
+    for signal_ in (signal.SIGTERM, signal.SIGKILL):
+        left = list(_living_in(home))
+        for pid in left:
+            try:
+                os.kill(pid, signal_)
+            except ProcessLookupError:
+                continue
+        if not left:
+            return
+        time.sleep(0.5)
+
+
+def _living_in(home: Path) -> Sequence[int]:
+    mark = f"HOME={home}".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def _filled(text: str, seat: Seat) -> str:
+    """`{project}` and the like in flags and variables."""
+    for name in ("home", "project", "url", "key"):
+        text = text.replace("{" + name + "}", str(getattr(seat, name)))
+    return text
+
+
+def _tools(read: str, path: str, run: str, write: str, text: str, **more: Any) -> Tools:
+    """Tools that take a path, a command (and `more`), a path and a text."""
+    return Tools(
+        read=lambda name: Call(read, {path: name}),
+        run=lambda command: Call(run, {"command": command, **more}),
+        write=lambda name, body: Call(write, {path: name, text: body}),
+    )
+
+
+# ---------------------------------------------------------------- opencode and its relative Kilo
+
+
+def _opencode(seat: Seat) -> dict[str, object]:
+    model = {"name": MODEL, "limit": {"context": WINDOW, "output": OUTPUT}, "tool_call": True}
+    options = {"baseURL": seat.url, "apiKey": seat.key, "headers": MEMORY}
+    return {
+        "$schema": "https://opencode.ai/config.json",
+        "model": f"mt/{MODEL}",
+        "small_model": f"mt/{MODEL}",
+        "permission": "allow",
+        "autoupdate": False,
+        "share": "disabled",
+        "provider": {
+            "mt": {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": "MemTree",
+                "options": options,
+                "models": {MODEL: model},
+            }
+        },
+    }
+
+
+def _switches(prefix: str) -> dict[str, str]:
+    names = "AUTOUPDATE MODELS_FETCH LSP_DOWNLOAD SHARE DEFAULT_PLUGINS SESSION_INGEST".split()
+    return {f"{prefix}_DISABLE_{name}": "1" for name in names}
+
+
+OPENCODE_TOOLS = _tools(
+    "read", "filePath", "bash", "write", "content", description="Runs a command"
+)
+OPENCODE_FLAGS = ("run", "--auto", "--format", "json", "-m", f"mt/{MODEL}")
+
+OPENCODE = Agent(
+    "opencode",
+    BIN / "opencode",
+    lambda seat: {".config/opencode/opencode.json": _opencode(seat)},
+    OPENCODE_FLAGS,
+    (*OPENCODE_FLAGS, "-c"),
+    OPENCODE_TOOLS,
+    _switches("OPENCODE"),
+)
+KILO = Agent(
+    "kilo",
+    BIN / "kilo",
+    lambda seat: {".config/kilo/kilo.json": _opencode(seat)},
+    OPENCODE_FLAGS,
+    (*OPENCODE_FLAGS, "-c"),
+    OPENCODE_TOOLS,
+    _switches("KILO"),
+)
+
+# ---------------------------------------------------------------- Cline
+
+
+def _cline(seat: Seat) -> dict[str, object]:
+    settings = {
+        "provider": "openai-compatible",
+        "apiKey": seat.key,
+        "model": MODEL,
+        "baseUrl": seat.url,
+        "headers": MEMORY,
+    }
+    entry = {
+        "settings": settings,
+        "updatedAt": "2026-01-01T00:00:00.000Z",
+        "tokenSource": "manual",
+    }
+    providers = {"openai-compatible": entry}
+    return {
+        ".cline/data/settings/providers.json": {
+            "version": 1,
+            "lastUsedProvider": "openai-compatible",
+            "modes": {},
+            "providers": providers,
+        }
+    }
+
+
+CLINE = Agent(
+    "cline",
+    BIN / "cline",
+    _cline,
+    ("--json", "--auto-approve", "true", "--compaction", "off", "-P", "openai-compatible", "-c",
+     "{project}"),
+    None,
+    Tools(
+        read=lambda path: Call("read_files", {"files": [{"path": path}]}),
+        run=lambda command: Call("run_commands", {"commands": [command]}),
+        write=lambda path, text: Call("editor", {"path": path, "new_text": text}),
+    ),
+    {"CLINE_TELEMETRY_DISABLED": "1"},
+)  # fmt: skip
+
+# ---------------------------------------------------------------- pi
+
+
+def _pi(seat: Seat) -> dict[str, object]:
+    model = {
+        "id": MODEL,
+        "name": MODEL,
+        "reasoning": False,
+        "input": ["text"],
+        "contextWindow": WINDOW,
+        "maxTokens": OUTPUT,
+        "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+    }
+    provider = {
+        "baseUrl": seat.url,
+        "api": "openai-completions",
+        "apiKey": seat.key,
+        "headers": MEMORY,
+        "models": [model],
+    }
+    return {".pi/agent/models.json": {"providers": {"mt": provider}}}
+
+
+PI = Agent(
+    "pi",
+    BIN / "pi",
+    _pi,
+    ("-p", "--provider", "mt", "--model", MODEL),
+    ("-p", "-c", "--provider", "mt", "--model", MODEL),
+    _tools("read", "path", "bash", "write", "content"),
+    {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"},
+)
+
+# ---------------------------------------------------------------- Qwen Code
+
+
+def _qwen(seat: Seat) -> dict[str, object]:
+    generation = {"customHeaders": MEMORY, "contextWindowSize": WINDOW}
+    return {
+        ".qwen/settings.json": {
+            "security": {"auth": {"selectedType": "openai"}},
+            "model": {"name": MODEL, "generationConfig": generation},
+            "privacy": {"usageStatisticsEnabled": False},
+            "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
+            "telemetry": {"enabled": False},
+        }
+    }
+
+
+QWEN_FLAGS = ("--auth-type", "openai", "-m", MODEL, "--approval-mode", "yolo")
+QWEN = Agent(
+    "qwen",
+    BIN / "qwen",
+    _qwen,
+    (*QWEN_FLAGS, "-p"),
+    (*QWEN_FLAGS, "-c", "-p"),
+    _tools(
+        "read_file",
+        "file_path",
+        "run_shell_command",
+        "write_file",
+        "content",
+        is_background=False,
+        description="Runs a command",
+    ),
+    {"OPENAI_API_KEY": "{key}", "OPENAI_BASE_URL": "{url}", "OPENAI_MODEL": MODEL},
+)
+
+# ---------------------------------------------------------------- Continue
+
+
+def _continue(seat: Seat) -> dict[str, object]:
+    return {
+        "config.yaml": "\n".join(
+            [
+                "name: tests",
+                "version: 1.0.0",
+                "schema: v1",
+                "models:",
+                f"  - name: {MODEL}",
+                "    provider: openai",
+                f"    model: {MODEL}",
+                f"    apiBase: {seat.url}",
+                f"    apiKey: {seat.key}",
+                "    roles: [chat]",
+                "    capabilities: [tool_use]",
+                "    defaultCompletionOptions:",
+                f"      contextLength: {WINDOW}",
+                f"      maxTokens: {OUTPUT}",
+                "    requestOptions:",
+                "      headers:",
+                '        x-polychat-memory: "on"',
+                "",
+            ]
+        )
+    }
+
+
+CONTINUE_FLAGS = ("--config", "{home}/config.yaml", "--auto")
+CONTINUE = Agent(
+    "continue",
+    BIN / "cn",
+    _continue,
+    (*CONTINUE_FLAGS, "-p"),
+    (*CONTINUE_FLAGS, "--resume", "-p"),
+    _tools("Read", "filepath", "Bash", "Write", "content"),
+    {"CONTINUE_CLI_ENABLE_TELEMETRY": "0", "CONTINUE_METRICS_ENABLED": "0"},
+)
+
+WITH_TOOLS = (OPENCODE, CLINE, PI, KILO, QWEN, CONTINUE)

@@ -1,0 +1,100 @@
+"""Coding agents through the real server, each with a task of many tool rounds; `make agents`.
+
+A session has parallel calls, an upstream that says 429 once and one answer that breaks off; then
+it is continued. Memory must be used and folded several times, the task done, every request to the
+model valid, and the same requests valid in every mode.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import project
+from tests.clients import driven
+from tests.clients.driven import Agent, Seat
+from tests.clients.rig import Rig, Verdict, rigged
+from tests.project import DONE, SUMMARY, TASK
+from tests.scripted import Cut, Fail, Step
+
+pytestmark = [pytest.mark.agents, pytest.mark.slow]
+
+TARGET = 8_000
+FIRST, LATER = range(24), range(24, 34)
+SIZE = 10_000  # characters of a part: no agent cuts a result of this length
+MORE = "Read the parts that came after, too, and write the summary anew. Which limit has part 3?"
+MORE_DONE = "The later parts are read as well."
+FOLDS = 3
+
+
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    with rigged(tmp_path_factory.mktemp("agents"), "--mode", "stable", target=TARGET) as made:
+        yield made
+
+
+@pytest.fixture
+def seat(tmp_path: Path, rig: Rig, request: pytest.FixtureRequest) -> Seat:
+    made = Seat(tmp_path / "home", tmp_path / "project", rig.url, f"key-{request.node.name}")
+    made.home.mkdir()
+    for name, text in project.files(len(FIRST) + len(LATER), SIZE).items():
+        path = made.project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    for command in ("init -q", "add -A", "-c user.name=t -c user.email=t@localhost commit -qm x"):
+        subprocess.run(["git", *command.split()], cwd=made.project, check=True)
+    return made
+
+
+def troubled(steps: list[Step]) -> list[Step]:
+    """The same with an error and a cut on the way."""
+    return [
+        *steps[:3],
+        Fail(429, "rate_limit_exceeded", retry_after=1),
+        *steps[3:6],
+        Cut(),
+        *steps[6:],
+    ]
+
+
+@pytest.mark.parametrize("agent", driven.WITH_TOOLS, ids=lambda agent: agent.name)
+def test_long_task(rig: Rig, seat: Seat, agent: Agent) -> None:
+    if not agent.program.exists():
+        pytest.fail(f"{agent.name} is not installed: `make agents` does it")
+    agent.sit(seat)
+    root = f"{seat.project}/"
+    script = rig.script(
+        seat.key, troubled([*project.work(agent.tools, FIRST, root)]), tools_only=True
+    )
+    first = agent.run(seat, TASK)
+    _written(seat, FIRST, first, script.at)
+    if agent.go_on:
+        rig.script(seat.key, [*project.work(agent.tools, LATER, root, done=MORE_DONE)])
+        second = agent.run(seat, MORE, again=True)
+        _written(seat, LATER, second, script.at)
+    verdict = rig.check(seat.key, target=TARGET)
+    report(agent, rig, verdict)
+    assert len(verdict.epochs) >= FOLDS, verdict.epochs
+
+
+def _written(seat: Seat, parts: range, run: subprocess.CompletedProcess[str], at: int) -> None:
+    tail = f"exit code {run.returncode} at step {at}:\n{run.stdout[-3000:]}"
+    assert run.returncode == 0, tail
+    path = seat.project / SUMMARY
+    assert path.exists(), tail
+    assert path.read_text("utf-8").strip() == project.summary(parts).strip(), tail
+    assert (DONE if parts is FIRST else MORE_DONE) in run.stdout, tail
+
+
+def report(agent: Agent, rig: Rig, verdict: Verdict) -> None:
+    """What was seen, for those who run this with -s."""
+    print(
+        f"\n{agent.name}: {verdict.requests} requests, {len(verdict.epochs)} epochs, "
+        f"{dict(verdict.states)}, problems {len(verdict.problems)}"
+    )
+    for path in rig.upstream.strangers:
+        print(f"  also asked for {path}")
+    rig.upstream.strangers.clear()
