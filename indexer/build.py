@@ -3,6 +3,9 @@
 Stage 1 is pure Python and holds the GIL: at a million tokens for two seconds, in which every other
 request of the process would wait. A child process keeps them quick, and uses all cores for a long
 tail. It ends when there was nothing to do for a minute.
+
+A run that nobody waits for any more is stopped, and its child with it: clients hang up and send
+the same again, and what nobody wants must not hold up what somebody does.
 """
 
 from __future__ import annotations
@@ -10,7 +13,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
 
 from indexer.child import Child
 from memtree import build
@@ -25,34 +31,60 @@ STRETCH_TOKENS = 50_000  # a tenth of a second; one more process costs a third o
 MAX_PARTS = 4
 CHILDREN = 2  # so that a long tail does not hold up all others; 80 MB each
 IDLE_SECONDS = 60.0
+# SDKs send a request again after 0.5 to 8 s, to find the run that the first one began.
+GRACE_SECONDS = 10.0
 _CLOSED = "the process is shutting down"
+
+Key = tuple[bytes, int, int]  # address of the end, and the frontier from which it is grown
 
 
 class StageOne:
     """A `Builder`. Runs for the same stretch of the same history are joined."""
 
-    def __init__(self, *, child: bool = True, parts: int | None = None) -> None:
+    def __init__(
+        self, *, child: bool = True, parts: int | None = None, grace: float = GRACE_SECONDS
+    ) -> None:
         """`child`: use child processes for large tails (else a thread); `parts`: how many
-        processes share one tail, by default one a core and at most four."""
+        processes share one tail, by default one a core and at most four; `grace`: seconds that a
+        run goes on when nobody waits for it."""
         self._child = child
         self._parts = parts or min(os.cpu_count() or 1, MAX_PARTS)
+        self._grace = grace
         self._children = Children(CHILDREN)
-        self._under_way: dict[tuple[bytes, int, int], asyncio.Task[Grown]] = {}
+        self._under_way: dict[Key, Run] = {}
 
     async def grow(self, tail: Tail, size: int) -> Grown:
         """Raises `Unavailable` where stage 1 failed."""
         if size <= INLINE_TOKENS:
             return build.grow(tail)
         key = (tail.addresses[-1], tail.frontier.messages, tail.frontier.tail)
-        task = self._under_way.get(key)
-        if task is None:
-            task = asyncio.create_task(self._run(tail, size))
-            self._under_way[key] = task
-            task.add_done_callback(lambda _: self._under_way.pop(key, None))
-        return await asyncio.shield(task)
+        run = self._under_way.get(key)
+        if run is None:
+            run = Run(asyncio.create_task(self._run(tail, size)), self._grace)
+            self._under_way[key] = run
+            run.task.add_done_callback(lambda _: self._ended(key, run))
+        with run.waiter(lambda: self._stop(key, run)):
+            return await asyncio.shield(run.task)
 
     async def close(self) -> None:
+        for run in tuple(self._under_way.values()):
+            run.stay()
         await self._children.close()
+
+    def _stop(self, key: Key, run: Run) -> None:
+        log.info("build.stopped why=nobody_waits")
+        self._leave(key, run)  # at once: it cannot be joined any more
+        run.task.cancel()
+
+    def _leave(self, key: Key, run: Run) -> None:
+        if self._under_way.get(key) is run:
+            del self._under_way[key]
+
+    def _ended(self, key: Key, run: Run) -> None:
+        run.stay()
+        self._leave(key, run)
+        if not run.task.cancelled():
+            run.task.exception()  # seen here where nobody waits for it
 
     async def _run(self, tail: Tail, size: int) -> Grown:
         if size > THREAD_TOKENS and self._child:
@@ -62,6 +94,34 @@ class StageOne:
             except (EOFError, OSError) as error:
                 log.warning("build.child_failed error=%s", type(error).__name__)
         return await asyncio.to_thread(build.grow, tail)
+
+
+class Run:
+    """A run and how many wait for it. `grace`: seconds that it goes on without anybody."""
+
+    def __init__(self, task: asyncio.Task[Grown], grace: float) -> None:
+        self.task = task
+        self._grace = grace
+        self._waiting = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @contextmanager
+    def waiter(self, stop: Callable[[], None]) -> Iterator[None]:
+        """One more. `stop` is called when the last one has left before the end and nobody came."""
+        self.stay()
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting and not self.task.done():
+                self._timer = asyncio.get_running_loop().call_later(self._grace, stop)
+
+    def stay(self) -> None:
+        """It is wanted, or at its end."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 class Children:
@@ -77,12 +137,19 @@ class Children:
         self._closed = False
 
     async def grow(self, tail: Tail, parts: int) -> Grown:
-        """Raises `OSError` or `EOFError` where a child died, `Unavailable` after `close`."""
+        """Raises `OSError` or `EOFError` where a child died, `Unavailable` after `close`.
+
+        Cancelled, it takes the tail out of the queue, or ends the child that is at it.
+        """
         if self._closed:
             raise Unavailable(_CLOSED)
         loop = asyncio.get_running_loop()
+        call = Call(tail, parts)
         try:
-            return await loop.run_in_executor(self._threads, self._call, tail, parts)
+            return await loop.run_in_executor(self._threads, self._call, call)
+        except asyncio.CancelledError:
+            call.stop()
+            raise
         except (EOFError, OSError) as error:
             if self._closed:
                 raise Unavailable(_CLOSED) from error
@@ -114,11 +181,11 @@ class Children:
 
     # What follows runs in the threads. Steps on a list or a set are whole, so no lock is needed.
 
-    def _call(self, tail: Tail, parts: int) -> Grown:
+    def _call(self, call: Call) -> Grown:
         child = self._take()
         self._busy.add(child)
         try:
-            grown = child.grow(tail, parts)
+            grown = call.run(child)
         except BaseException:
             child.close()
             raise
@@ -136,6 +203,36 @@ class Children:
             if child.alive:
                 return child
             child.close()
+
+
+class Call:
+    """One tail on its way through a child: run in a thread, stopped from the event loop."""
+
+    def __init__(self, tail: Tail, parts: int) -> None:
+        self._tail = tail
+        self._parts = parts
+        self._lock = Lock()  # a child must not be ended when another call has it already
+        self._child: Child | None = None
+        self._stopped = False
+
+    def run(self, child: Child) -> Grown:
+        """Blocks. Raises `OSError` or `EOFError` where the child ended, as `stop` makes it."""
+        with self._lock:
+            if self._stopped:
+                raise EOFError("nobody waits for it")
+            self._child = child
+        try:
+            return child.grow(self._tail, self._parts)
+        finally:
+            with self._lock:
+                self._child = None
+
+    def stop(self) -> None:
+        """Does not block."""
+        with self._lock:
+            self._stopped = True
+            if self._child is not None:
+                self._child.kill()
 
 
 def _end(children: list[Child]) -> None:

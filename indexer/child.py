@@ -18,6 +18,7 @@ import pickle
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
@@ -30,6 +31,7 @@ from memtree.split import concat, join, rest, split
 
 PIECE = 64  # nodes decoded at a stretch: half a millisecond in which the GIL is held
 HEAD = 8
+_GROUPS = hasattr(os, "killpg")
 
 _START = "import sys; sys.path[:] = {path!r}; from indexer.child import main; main()"
 _encoder = msgspec.msgpack.Encoder()
@@ -46,6 +48,7 @@ class Child:
             [sys.executable, "-c", _START.format(path=sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            process_group=0 if _GROUPS else None,
         )
 
     @property
@@ -65,18 +68,23 @@ class Child:
         return _receive_grown(self._process.stdout)
 
     def kill(self) -> None:
-        """End it, so that who waits for its answer gets `EOFError`. Does not block."""
-        self._process.kill()
+        """End it and its forks: who waits for its answer gets `EOFError`. Does not block."""
+        if not _GROUPS:
+            self._process.kill()
+        elif self.alive:  # else its number may be another's
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """End it and let nothing of it remain. Blocks for a moment."""
         with self._process:  # closes both ends of its pipes, and waits for it
-            self._process.kill()
+            self.kill()
 
 
 def main() -> None:
     """What the child runs: answer tails until there is no more input."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's
+    # Ctrl-C is the parent's; a group of its own keeps it away where there are groups.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     tokens.count("warm up")
     gc.freeze()
     gc.set_threshold(100_000)  # nearly nothing here has cycles
