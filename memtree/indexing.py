@@ -22,7 +22,7 @@ from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.history import History
 from memtree.node import Frontier, Node, Place, Summary, after
 from memtree.ports import Batch, Builder, Clock, Embedder, IndexQueue, LeafWork, TreeStore
-from memtree.probe import Covered, covering
+from memtree.probe import NEWEST, Covered, covering
 from memtree.shelf import NodeShelf, Shelf
 
 log = logging.getLogger("memtree")
@@ -146,12 +146,15 @@ class Indexing:
         while len(self._passed) > PASSED_KEPT:
             self._passed.popitem(last=False)
 
-    async def met(self, posted: History) -> bool:
-        """Whether a prefix of it is indexed, or went whole lately: its conversation goes through
-        here, so the provider has it cached."""
-        if any(address in self._passed for address in posted.addresses[1:]):
-            return True
-        return await covering(self._store, posted) is not None
+    async def met(self, posted: History) -> int:
+        """Messages of the longest prefix that is indexed, or went whole lately: its conversation
+        goes through here, so the provider has it cached."""
+        lengths = range(len(posted), 0, -1)
+        lately = next((i for i in lengths if posted.addresses[i] in self._passed), 0)
+        if lately > len(posted) - NEWEST:  # the request before this one
+            return lately
+        covered = await covering(self._store, posted)
+        return max(lately, covered.length if covered else 0)
 
     def corpus(self, posted: History, known: Known) -> AbstractAsyncContextManager[Corpus]:
         """The passages of a tree, held alone while the block runs."""

@@ -73,9 +73,7 @@ class Lasting:
         await self._look_up(request)
         if await self._better_whole(request):
             return passed(posted, ask, PASSED), None
-        known = await self._indexing.prepare(
-            posted, ask.expiration_days, generation, ask.patience
-        )
+        known = await self._indexing.prepare(posted, ask.expiration_days, generation, ask.patience)
         made = await self._continued(request, known) or await self._begun(request, known)
         if made is None:
             return None, known
@@ -96,7 +94,8 @@ class Lasting:
 
     async def _better_whole(self, request: Request) -> bool:
         """Nothing is folded yet, and folding would cost more than it may: what the provider has
-        cached would be thrown away. A history that we never met is not cached: folding is free."""
+        cached would be thrown away. What we never met is not cached: a client that rewrote its
+        history has to pay for all behind the first change, and folding that is free."""
         posted, ask, terms = request.posted, request.ask, request.terms
         if request.found or ask.hard or posted.tokens > terms.room:
             return False
@@ -104,9 +103,10 @@ class Lasting:
         asks = posted.facts[-1].role == "user"
         size = first.memory + first.recent + (epoch.block_size(terms.target) if asks else 0)
         share = AUTO_SHARE if ask.mode == "auto" else STABLE_SHARE
-        if ledger.costs_little(size, posted, request.fixed, ask.prices, share):
+        cost = (size, posted, request.fixed, ask.prices, share)
+        if ledger.costs_little(*cost):
             return False
-        return await self._indexing.met(posted)
+        return not ledger.costs_little(*cost, await self._indexing.met(posted))
 
     # -- the memory message ------------------------------------------------------------------
 

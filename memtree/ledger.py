@@ -33,13 +33,23 @@ def _requests(history: History) -> Iterator[int]:
     yield size
 
 
-def costs_little(size: int, history: History, fixed: int, prices: Prices, share: float) -> bool:
+def costs_little(
+    size: int,
+    history: History,
+    fixed: int,
+    prices: Prices,
+    share: float,
+    met: int | None = None,
+) -> bool:
     """Whether a first fold to `size` tokens costs at most this share of all that was paid so far.
 
     Folding writes what is sent anew. What came since the last request has to be written anyway,
-    and the rest of the history would be read from the provider's cache.
+    and the rest of the history would be read from the provider's cache: at most its first `met`
+    messages (None: as many as the last request had).
     """
     cached = _cached(history)
+    if met is not None:
+        cached = min(cached, history.size(0, met))
     extra = prices.write * (size - (history.tokens - cached)) - prices.read * cached
     return extra <= share * direct_cost(history, fixed, prices)
 
