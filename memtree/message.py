@@ -13,24 +13,24 @@ that clients rewrite on every request, such as `<system-reminder>`); leaves coun
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from memtree.checks import ROLES, SYSTEM_ROLES, TEXT_PARTS, check
 from memtree.errors import BadRequest
+from memtree.volatile import VOLATILE_TAGS, Volatile, outside, without
 
-SYSTEM_ROLES = frozenset({"system", "developer"})
-ROLES = SYSTEM_ROLES | {"user", "assistant", "tool", "function"}
-VOLATILE_TAGS = ("system-reminder", "environment_details")
+__all__ = [
+    "MESSAGE_OVERHEAD", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS", "VOLATILE_TAGS", "Call", "Message",
+    "Segment", "View", "Volatile", "check_message", "media", "price", "read_messages",
+]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
 IMAGE_TOKENS = 1500  # a flat price: 1-2k is what 1024-2048 px images cost (CLIENTS, fact 13)
 LOW_DETAIL_TOKENS = 85
-_TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Message:
     @property
     def words(self) -> str:
         """The text parts, joined."""
-        return "".join(part["text"] for part in self.parts if part["type"] in _TEXT_PARTS)
+        return "".join(part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -141,23 +141,6 @@ class Message:
         return View(self, cuts)
 
 
-@dataclass(frozen=True, slots=True)
-class Volatile:
-    """The list of tags whose closed blocks are left out of hashes and leaves."""
-
-    tags: tuple[str, ...] = VOLATILE_TAGS
-
-    def find(self, text: str) -> tuple[tuple[int, int], ...]:
-        """Spans of the closed blocks in `text`, left to right."""
-        if "</" not in text or not self.tags:
-            return ()
-        return tuple(match.span() for match in _pattern(self.tags).finditer(text))
-
-    def strip(self, text: str) -> str:
-        cuts = self.find(text)
-        return _without(text, cuts) if cuts else text
-
-
 class View:
     """A message's text without its volatile blocks, and the way back to posted offsets."""
 
@@ -166,7 +149,7 @@ class View:
     def __init__(self, message: Message, cuts: tuple[tuple[int, int], ...]) -> None:
         self.message = message
         self._cuts = cuts
-        self.text = _without(message.text, cuts) if cuts else message.text
+        self.text = without(message.text, cuts) if cuts else message.text
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -175,7 +158,7 @@ class View:
             return self.message.segments
         found = []
         for segment in self.message.segments:
-            for start, end in _outside(segment.start, segment.end, self._cuts):
+            for start, end in outside(segment.start, segment.end, self._cuts):
                 found.append(Segment(self._to_view(start), self._to_view(end), segment.kind))
         return tuple(found)
 
@@ -231,51 +214,7 @@ def check_message(message: Message, where: str) -> None:
         fields = message.fields
     except BadRequest as error:
         raise BadRequest(f"{where}: {error.message}", param=where) from error
-    role = fields.get("role")
-    if not isinstance(role, str) or role not in ROLES:
-        raise BadRequest(
-            f"{where}.role must be one of {', '.join(sorted(ROLES))}", param=f"{where}.role"
-        )
-    _check_content(fields.get("content"), f"{where}.content")
-    _check_calls(fields, where)
-    if role == "tool" and not isinstance(fields.get("tool_call_id"), str):
-        place = f"{where}.tool_call_id"
-        raise BadRequest(f"{place} must be a string", param=place)
-
-
-def _check_content(content: Any, where: str) -> None:
-    if content is None or isinstance(content, str):
-        return
-    if not isinstance(content, list):
-        raise BadRequest(f"{where} must be a string, null or an array of parts", param=where)
-    for index, part in enumerate(content):
-        place = f"{where}[{index}]"
-        if not isinstance(part, dict) or not isinstance(part.get("type"), str):
-            raise BadRequest(f"{place} must be an object with a type", param=place)
-        if part["type"] in _TEXT_PARTS and not isinstance(part.get("text"), str):
-            raise BadRequest(f"{place}.text must be a string", param=f"{place}.text")
-
-
-def _check_calls(fields: dict[str, Any], where: str) -> None:
-    calls = fields.get("tool_calls")
-    if calls is not None and not isinstance(calls, list):
-        raise BadRequest(f"{where}.tool_calls must be an array", param=f"{where}.tool_calls")
-    for index, call in enumerate(calls or ()):
-        place = f"{where}.tool_calls[{index}]"
-        body = (call.get("function") or call.get("custom")) if isinstance(call, dict) else None
-        _check_function(body, f"{place}.function")
-        if not isinstance(call.get("id"), str):
-            raise BadRequest(f"{place}.id must be a string", param=f"{place}.id")
-    if fields.get("function_call") is not None:
-        _check_function(fields["function_call"], f"{where}.function_call")
-
-
-def _check_function(body: Any, where: str) -> None:
-    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
-        raise BadRequest(f"{where} must be an object with a name", param=where)
-    arguments = body.get("arguments", body.get("input", ""))
-    if arguments is not None and not isinstance(arguments, str):
-        raise BadRequest(f"{where}.arguments must be a string", param=f"{where}.arguments")
+    check(fields, where)
 
 
 def price(message: Message, count: Callable[[str], int]) -> int:
@@ -285,7 +224,7 @@ def price(message: Message, count: Callable[[str], int]) -> int:
     for part in message.parts:
         if part["type"] == "refusal":
             tokens += count(str(part.get("refusal") or ""))
-        elif part["type"] not in _TEXT_PARTS:
+        elif part["type"] not in TEXT_PARTS:
             tokens += _media_tokens(part)
     tokens += sum(
         count(call.name) + count(call.arguments) + MESSAGE_OVERHEAD for call in message.calls
@@ -309,7 +248,7 @@ def media(message: Message) -> list[bytes]:
     """Canonical bytes of each part that is not text, in order, for hashing."""
     found = []
     for part in message.parts:
-        if part["type"] not in _TEXT_PARTS and part["type"] != "refusal":
+        if part["type"] not in TEXT_PARTS and part["type"] != "refusal":
             kept = {key: value for key, value in part.items() if key != "cache_control"}
             found.append(msgspec.json.encode(kept, order="deterministic"))
     return found
@@ -325,7 +264,7 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
     runs: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
     for part in message.parts:
-        if part["type"] in _TEXT_PARTS:
+        if part["type"] in TEXT_PARTS:
             runs.append((part["text"], "text"))
         elif part["type"] != "refusal":
             others.append((f"\n[{part['type'].removesuffix('_url')}]", "media"))
@@ -338,28 +277,3 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
             segments.append(Segment(offset, offset + len(text), kind))
             offset += len(text)
     return "".join(text for text, _ in (*runs, *others)), tuple(segments)
-
-
-@lru_cache(maxsize=16)
-def _pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
-    names = "|".join(re.escape(tag) for tag in tags)
-    return re.compile(rf"<({names})(?:\s[^<>]*)?>.*?</\1>", re.DOTALL)
-
-
-def _without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
-    kept = _outside(0, len(text), cuts)
-    return "".join(text[start:end] for start, end in kept)
-
-
-def _outside(start: int, end: int, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """[start, end) without the cuts, as a list of spans."""
-    kept, at = [], start
-    for low, high in cuts:
-        if low >= end:
-            break
-        if low > at:
-            kept.append((at, low))
-        at = max(at, high)
-    if at < end:
-        kept.append((at, end))
-    return kept

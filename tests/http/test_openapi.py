@@ -246,7 +246,7 @@ def test_defaults_are_those_of_the_code_and_follow_the_settings():
 
 def test_roles_and_parts_are_those_of_the_code():
     assert set(COMPONENTS["schemas"]["Message"]["discriminator"]["mapping"]) == ROLES
-    assert set(shapes.TEXT_PARTS) == message._TEXT_PARTS
+    assert set(shapes.TEXT_PARTS) == message.TEXT_PARTS
     properties = COMPONENTS["schemas"]["Receipt"]["properties"]
     assert set(ports.Receipt._fields) <= set(properties)
 

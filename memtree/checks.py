@@ -1,0 +1,61 @@
+"""What a posted message must look like. Whatever is wrong is named by its place, as in
+`messages[3].content[0].text`; what nobody here reads is not looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtree.errors import BadRequest
+
+SYSTEM_ROLES = frozenset({"system", "developer"})
+ROLES = SYSTEM_ROLES | {"user", "assistant", "tool", "function"}
+TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+
+
+def check(fields: dict[str, Any], where: str) -> None:
+    """Raise `BadRequest` unless a message has the shape the API documents."""
+    role = fields.get("role")
+    if not isinstance(role, str) or role not in ROLES:
+        raise BadRequest(
+            f"{where}.role must be one of {', '.join(sorted(ROLES))}", param=f"{where}.role"
+        )
+    _check_content(fields.get("content"), f"{where}.content")
+    _check_calls(fields, where)
+    if role == "tool" and not isinstance(fields.get("tool_call_id"), str):
+        place = f"{where}.tool_call_id"
+        raise BadRequest(f"{place} must be a string", param=place)
+
+
+def _check_content(content: Any, where: str) -> None:
+    if content is None or isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        raise BadRequest(f"{where} must be a string, null or an array of parts", param=where)
+    for index, part in enumerate(content):
+        place = f"{where}[{index}]"
+        if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+            raise BadRequest(f"{place} must be an object with a type", param=place)
+        if part["type"] in TEXT_PARTS and not isinstance(part.get("text"), str):
+            raise BadRequest(f"{place}.text must be a string", param=f"{place}.text")
+
+
+def _check_calls(fields: dict[str, Any], where: str) -> None:
+    calls = fields.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        raise BadRequest(f"{where}.tool_calls must be an array", param=f"{where}.tool_calls")
+    for index, call in enumerate(calls or ()):
+        place = f"{where}.tool_calls[{index}]"
+        body = (call.get("function") or call.get("custom")) if isinstance(call, dict) else None
+        _check_function(body, f"{place}.function")
+        if not isinstance(call.get("id"), str):
+            raise BadRequest(f"{place}.id must be a string", param=f"{place}.id")
+    if fields.get("function_call") is not None:
+        _check_function(fields["function_call"], f"{where}.function_call")
+
+
+def _check_function(body: Any, where: str) -> None:
+    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
+        raise BadRequest(f"{where} must be an object with a name", param=where)
+    arguments = body.get("arguments", body.get("input", ""))
+    if arguments is not None and not isinstance(arguments, str):
+        raise BadRequest(f"{where}.arguments must be a string", param=f"{where}.arguments")

@@ -1,0 +1,57 @@
+"""Blocks that clients rewrite on every request, such as `<system-reminder>`, and text without them.
+
+>>> Volatile().strip("Go on.<system-reminder>12:00</system-reminder>")
+'Go on.'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+VOLATILE_TAGS = ("system-reminder", "environment_details")
+
+
+@dataclass(frozen=True, slots=True)
+class Volatile:
+    """The list of tags whose closed blocks are left out of hashes and leaves."""
+
+    tags: tuple[str, ...] = VOLATILE_TAGS
+
+    def find(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Spans of the closed blocks in `text`, left to right."""
+        if "</" not in text or not self.tags:
+            return ()
+        return tuple(match.span() for match in _pattern(self.tags).finditer(text))
+
+    def strip(self, text: str) -> str:
+        cuts = self.find(text)
+        return without(text, cuts) if cuts else text
+
+
+@lru_cache(maxsize=16)
+def _pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(re.escape(tag) for tag in tags)
+    return re.compile(rf"<({names})(?:\s[^<>]*)?>.*?</\1>", re.DOTALL)
+
+
+def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
+    """The text without the cuts, which are sorted spans."""
+    kept = outside(0, len(text), cuts)
+    return "".join(text[start:end] for start, end in kept)
+
+
+def outside(start: int, end: int, cuts: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """[start, end) without the cuts, as a list of spans."""
+    kept, at = [], start
+    for low, high in cuts:
+        if low >= end:
+            break
+        if low > at:
+            kept.append((at, low))
+        at = max(at, high)
+    if at < end:
+        kept.append((at, end))
+    return kept
