@@ -29,6 +29,7 @@ from memtree.errors import BadRequest, MemTreeError, UpstreamFailed, UpstreamTim
 CONNECT_SECONDS = 10.0
 STALE_SECONDS = 1.0  # a closed connection answers with a reset, which takes one round trip
 PIECE = 128 * 1024  # of a large body: a write this size does not hold up the event loop
+MAX_STATUS = 599  # RFC 9110 section 15: "values outside the range 100..599 are invalid"
 MAX_HEADER = 64 * 1024  # some upstreams answer with long cookies and policies
 
 Headers = list[tuple[bytes, bytes]]
@@ -99,6 +100,9 @@ class Upstream:
             if body is not None and body.failure is not None:
                 raise body.failure from error
             raise self._failed(error) from error
+        if response.status > MAX_STATUS:
+            response.close()
+            raise UpstreamFailed(f"The upstream {self._name} answered with no valid status.")
         return Reply(response, self._name)
 
     async def _request(

@@ -32,7 +32,7 @@ def running(
         if upstream:
             await upstream.close()
 
-    # The protocol by name: asyncio switches Nagle's algorithm off only where it knows that it is TCP.
+    # The protocol by name: asyncio turns Nagle off only where it is told that this is TCP.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1_000)

@@ -31,6 +31,14 @@ def rest(connection: socket.socket, seconds: float = 20.0) -> tuple[bytes, bool]
     return seen, False
 
 
+def until(connection: socket.socket, end: bytes) -> bytes:
+    """What comes up to `end`, or until the other side closes."""
+    seen = b""
+    while not seen.endswith(end) and (piece := connection.recv(65536)):
+        seen += piece
+    return seen
+
+
 def talk(
     address: str, *pieces: bytes, pause: float = 0.02, seconds: float = 20.0
 ) -> tuple[bytes, bool]:
