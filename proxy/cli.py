@@ -13,8 +13,11 @@ from typing import Any
 from memtree import __version__
 from memtree.config import Settings, variable
 from memtree.errors import MemTreeError
-from proxy import commands, demo, doctor
+from proxy import commands, demo, doctor, importing
+from proxy.imports.recognise import FORMATS
 from proxy.serve import serve
+
+FILE_HELP = "JSON or JSONL of messages, or - for standard input"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     _compress(subs)
     _index(subs)
     _tree(subs)
+    _import(subs)
     _delete(subs)
     _keys(subs)
     _demo(subs)
@@ -64,10 +68,7 @@ def _serve(subs: Any) -> None:
 
 
 def _compress(subs: Any) -> None:
-    sub = subs.add_parser("compress", help="compress a history: messages in, fewer messages out")
-    sub.add_argument(
-        "file", metavar="FILE", help="JSON or JSONL of messages, or - for standard input"
-    )
+    sub = _on_file(subs, "compress", "compress a history: messages in, fewer messages out")
     sub.add_argument(
         "--target", type=int, metavar="TOKENS", help="size of the answer, a hard limit"
     )
@@ -76,29 +77,53 @@ def _compress(subs: Any) -> None:
         "--explain", action="store_true", help="say on standard error what was chosen and why"
     )
     _mode(sub)
-    add_settings(sub, ["store", "embedder"])
     sub.set_defaults(run=commands.compress)
 
 
 def _index(subs: Any) -> None:
-    sub = subs.add_parser("index", help="index a history, with a progress bar")
-    sub.add_argument(
-        "file", metavar="FILE", help="JSON or JSONL of messages, or - for standard input"
-    )
-    add_settings(sub, ["store", "embedder"])
+    sub = _on_file(subs, "index", "index a history, with a progress bar")
     sub.set_defaults(run=commands.index)
 
 
 def _tree(subs: Any) -> None:
-    sub = subs.add_parser("tree", help="draw the tree over a history")
-    sub.add_argument(
-        "file", metavar="FILE", help="JSON or JSONL of messages, or - for standard input"
-    )
+    sub = _on_file(subs, "tree", "draw the tree over a history")
     sub.add_argument("--query", help="unfold for this; without it the whole tree is drawn")
     sub.add_argument("--target", type=int, metavar="TOKENS", help="size to unfold to")
     _mode(sub)
-    add_settings(sub, ["store", "embedder"])
     sub.set_defaults(run=commands.tree)
+
+
+def _on_file(subs: Any, name: str, help_: str) -> Any:
+    sub = subs.add_parser(name, help=help_)
+    sub.add_argument("file", metavar="FILE", help=FILE_HELP)
+    add_settings(sub, ["store", "embedder"])
+    return sub
+
+
+def _import(subs: Any) -> None:
+    sub = subs.add_parser(
+        "import",
+        help="turn what other programs keep of conversations into histories",
+        description="Without options: lists the conversations where there are several, writes the "
+        "messages of the only one.",
+    )
+    sub.add_argument("path", metavar="PATH", help="a file, a folder of them, a zip, or -")
+    sub.add_argument("--format", choices=FORMATS, help="the program; told from the content if not")
+    which = sub.add_mutually_exclusive_group()
+    which.add_argument("--pick", metavar="WHICH", help="a number of the list, an id, or a title")
+    which.add_argument("--all", action="store_true", help="every conversation, a file for each")
+    whole = "also what the program itself has condensed or cut away, and does not send any more"
+    sub.add_argument("--whole", action="store_true", help=whole)
+    sub.add_argument("-o", "--output", metavar="PATH", help="file to write; with --all a folder")
+    warm = "index it, so that the session's first request finds its memory"
+    sub.add_argument("--warm", action="store_true", help=warm)
+    key = "the client's API key, whose memory it will be; - asks for it or reads standard input"
+    sub.add_argument("--key", metavar="KEY", help=key)
+    sub.add_argument("--key-file", metavar="FILE", help="a file that holds the key")
+    server = "index by this running server, not in the store"
+    sub.add_argument("--server", metavar="URL", help=server)
+    add_settings(sub, ["store", "embedder", "expiration_days"])
+    sub.set_defaults(run=importing.run)
 
 
 def _mode(sub: Any) -> None:
@@ -110,12 +135,7 @@ def _mode(sub: Any) -> None:
 def _delete(subs: Any) -> None:
     sub = subs.add_parser("delete", help="forget what was indexed by compress, index and tree")
     target = sub.add_mutually_exclusive_group(required=True)
-    target.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help="the history, JSON or JSONL, or - for standard input",
-    )
+    target.add_argument("file", nargs="?", metavar="FILE", help=FILE_HELP)
     target.add_argument("--address", metavar="HEX", help="an address as answers name it")
     target.add_argument("--all", action="store_true", help="everything")
     add_settings(sub, ["store"])

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.compress import Ask
@@ -24,9 +23,9 @@ from memtree.ports import Receipt
 from memtree.stores import open_store
 from proxy import fields, prices
 from proxy.draw import draw_all, draw_unfolded, summary_line
+from proxy.progress import bar
 
 TENANT = "local"
-PROGRESS_STEP = 0.1  # seconds
 
 
 async def compress(options: argparse.Namespace, settings: Settings) -> int:
@@ -147,22 +146,7 @@ async def keys_revoke(options: argparse.Namespace, settings: Settings) -> int:
 
 async def progress(runtime: Runtime, console: Console) -> None:
     """Draw a bar until all stages of what was posted are done."""
-    total = runtime.memory.pending(TENANT).tokens
-    if not total:
-        return
-    columns = (
-        TextColumn("indexing"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.completed:,.0f} tokens"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("indexing", total=total)
-        while left := runtime.memory.pending(TENANT).tokens:
-            bar.update(task, completed=total - left)
-            await asyncio.sleep(PROGRESS_STEP)
-        bar.update(task, completed=total)
+    await bar(lambda: runtime.memory.pending(TENANT).tokens, console)
 
 
 def read_history(file: str) -> tuple[Message, ...]:

@@ -1,0 +1,133 @@
+"""What JavaScript makes of a value. Clients written in it put tool arguments and results into
+requests by `JSON.stringify`, and an address is a hash of the very characters.
+
+    >>> stringify({"path": "a b", "10": 1.0, "9": None})
+    '{"9":null,"10":1,"path":"a b"}'
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+# ECMA-262, WhiteSpace and LineTerminator: what trim() takes off; not what str.strip() does
+_BLANKS = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+_MAX_SAFE = 2**53
+_MAX_INDEX = 2**32 - 2
+
+
+def trim(text: str) -> str:
+    return text.strip(_BLANKS)
+
+
+def stringify(value: Any) -> str:
+    """`JSON.stringify(value)` of a value read by `json.loads`."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    if isinstance(value, int | float):
+        return _number(float(value)) if abs(value) > _MAX_SAFE else _small(value)
+    if isinstance(value, list):
+        return f"[{','.join(stringify(one) for one in value)}]"
+    pairs = (
+        f"{json.dumps(key, ensure_ascii=False)}:{stringify(one)}" for key, one in _ordered(value)
+    )
+    return f"{{{','.join(pairs)}}}"
+
+
+def length(text: str) -> int:
+    """`text.length`: in UTF-16 units."""
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+def cut_middle(text: str, limit: int, mark: Callable[[int], str]) -> str:
+    """The two ends of a text longer than `limit` UTF-16 units, around `mark(units left out)`.
+
+    Cline's cut: the mark is measured twice, since its number decides how much room the ends have.
+    A character that is cut in two becomes U+FFFD, as it does where Cline writes the request.
+    """
+    units = text.encode("utf-16-le", "surrogatepass")
+    size = len(units) // 2
+    if size <= limit:
+        return text
+    room = max(0, (limit - len(mark(size - limit))) // 2)
+    sign = mark(max(0, size - room * 2))
+    kept = max(0, (limit - len(sign)) // 2)
+    tail = units[len(units) - kept * 2 :]
+    return _text(units[: kept * 2]) + sign + _text(tail)
+
+
+def shortened(value: Any, limit: int, mark: Callable[[int], str]) -> Any:
+    """The value with every string in it cut to size; images ({type, data, mediaType}) are left."""
+    if isinstance(value, str):
+        return cut_middle(value, limit, mark)
+    if isinstance(value, list):
+        return [shortened(one, limit, mark) for one in value]
+    if isinstance(value, dict) and not is_image(value):
+        return {key: shortened(one, limit, mark) for key, one in value.items()}
+    return value
+
+
+def is_image(value: Any) -> bool:
+    """Whether it is an image as Cline keeps them."""
+    return (
+        isinstance(value, dict)
+        and value.get("type") == "image"
+        and isinstance(value.get("data"), str)
+        and isinstance(value.get("mediaType"), str)
+    )
+
+
+def well_formed(text: str) -> str:
+    """The text with U+FFFD for every half of a surrogate pair that stands alone."""
+    if text.isascii():
+        return text
+    return _text(text.encode("utf-16-le", "surrogatepass"))
+
+
+def _text(units: bytes) -> str:
+    return units.decode("utf-16-le", "replace")
+
+
+def _ordered(fields: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Keys that are array indexes come first, ascending; the others as they were set."""
+    indexes = sorted((key for key in fields if _is_index(key)), key=int)
+    if not indexes:
+        return list(fields.items())
+    first = set(indexes)
+    names = [key for key in fields if key not in first]
+    return [(key, fields[key]) for key in (*indexes, *names)]
+
+
+def _is_index(key: str) -> bool:
+    return key.isdecimal() and key.isascii() and str(int(key)) == key and int(key) <= _MAX_INDEX
+
+
+def _small(value: float) -> str:
+    return str(value) if isinstance(value, int) else _number(value)
+
+
+def _number(value: float) -> str:
+    """`Number::toString` (ECMA-262 6.1.6.1.20): the shortest digits, as Python finds them too."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return "null"
+    if value == 0:
+        return "0"
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    shown = "".join(map(str, digits))
+    point = len(shown) + int(exponent)  # where the decimal point stands in the digits
+    minus = "-" if sign else ""
+    if len(shown) <= point <= 21:
+        return f"{minus}{shown}{'0' * (point - len(shown))}"
+    if 0 < point <= 21:
+        return f"{minus}{shown[:point]}.{shown[point:]}"
+    if -6 < point <= 0:
+        return f"{minus}0.{'0' * -point}{shown}"
+    fraction = f".{shown[1:]}" if len(shown) > 1 else ""
+    return f"{minus}{shown[0]}{fraction}e{'+' if point > 0 else '-'}{abs(point - 1)}"

@@ -1,0 +1,190 @@
+"""Which format a file has, told by what stands in it, and the conversations of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from memtree.errors import BadRequest
+from proxy.imports import chatgpt, claude_code, cline_cli, opencode, sillytavern, tasks
+from proxy.imports.conversation import Conversation, Fields, fields
+
+FORMATS = ("chatgpt", "cline", "roo", "kilo", "opencode", "sillytavern", "claude-code")
+KILO_BASE = "kilo.db"
+_TASKS = ("cline", "roo", "kilo")
+_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
+_EXPORT_KINDS = frozenset({"user", "assistant", "summary", "system"})
+
+
+class Place(Protocol):
+    """A file somewhere. `name`: as shown to people. `id`: what names its conversation where the
+    file itself does not. `title`: its name without folder and ending."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+
+    def load(self) -> Parsed:
+        """Raises `BadRequest` naming the file, and the line where there is one."""
+
+    def beside(self, name: str) -> Any:
+        """What a JSON file of this name in the same folder holds, None without a readable one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """`value`: a JSON value, or a list of objects where the file has one on each line (`lines`)."""
+
+    value: Any
+    lines: bool = False
+
+
+class NoConversation(BadRequest):
+    """The file is none that we know; in a folder of other things that is nothing to tell."""
+
+
+def conversations(
+    place: Place, format_: str | None = None, whole: bool = False
+) -> list[Conversation]:
+    """The conversations of a file that have messages. `format_`: one of FORMATS, not to be told
+    from the content. `whole`: with the messages that the program itself has left behind.
+
+    Raises `NoConversation` for a format that we do not know, `BadRequest` for a broken file.
+    """
+    parsed = place.load()
+    format_ = format_ or recognised(parsed, place.name)
+    try:
+        found = list(_read(place, parsed, format_, whole))
+    except RecursionError as error:
+        raise BadRequest(f"{place.name}: nested too deeply", param=place.name) from error
+    return [one for one in found if one.messages]
+
+
+def parse(data: bytes, name: str) -> Parsed:
+    """JSON, or JSON on each line. Raises `BadRequest` naming the line and column."""
+    try:
+        shown = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadRequest(f"{name}: not text in UTF-8, byte {error.start}", param=name) from error
+    if not shown.strip():
+        raise BadRequest(f"{name}: is empty", param=name)
+    if not name.endswith(".jsonl"):
+        try:
+            return Parsed(_json(shown, name))
+        except NotOneValue:
+            pass
+    numbered = [(at, line) for at, line in enumerate(shown.split("\n"), 1) if line.strip()]
+    return Parsed([_line(line, name, at) for at, line in numbered], lines=True)
+
+
+class NotOneValue(BadRequest):
+    """More follows behind the first JSON value."""
+
+
+def _line(line: str, name: str, number: int) -> Fields:
+    value = _json(line, name, number)
+    if not isinstance(value, dict):
+        raise BadRequest(f"{name}, line {number}: must be an object", param=name)
+    return value
+
+
+def _json(shown: str, name: str, line: int = 0) -> Any:
+    try:
+        return json.loads(shown)
+    except json.JSONDecodeError as error:
+        place = f"line {line or error.lineno}, column {error.colno}"
+        message = f"{name}, {place}: not valid JSON: {error.msg}"
+        kind = NotOneValue if error.msg == "Extra data" and not line else BadRequest
+        raise kind(message, param=name) from error
+    except (ValueError, RecursionError) as error:
+        where = f"{name}, line {line}" if line else name
+        raise BadRequest(f"{where}: cannot be read: {error}", param=name) from error
+
+
+def recognised(parsed: Parsed, name: str) -> str:
+    """One of FORMATS. Raises `NoConversation`."""
+    value = parsed.value
+    if parsed.lines:
+        found = _of_lines(value)
+    elif isinstance(value, dict):
+        found = _of_object(value, name)
+    else:
+        found = _of_list(value if isinstance(value, list) else [], name)
+    if found:
+        return found
+    raise NoConversation(
+        f"{name}: not a conversation of a program that can be imported ({', '.join(FORMATS)}); "
+        "--format says which one it is meant to be",
+        param=name,
+    )
+
+
+def _of_lines(lines: Iterable[Fields]) -> str | None:
+    for one in lines:
+        if "mes" in one or "chat_metadata" in one:
+            return "sillytavern"
+        if one.get("type") in _EXPORT_KINDS and one.keys() & {"uuid", "leafUuid"}:
+            return "claude-code"
+    return None
+
+
+def _of_object(value: Fields, name: str) -> str | None:
+    if isinstance(value.get("mapping"), dict):
+        return "chatgpt"
+    if not isinstance(value.get("messages"), list):
+        return None
+    if isinstance(value.get("info"), dict):
+        return "kilo" if KILO_BASE in name else "opencode"
+    if value.get("version") == 2 and "sessionId" not in value:
+        return "roo"
+    return "cline" if "sessionId" in value or "agent" in value else None
+
+
+def _of_list(value: list[Any], name: str) -> str | None:
+    items = [fields(one) for one in value]
+    if any(isinstance(one.get("mapping"), dict) for one in items):
+        return "chatgpt"
+    blocks = {
+        fields(block).get("type")
+        for one in items
+        for block in (one["content"] if isinstance(one.get("content"), list) else ())
+    }
+    if name.endswith(tasks.HISTORY) or (_BLOCKS & blocks and any("role" in one for one in items)):
+        return tasks.owner(name, items)
+    if items and all("role" in one for one in items):
+        raise NoConversation(
+            f"{name}: is a list of messages already: index, tree and compress take it as it is",
+            param=name,
+        )
+    return None
+
+
+def _read(place: Place, parsed: Parsed, format_: str, whole: bool) -> Iterable[Conversation]:
+    value = parsed.value
+    if format_ in ("sillytavern", "claude-code"):
+        lines = value if parsed.lines else [_object(value, place)]
+        if format_ == "claude-code":
+            return [claude_code.read(lines, place.id, whole)]
+        return [sillytavern.read(lines, place.id, place.title)]
+    if parsed.lines:
+        raise BadRequest(f"{place.name}: is not in the format {format_}", param=place.name)
+    if format_ == "chatgpt":
+        return chatgpt.read(place.name, value)
+    if isinstance(value, dict) and isinstance(value.get("info"), dict):
+        return [opencode.read(place.name, value, whole, kilo=format_ == "kilo")]
+    if format_ in _TASKS:
+        if isinstance(value, dict) and value.get("version") != 2:
+            return [cline_cli.read(place.name, value, place.id)]
+        return [tasks.read(place.name, value, place.id, whole, place.beside, format_)]
+    return [opencode.read(place.name, _object(value, place), whole)]
+
+
+def _object(value: Any, place: Place) -> Fields:
+    if not isinstance(value, dict):
+        raise BadRequest(f"{place.name}: must be an object", param=place.name)
+    return value
