@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
@@ -42,6 +43,15 @@ class Services:
     upstream: Upstream | None
     settings: Settings
     pace: Pace = PACE
+
+
+class Rest(PathConvertor):
+    """What is left of a path, whatever it holds: Starlette's own stops at a line's end (%0a)."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("rest", Rest())
 
 
 class Handler:
@@ -83,7 +93,7 @@ def create_app(services: Services) -> Starlette:
     metrics = Metrics()
     context = ContextMemory(services.memory, gate, waits, settings)
     chat = Chat(services.memory, gate, services.upstream, settings, waits, services.pace)
-    deletion = Deletion(services.memory, gate, metrics, settings.max_body_bytes)
+    deletion = Deletion(services.memory, gate, metrics, settings)
     passthrough = Passthrough(gate, services.upstream, settings)
     routes = [
         # GET and DELETE of stored completions lie on the same path and are the upstream's.
@@ -94,13 +104,13 @@ def create_app(services: Services) -> Starlette:
         *own("/context_memory/status", context.status, "GET"),
         *own("/context_memory/tree", context.tree, "POST"),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
-        *everywhere("/context_memory/{rest:path}", errors.not_found),
+        *everywhere("/context_memory/{rest:rest}", errors.not_found),
         *own("/health", health, "GET"),
         *own("/healthz", health, "GET"),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
         Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
         Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
-        *everywhere("/{rest:path}", passthrough.relay),
+        *everywhere("/{rest:rest}", passthrough.relay),
     ]
     app = Starlette(
         routes=routes,

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.compress import Ask, Memory
+from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden
 from memtree.message import Message
 from memtree.ports import Receipt
@@ -40,17 +41,18 @@ class Target:
 
 
 class Deletion:
-    def __init__(self, memory: Memory, gate: Gate, metrics: Metrics, max_body_bytes: int) -> None:
+    def __init__(self, memory: Memory, gate: Gate, metrics: Metrics, settings: Settings) -> None:
         self._memory = memory
         self._gate = gate
         self._metrics = metrics
-        self._max_body_bytes = max_body_bytes
+        self._settings = settings
 
     async def delete(self, request: Request) -> Response:
         refuse_other_sites(request)
         tenant = await self._gate.tenant(request)
-        raw = await inbound.content(request, self._max_body_bytes)
-        target = await wire.off_loop(len(raw), lambda: read_target(wire.split(raw)))
+        raw = await inbound.content(request, self._settings.max_body_bytes)
+        most = self._settings.max_messages
+        target = await wire.off_loop(len(raw), lambda: read_target(wire.split(raw), most))
         receipt = await self._forget(tenant.id, target)
         self._metrics.deleted(target.scope)
         log.event(
@@ -78,8 +80,9 @@ def refuse_other_sites(request: Request) -> None:
         raise Forbidden("a page of another site may not delete memory")
 
 
-def read_target(body: Body) -> Target:
-    """Raises `BadRequest` naming the field, or all of them unless exactly one is given."""
+def read_target(body: Body, most: int | None = None) -> Target:
+    """`most`: messages that may be posted. Raises `BadRequest` naming the field, or all of them
+    unless exactly one is given."""
     whole = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
     given = [name for name in NAMES[:2] if body.fragment(name) not in (None, b"null")]
     given += ["all"] if any(whole) else []
@@ -90,7 +93,7 @@ def read_target(body: Body) -> Target:
             param=given[-1] if given else None,
         )
     if given == ["messages"]:
-        return Target(messages=body.messages())
+        return Target(messages=body.messages(most))
     if given == ["address"]:
         return Target(address=fields.address(body.value("address"), "address"))
     return Target()
