@@ -2,8 +2,9 @@
 
 `digest` is the hash of a message's canonical form (DESIGN section 5): role, text, tool calls as
 (name, arguments), media by their data, the position of the call a tool message answers. Ids, cache
-markers, reasoning and the difference between empty and null content are left out, because clients
-re-send them differently. `address_i = H(address_{i-1}, digest_i)`, seeded by format and tenant.
+markers, reasoning (fields and parts), refusals, signatures and the difference between empty and
+null content are left out, because clients re-send them differently. `address_i =
+H(address_{i-1}, digest_i)`, seeded by format and tenant.
 
 Everything that is hashed carries its length (msgpack), so parts cannot slide into each other.
 """
@@ -12,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
+from typing import Any
 
 import msgspec
 
-from memtree.message import Message, Volatile, media
+from memtree.message import Message, Volatile, is_said
 
-FORMAT = 1  # raise it whenever canonical form, chunking or sealing change: old memory is not met
+FORMAT = 2  # raise it whenever canonical form, chunking or sealing change: old memory is not met
 DIGEST_BYTES = 32
 NODE_ID_BYTES = 16
+LONG = 1_000  # characters from which on a string in a part is hashed by itself
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -33,6 +36,29 @@ def digest(message: Message, volatile: Volatile) -> bytes:
     name = message.fields.get("name") if role in ("user", "assistant") else None
     calls = [(call.name, call.arguments) for call in message.calls]
     return sha256(_encode((role, name or "", text, calls, media(message)))).digest()
+
+
+def media(message: Message) -> list[bytes]:
+    """Canonical bytes of each part that is neither text nor reasoning, in order, for hashing."""
+    found = []
+    for part in message.parts:
+        if not is_said(part):
+            kept = {key: _named(part[key]) for key in part if key != "cache_control"}
+            found.append(msgspec.json.encode(kept, order="deterministic"))
+    return found
+
+
+def _named(value: Any, depth: int = 3) -> Any:
+    """The same with long strings named by their hash: a picture is not copied three times."""
+    if isinstance(value, str):
+        return (
+            value
+            if len(value) < LONG
+            else sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+        )
+    if isinstance(value, dict) and depth:
+        return {key: _named(inner, depth - 1) for key, inner in value.items()}
+    return value
 
 
 def positioned(base: bytes, position: int | None) -> bytes:

@@ -21,9 +21,8 @@ def check(fields: dict[str, Any], where: str) -> None:
         )
     _check_content(fields.get("content"), f"{where}.content")
     _check_calls(fields, where)
-    if role == "tool" and not isinstance(fields.get("tool_call_id"), str):
-        place = f"{where}.tool_call_id"
-        raise BadRequest(f"{place} must be a string", param=place)
+    if role == "tool":
+        _check_id(fields.get("tool_call_id"), f"{where}.tool_call_id")
 
 
 def _check_content(content: Any, where: str) -> None:
@@ -47,8 +46,7 @@ def _check_calls(fields: dict[str, Any], where: str) -> None:
         place = f"{where}.tool_calls[{index}]"
         body = (call.get("function") or call.get("custom")) if isinstance(call, dict) else None
         _check_function(body, f"{place}.function")
-        if not isinstance(call.get("id"), str):
-            raise BadRequest(f"{place}.id must be a string", param=f"{place}.id")
+        _check_id(call.get("id"), f"{place}.id")
     if fields.get("function_call") is not None:
         _check_function(fields["function_call"], f"{where}.function_call")
 
@@ -57,5 +55,13 @@ def _check_function(body: Any, where: str) -> None:
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         raise BadRequest(f"{where} must be an object with a name", param=where)
     arguments = body.get("arguments", body.get("input", ""))
-    if arguments is not None and not isinstance(arguments, str):
-        raise BadRequest(f"{where}.arguments must be a string", param=f"{where}.arguments")
+    if arguments is not None and not isinstance(arguments, (str, dict)):
+        raise BadRequest(
+            f"{where}.arguments must be a string or an object", param=f"{where}.arguments"
+        )
+
+
+def _check_id(value: Any, where: str) -> None:
+    """Some servers give calls no id, and their clients send none back."""
+    if value is not None and not isinstance(value, str):
+        raise BadRequest(f"{where} must be a string", param=where)

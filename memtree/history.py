@@ -13,7 +13,8 @@ from typing import Protocol
 
 from memtree import address, tokens
 from memtree.errors import BadRequest
-from memtree.message import SYSTEM_ROLES, Message, View, Volatile, check_message, price
+from memtree.message import SYSTEM_ROLES, Message, View, Volatile, check_message
+from memtree.weight import markers, price
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,8 @@ class Facts:
     digest: bytes
     tokens: int
     calls: tuple[tuple[str, str], ...]  # (id, name) of the tool calls it makes
-    answers: str | None  # tool_call_id, or the name in a legacy function message
+    answers: str | None  # tool_call_id, or the name in a legacy function message; may be empty
+    markers: int = 0  # cache markers
 
 
 class FactsCache(Protocol):
@@ -51,6 +53,7 @@ class History:
     system: tuple[tuple[int, Message], ...]  # (posted index, message)
     system_tokens: int
     volatile: Volatile
+    system_markers: int = 0  # cache markers of system messages
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -99,6 +102,7 @@ def read(
         system=system,
         system_tokens=sum(met[index].tokens for index, _ in system),
         volatile=volatile,
+        system_markers=sum(met[index].markers for index, _ in system),
     )
 
 
@@ -113,8 +117,12 @@ def _facts(
     known = cache.get(tenant, message.raw) if cache else None
     if known is not None:
         return known
-    check_message(message, f"messages[{index}]")
-    facts = describe(message, volatile, count)
+    place = f"messages[{index}]"
+    check_message(message, place)
+    try:
+        facts = describe(message, volatile, count)
+    except RecursionError as error:
+        raise BadRequest(f"{place}: nested too deeply", param=place) from error
     if cache:
         cache.put(tenant, message.raw, facts)
     return facts
@@ -127,7 +135,7 @@ def describe(
     role = message.role
     answers = None
     if role == "tool":
-        answers = message.fields["tool_call_id"]
+        answers = message.fields.get("tool_call_id") or ""
     elif role == "function":
         answers = str(message.fields.get("name") or "")
     return Facts(
@@ -136,6 +144,7 @@ def describe(
         tokens=price(message, count),
         calls=tuple((call.id, call.name) for call in message.calls),
         answers=answers,
+        markers=len(markers(message)) if b'"cache_control"' in message.raw else 0,
     )
 
 
@@ -147,13 +156,14 @@ def _pair(facts: list[Facts], posted: list[int]) -> tuple[list[Facts], list[int]
     bound: list[Facts] = []
     rounds: list[int] = []
     open_calls: tuple[tuple[str, str], ...] = ()
+    answered: set[int] = set()
     for index, fact in enumerate(facts):
         if fact.answers is None:
             rounds.append(index)
-            open_calls = fact.calls
+            open_calls, answered = fact.calls, set()
             bound.append(fact)
             continue
-        position = _position(fact, open_calls)
+        position = _position(fact, open_calls, answered)
         if position is None:
             place = f"messages[{posted[index]}]"
             raise BadRequest(
@@ -161,14 +171,23 @@ def _pair(facts: list[Facts], posted: list[int]) -> tuple[list[Facts], list[int]
                 "message before it",
                 param=place,
             )
+        answered.add(position)
         bound.append(_with_digest(fact, address.positioned(fact.digest, position)))
     return bound, rounds
 
 
-def _position(fact: Facts, calls: tuple[tuple[str, str], ...]) -> int | None:
+def _position(fact: Facts, calls: tuple[tuple[str, str], ...], answered: set[int]) -> int | None:
+    """The call that a message answers: of its id (or name), the first without an answer where
+    several have it. A message that names none answers the next call."""
     key = 1 if fact.role == "function" else 0
-    return next((at for at, call in enumerate(calls) if call[key] == fact.answers), None)
+    found = None
+    for at, call in enumerate(calls):
+        if not fact.answers or call[key] == fact.answers:
+            if at not in answered:
+                return at
+            found = at
+    return found if fact.answers else None
 
 
 def _with_digest(fact: Facts, digest: bytes) -> Facts:
-    return Facts(fact.role, digest, fact.tokens, fact.calls, fact.answers)
+    return Facts(fact.role, digest, fact.tokens, fact.calls, fact.answers, fact.markers)

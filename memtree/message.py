@@ -2,9 +2,11 @@
 
 A `Message` never loses a byte: what is kept in an answer is written back as `raw`. Its *text* is
 what the tree indexes: the text parts joined without a separator, then a placeholder for each part
-that is not text, then each tool call as its name and arguments. Offsets into that text are
-"posted" offsets. The *view* of a user message is its text without volatile blocks (closed tags
-that clients rewrite on every request, such as `<system-reminder>`); leaves count in view offsets.
+that is not text (`[image]`, `[file plan.pdf]`), then each tool call as its name and arguments.
+Reasoning and refusals are no part of it: clients drop them, or send them otherwise the next time.
+Offsets into that text are "posted" offsets. The *view* of a user message is its text without
+volatile blocks (closed tags that clients rewrite on every request, such as `<system-reminder>`);
+leaves count in view offsets.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -13,7 +15,7 @@ that clients rewrite on every request, such as `<system-reminder>`); leaves coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,25 +23,27 @@ import msgspec
 
 from memtree.checks import ROLES, SYSTEM_ROLES, TEXT_PARTS, check
 from memtree.errors import BadRequest
+from memtree.media import REASONING_PARTS
 from memtree.volatile import VOLATILE_TAGS, Volatile, outside, without
 
 __all__ = [
     "MESSAGE_OVERHEAD", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS", "VOLATILE_TAGS", "Call", "Message",
-    "Segment", "View", "Volatile", "check_message", "media", "price", "read_messages",
+    "Segment", "View", "Volatile", "check_message", "is_said", "read_messages",
 ]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
-IMAGE_TOKENS = 1500  # a flat price: 1-2k is what 1024-2048 px images cost (CLIENTS, fact 13)
-LOW_DETAIL_TOKENS = 85
+LABEL = 60  # characters of a part's type, and of a file's name, in the text
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call of an assistant message; `id` is empty for a legacy function_call."""
+    """One tool call of an assistant message; `id` is empty where it has none, as in a legacy
+    function_call."""
 
     id: str
     name: str
     arguments: str
+    posted: bool = True  # the arguments stand in the posted JSON as this string
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,46 +221,18 @@ def check_message(message: Message, where: str) -> None:
     check(fields, where)
 
 
-def price(message: Message, count: Callable[[str], int]) -> int:
-    """Tokens that the message costs when it is sent: text, calls, reasoning, media, overhead."""
-    fields = message.fields
-    tokens = MESSAGE_OVERHEAD + count(message.words)
-    for part in message.parts:
-        if part["type"] == "refusal":
-            tokens += count(str(part.get("refusal") or ""))
-        elif part["type"] not in TEXT_PARTS:
-            tokens += _media_tokens(part)
-    tokens += sum(
-        count(call.name) + count(call.arguments) + MESSAGE_OVERHEAD for call in message.calls
+def is_said(part: dict[str, Any]) -> bool:
+    """Text, a refusal or reasoning, in contrast to what a placeholder stands for."""
+    return (
+        part["type"] in TEXT_PARTS or part["type"] in REASONING_PARTS or part["type"] == "refusal"
     )
-    for name in ("reasoning_content", "refusal", "name"):
-        if isinstance(fields.get(name), str):
-            tokens += count(fields[name])
-    if fields.get("reasoning_details"):
-        tokens += count(msgspec.json.encode(fields["reasoning_details"]).decode())
-    return tokens
-
-
-def _media_tokens(part: dict[str, Any]) -> int:
-    image = part.get("image_url")
-    if isinstance(image, dict) and image.get("detail") == "low":
-        return LOW_DETAIL_TOKENS
-    return IMAGE_TOKENS
-
-
-def media(message: Message) -> list[bytes]:
-    """Canonical bytes of each part that is not text, in order, for hashing."""
-    found = []
-    for part in message.parts:
-        if part["type"] not in TEXT_PARTS and part["type"] != "refusal":
-            kept = {key: value for key, value in part.items() if key != "cache_control"}
-            found.append(msgspec.json.encode(kept, order="deterministic"))
-    return found
 
 
 def _call(id_: Any, body: dict[str, Any]) -> Call:
-    arguments = body.get("arguments", body.get("input"))
-    return Call(str(id_ or ""), body["name"], arguments or "")
+    arguments = body.get("arguments", body.get("input")) or ""
+    if isinstance(arguments, str):
+        return Call(str(id_ or ""), body["name"], arguments)
+    return Call(str(id_ or ""), body["name"], msgspec.json.encode(arguments).decode(), False)
 
 
 def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
@@ -266,14 +242,24 @@ def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
     for part in message.parts:
         if part["type"] in TEXT_PARTS:
             runs.append((part["text"], "text"))
-        elif part["type"] != "refusal":
-            others.append((f"\n[{part['type'].removesuffix('_url')}]", "media"))
+        elif not is_said(part):
+            others.append((f"\n[{_label(part)}]", "media"))
+    if isinstance(message.fields.get("audio"), dict):
+        others.append(("\n[audio]", "media"))
     for call in message.calls:
         others.append((f"\n{call.name} ", "name"))
-        others.append((call.arguments, "call"))
+        others.append((call.arguments, "call" if call.posted else "media"))
     segments, offset = [], 0
     for text, kind in (*runs, *others):
         if text:
             segments.append(Segment(offset, offset + len(text), kind))
             offset += len(text)
     return "".join(text for text, _ in (*runs, *others)), tuple(segments)
+
+
+def _label(part: dict[str, Any]) -> str:
+    """What a placeholder says: image, audio, video, file with its name, or the part's type."""
+    kind = part["type"].removesuffix("_url").removeprefix("input_")[:LABEL]
+    inner = part.get(part["type"])
+    name = (inner if isinstance(inner, dict) else part).get("filename")
+    return f"{kind} {name[:LABEL]}" if isinstance(name, str) and name else kind

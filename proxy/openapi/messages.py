@@ -53,8 +53,9 @@ _ROLES: dict[str, Json] = {
         "The result of a call. It must follow the assistant message that made the call, with "
         "nothing but other results between.",
         _role("tool"),
-        ("tool_call_id",),
-        tool_call_id=told(STRING, "The `id` of the call."),
+        tool_call_id=told(
+            either(STRING, NULL), "The `id` of the call. Without one the next call is answered."
+        ),
     ),
     "FunctionMessage": _message(
         "The legacy form of a tool message; it follows a `function_call` of that name.",
@@ -120,9 +121,8 @@ SCHEMAS: dict[str, Json] = {
     "ToolCall": {
         "type": "object",
         "description": "A call of a function, or of a custom tool.",
-        "required": ["id"],
         "properties": {
-            "id": STRING,
+            "id": either(STRING, NULL),
             "type": {"description": "Not read.", "examples": ["function", "custom"]},
         },
         "anyOf": [
@@ -131,7 +131,12 @@ SCHEMAS: dict[str, Json] = {
         ],
     },
     "Function": thing(
-        {"name": STRING, "arguments": told(either(STRING, NULL), "JSON, as text.")},
+        {
+            "name": STRING,
+            "arguments": told(
+                either(STRING, {"type": "object"}, NULL), "JSON, as text; only text is quoted."
+            ),
+        },
         ("name",),
         description="A function's name and its arguments.",
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -23,54 +22,21 @@ from proxy.inbound import PREFIXES
 from proxy.openapi import bodies, failures
 from proxy.openapi import messages as shapes
 from proxy.openapi.document import build
+from tests.http.documented import (
+    DOCUMENT,
+    METHODS,
+    closed,
+    found,
+    operations,
+    resolved,
+    rooted,
+    walk,
+)
 from tests.http.fakes import edge, real_memory, services, turn
 from tests.sessions import chat
 
 SETTINGS = Settings()
-DOCUMENT = build(SETTINGS)
-METHODS = ("get", "post", "delete")
 COMPONENTS = DOCUMENT["components"]
-
-
-def operations(document: dict[str, Any] = DOCUMENT) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for path, item in document["paths"].items():
-        yield from ((path, method, item[method]) for method in METHODS if method in item)
-
-
-def walk(value: Any) -> Iterator[Any]:
-    yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for one in inner:
-        yield from walk(one)
-
-
-def found(reference: str) -> Any:
-    at: Any = DOCUMENT
-    for name in reference.removeprefix("#/").split("/"):
-        at = at[name]
-    return at
-
-
-def resolved(value: dict[str, Any]) -> dict[str, Any]:
-    target: dict[str, Any] = found(value["$ref"]) if "$ref" in value else value
-    return target
-
-
-def rooted(schema: dict[str, Any], document: dict[str, Any] = DOCUMENT) -> Any:
-    """A validator of one schema of the document; formats count."""
-    whole = {**schema, "components": document["components"]}
-    return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
-
-
-def closed(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with no room for more in our own answers, so that a new field is noticed."""
-    copy: dict[str, Any] = json.loads(json.dumps(document))
-    for name in ("Usage", "Memory", "Explain", "Compressed", "Indexed", "Status", "Node", "Tree",
-                 "Receipt", "Health", "Error"):  # fmt: skip
-        for part in walk(copy["components"]["schemas"][name]):
-            if isinstance(part, dict) and "properties" in part:
-                part["additionalProperties"] = False
-    return copy
 
 
 EXAMPLES = [
@@ -130,7 +96,7 @@ def paths_of_the_app() -> set[str]:
     return {
         route.path.removeprefix(prefix)
         for route in app.routes
-        if isinstance(route, Route) and "{rest:path}" not in route.path
+        if isinstance(route, Route) and "{rest:" not in route.path
         for prefix in [next(p for p in PREFIXES if route.path.startswith(p + "/"))]
     }
 
@@ -278,12 +244,19 @@ MESSAGES: list[tuple[dict[str, Any], bool]] = [
     (
         {"role": "assistant",
          "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": {}}}]},
+        True,
+    ),
+    (
+        {"role": "assistant",
+         "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": []}}]},
         False,
     ),
+    ({"role": "assistant", "tool_calls": [{"function": {"name": "f"}}]}, True),
     ({"role": "assistant", "function_call": {"name": "f", "arguments": None}}, True),
     ({"role": "assistant", "function_call": {"arguments": "{}"}}, False),
     ({"role": "tool", "tool_call_id": "1", "content": "a"}, True),
-    ({"role": "tool", "content": "a"}, False),
+    ({"role": "tool", "content": "a"}, True),
+    ({"role": "tool", "tool_call_id": 5, "content": "a"}, False),
     ({"role": "function", "name": "f", "content": "a"}, True),
 ]  # fmt: skip
 

@@ -10,16 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtree.errors import BadRequest
+from memtree.media import FLAT_TOKENS, LOW_DETAIL_TOKENS
 from memtree.message import (
-    IMAGE_TOKENS,
-    LOW_DETAIL_TOKENS,
     MESSAGE_OVERHEAD,
     Message,
     Segment,
     Volatile,
-    price,
     read_messages,
 )
+from memtree.weight import price
 
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
 
@@ -160,15 +159,15 @@ def test_posted_spans_hold_the_text_of_the_view(pieces, low, size):
         ({"role": "assistant", "tool_calls": [1]}, "messages[1].tool_calls[0].function"),
         ({"role": "assistant", "tool_calls": [{"id": "a"}]}, "messages[1].tool_calls[0].function"),
         (
-            {"role": "assistant", "tool_calls": [{"function": {"name": "f"}}]},
+            {"role": "assistant", "tool_calls": [{"function": {"name": "f"}, "id": 5}]},
             "messages[1].tool_calls[0].id",
         ),
         (
-            {"role": "assistant", "tool_calls": [call(arguments={"a": 1})]},
+            {"role": "assistant", "tool_calls": [call(arguments=["a"])]},
             "messages[1].tool_calls[0].function.arguments",
         ),
         ({"role": "assistant", "function_call": "f"}, "messages[1].function_call"),
-        ({"role": "tool", "content": "x"}, "messages[1].tool_call_id"),
+        ({"role": "tool", "content": "x", "tool_call_id": 7}, "messages[1].tool_call_id"),
     ],
 )
 def test_bad_messages_name_the_place(message, param):
@@ -223,10 +222,10 @@ def test_a_price_is_text_calls_reasoning_and_overhead():
     assert price(message, length) == MESSAGE_OVERHEAD + 5 + 2 + 3 + calls
 
 
-def test_images_have_a_flat_price():
+def test_images_without_a_size_have_a_flat_price():
     low = {"type": "image_url", "image_url": {"url": "x", "detail": "low"}}
     message = Message.of({"role": "user", "content": [IMAGE, low]})
-    assert price(message, length) == MESSAGE_OVERHEAD + IMAGE_TOKENS + LOW_DETAIL_TOKENS
+    assert price(message, length) == MESSAGE_OVERHEAD + FLAT_TOKENS + LOW_DETAIL_TOKENS
 
 
 def test_a_refusal_part_costs_its_words():
