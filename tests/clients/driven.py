@@ -40,8 +40,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """`go_on` is None where a session cannot be continued without a screen. `tools` gets the
-    project's folder: some want absolute paths."""
+    """`go_on` is None where a session cannot be continued without a screen."""
 
     name: str
     program: Path
@@ -50,7 +49,6 @@ class Agent:
     go_on: tuple[str, ...] | None
     tools: Tools
     env: Mapping[str, str] = field(default_factory=dict)
-    window: int = WINDOW
 
     def sit(self, seat: Seat) -> None:
         """Write the settings."""
@@ -64,12 +62,12 @@ class Agent:
     ) -> subprocess.CompletedProcess[str]:
         flags = self.go_on if again else self.start
         assert flags is not None
-        filled = [_filled(flag, seat) for flag in flags]
-        return run([str(self.program), *filled, task], seat, self.env)
+        command = [str(self.program), *(_filled(flag, seat) for flag in flags)]
+        return run([*command, task], seat, self.env)
 
 
 def run(
-    command: Sequence[str], seat: Seat, env: Mapping[str, str]
+    command: Sequence[str], seat: Seat, env: Mapping[str, str], piped: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run to the end, in a bare environment; whatever is left of it is ended."""
     clean = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
@@ -79,7 +77,7 @@ def run(
     try:
         with out.open("w", encoding="utf-8") as log:
             done = subprocess.run(
-                command, cwd=seat.project, env=clean, stdin=subprocess.DEVNULL, stdout=log,
+                command, cwd=seat.project, env=clean, input=piped, stdout=log,
                 stderr=subprocess.STDOUT, timeout=SECONDS, check=False, text=True,
             )  # fmt: skip
         return subprocess.CompletedProcess(command, done.returncode, out.read_text("utf-8"))
@@ -212,12 +210,15 @@ def _cline(seat: Seat) -> dict[str, object]:
     }
 
 
+CLINE_FLAGS = (
+    "--json", "--auto-approve", "true", "--compaction", "off", "-P", "openai-compatible", "-c",
+    "{project}",
+)  # fmt: skip
 CLINE = Agent(
     "cline",
     BIN / "cline",
     _cline,
-    ("--json", "--auto-approve", "true", "--compaction", "off", "-P", "openai-compatible", "-c",
-     "{project}"),
+    CLINE_FLAGS,
     None,
     Tools(
         read=lambda path: Call("read_files", {"files": [{"path": path}]}),
@@ -225,7 +226,7 @@ CLINE = Agent(
         write=lambda path, text: Call("editor", {"path": path, "new_text": text}),
     ),
     {"CLINE_TELEMETRY_DISABLED": "1"},
-)  # fmt: skip
+)
 
 # ---------------------------------------------------------------- pi
 
@@ -337,3 +338,43 @@ CONTINUE = Agent(
 )
 
 WITH_TOOLS = (OPENCODE, CLINE, PI, KILO, QWEN, CONTINUE)
+
+# ---------------------------------------------------------------- aider, which has no tools
+
+
+def _aider(seat: Seat) -> dict[str, object]:
+    settings = {
+        "name": f"openai/{MODEL}",
+        "edit_format": "whole",
+        "use_repo_map": False,
+        "extra_params": {"extra_headers": MEMORY},
+    }
+    limits = {"max_input_tokens": WINDOW, "max_tokens": OUTPUT, "litellm_provider": "openai"}
+    return {
+        "settings.json": [settings],  # JSON is YAML
+        "metadata.json": {f"openai/{MODEL}": {**limits, "mode": "chat"}},
+    }
+
+
+AIDER_FLAGS = (
+    f"--model openai/{MODEL} --weak-model openai/{MODEL} "
+    "--model-settings-file {home}/settings.json "
+    "--model-metadata-file {home}/metadata.json --yes-always --no-auto-commits --no-check-update "
+    "--no-show-model-warnings --no-analytics --no-pretty --no-fancy-input --no-gitignore "
+    "--no-suggest-shell-commands --no-detect-urls --no-show-release-notes --map-tokens 0 "
+    "--max-chat-history-tokens 1000000"
+).split()
+AIDER_ENV = {
+    "OPENAI_API_KEY": "{key}",
+    "OPENAI_API_BASE": "{url}",
+    "AIDER_ANALYTICS": "false",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+}
+
+
+def aider(seat: Seat, tasks: Sequence[str], *more: str) -> subprocess.CompletedProcess[str]:
+    """One session, a line of standard input for each turn."""
+    for name, value in _aider(seat).items():
+        (seat.home / name).write_text(json.dumps(value), "utf-8")
+    command = [str(AIDER), *(_filled(flag, seat) for flag in AIDER_FLAGS), *more]
+    return run(command, seat, AIDER_ENV, "\n".join([*tasks, "/exit", ""]))

@@ -18,7 +18,7 @@ from tests.clients import driven
 from tests.clients.driven import Agent, Seat
 from tests.clients.rig import Rig, Verdict, rigged
 from tests.project import DONE, SUMMARY, TASK
-from tests.scripted import Cut, Fail, Step
+from tests.scripted import Cut, Fail, Say, Step
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
 
@@ -76,8 +76,38 @@ def test_long_task(rig: Rig, seat: Seat, agent: Agent) -> None:
         second = agent.run(seat, MORE, again=True)
         _written(seat, LATER, second, script.at)
     verdict = rig.check(seat.key, target=TARGET)
-    report(agent, rig, verdict)
+    report(agent.name, rig, verdict)
     assert len(verdict.epochs) >= FOLDS, verdict.epochs
+
+
+def test_aider(rig: Rig, seat: Seat) -> None:
+    """It has no tools: each answer holds a file anew. The newest message carries rules that are
+    gone in the next turn, and the files stand before it. Continued from the file of its history."""
+    if not driven.AIDER.exists():
+        pytest.fail("aider is not installed: `make agents` does it")
+    texts = {f"notes_{turn:02}.txt": text for turn, text in enumerate(_notes(20))}
+    steps: list[Step] = [Say(_edit(name, text)) for name, text in texts.items()]
+    rig.script(seat.key, [*steps[:5], Fail(429, "rate_limit_exceeded", 1), *steps[5:]])
+    tasks = [f"Write {name} anew, please, in {number} parts." for number, name in enumerate(texts)]
+    first = driven.aider(seat, tasks[:12])
+    second = driven.aider(seat, tasks[12:], "--restore-chat-history")
+    for name, text in texts.items():
+        tail = f"{name}:\n{first.stdout[-2000:]}\n{second.stdout[-2000:]}"
+        assert (seat.project / name).exists(), tail
+        assert (seat.project / name).read_text("utf-8").strip() == text.strip(), tail
+    verdict = rig.check(seat.key, target=TARGET)
+    report("aider", rig, verdict)
+
+
+def _notes(count: int) -> list[str]:
+    return [
+        text for path, text in project.files(count, SIZE // 2, seed=2).items() if "part" in path
+    ]
+
+
+def _edit(name: str, text: str) -> str:
+    """A file in the form that aider's format `whole` wants."""
+    return f"I write it.\n\n{name}\n```\n{text}```\n"
 
 
 def _written(seat: Seat, parts: range, run: subprocess.CompletedProcess[str], at: int) -> None:
@@ -89,10 +119,10 @@ def _written(seat: Seat, parts: range, run: subprocess.CompletedProcess[str], at
     assert (DONE if parts is FIRST else MORE_DONE) in run.stdout, tail
 
 
-def report(agent: Agent, rig: Rig, verdict: Verdict) -> None:
+def report(name: str, rig: Rig, verdict: Verdict) -> None:
     """What was seen, for those who run this with -s."""
     print(
-        f"\n{agent.name}: {verdict.requests} requests, {len(verdict.epochs)} epochs, "
+        f"\n{name}: {verdict.requests} requests, {len(verdict.epochs)} epochs, "
         f"{dict(verdict.states)}, problems {len(verdict.problems)}"
     )
     for path in rig.upstream.strangers:
