@@ -20,6 +20,7 @@ from memtree import epoch, ledger, pack, recall, tokens
 from memtree.answer import PASSED, Answer, Ask, passed
 from memtree.corpus import Corpus
 from memtree.epoch import Epoch, Terms, Turn
+from memtree.errors import Unavailable
 from memtree.history import History
 from memtree.indexing import DAY, Indexing, Known, with_summary
 from memtree.message import MESSAGE_OVERHEAD
@@ -203,7 +204,35 @@ class Lasting:
             return None
         if kept.block:
             sending.blocks[len(posted) - 1] = kept
+        if sending.epoch.plan.cut < len(posted) - 1 and request.strays(known.prefix):
+            await self._put_before(request, kept)
         return kept
+
+    async def _put_before(self, request: Request, turn: Turn) -> None:
+        """The same turn without its newest message: where a client takes out of that message what
+        it had put in for one turn (rules, documents), all before it is still what was sent."""
+        posted, found = request.posted, request.found
+        if request.generation != self._indexing.generation(posted.tenant):
+            return
+        before = msgspec.structs.replace(
+            turn,
+            block=(),
+            block_tokens=0,
+            sent=turn.sent - posted.facts[-1].tokens - turn.block_tokens,
+            recalled=tuple(one for one in turn.recalled if one < len(posted) - 1),
+        )
+        here = found is not None and request.here == len(posted) - 1
+        try:
+            await self._store.put_turn(
+                posted.tenant,
+                request.key,
+                posted.addresses[-2],
+                before,
+                instead_of=found.turn.epoch if found and here else b"",
+                expires=request.now + max(KEPT, request.ask.prices.lifetime),
+            )
+        except Unavailable as error:  # the answer stands; the next one may begin an epoch
+            log.warning("epoch.not_kept code=%s", error.code)
 
     async def _turn(self, request: Request, known: Known, sending: Sending) -> Turn:
         posted, found = request.posted, request.found

@@ -41,6 +41,15 @@ class Request:
         """The very request of the found turn."""
         return self.found is not None and self.here == len(self.posted)
 
+    def strays(self, indexed: int) -> bool:
+        """Whether the client changed its last request after it had sent it: what is known of this
+        history ends before that. `indexed`: messages of the longest prefix that is indexed."""
+        roles = [fact.role for fact in self.posted.facts]
+        if roles[-1] != "user" or "assistant" not in roles:
+            return False
+        last = len(roles) - 1 - roles[::-1].index("assistant")
+        return 0 < (self.here or indexed) < last
+
     def blocks(self) -> dict[int, Turn] | None:
         """The recall blocks that the found turn sent, by message; None where one is lost."""
         if self.found is None:
