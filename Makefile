@@ -8,7 +8,7 @@ CODE := $(wildcard memtree indexer proxy benchmarks tests scripts)
 PYTEST_ARGS ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test node agents check format lint types layers sizes quick cover bench \
+.PHONY: help install run test node agents check format lint types layers sizes quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -79,6 +79,9 @@ sizes: install
 
 quick: install
 	$(BIN)/python -m pytest -q -m "not slow and not agents" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
+
+fuzz: install ## a long look for inputs that make the server fail (some ten minutes)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz.py -rP $(PYTEST_ARGS)
 
 cover: install ## test coverage with branches
 	$(BIN)/coverage erase

@@ -24,7 +24,7 @@ CONTEXT = (
 
 _NUMERIC: Json = {"type": "string", "pattern": "^[+-]?[0-9]+$"}
 _ADDRESS: Json = {"type": "string", "pattern": f"^[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}$"}
-_ABSENT = {"enum": [None, False]}
+_NO: Json = {"enum": [None, False]}
 
 
 def _messages(settings: Settings) -> Json:
@@ -136,7 +136,8 @@ def _chat(known: dict[str, Json]) -> dict[str, Json]:
 
 
 def _deletion(messages: Json) -> Json:
-    """Exactly one of three; null and false count as absent."""
+    """Exactly one of three; null counts as absent, and so does a false."""
+    absent: dict[str, Json] = {"messages": NULL, "address": NULL, "all": _NO, "tenant": _NO}
     choices: dict[str, Json] = {
         "messages": told(messages, "The history whose memory is to be forgotten."),
         "address": told(_ADDRESS, "The same, named by `memory.address` or `x-memtree-address`."),
@@ -145,12 +146,7 @@ def _deletion(messages: Json) -> Json:
     return {
         "description": "What to forget: exactly one of the three.",
         "oneOf": [
-            thing(
-                {one: shape, **{other: _ABSENT for other in (*choices, "tenant") if other != one}},
-                (one,),
-                title=one,
-            )
-            for one, shape in choices.items()
+            thing({**absent, name: shape}, (name,), title=name) for name, shape in choices.items()
         ],
     }
 

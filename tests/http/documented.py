@@ -1,0 +1,58 @@
+"""Ways into the OpenAPI document for tests: operations, references, validators."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+
+from memtree.config import Settings
+from proxy.openapi.document import build
+
+DOCUMENT = build(Settings())
+METHODS = ("get", "post", "delete")
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(path, method, operation)."""
+    for path, item in DOCUMENT["paths"].items():
+        yield from ((path, method, item[method]) for method in METHODS if method in item)
+
+
+def walk(value: Any) -> Iterator[Any]:
+    """The value and everything in it."""
+    yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for one in inner:
+        yield from walk(one)
+
+
+def found(reference: str) -> Any:
+    at: Any = DOCUMENT
+    for name in reference.removeprefix("#/").split("/"):
+        at = at[name]
+    return at
+
+
+def resolved(value: dict[str, Any]) -> dict[str, Any]:
+    target: dict[str, Any] = found(value["$ref"]) if "$ref" in value else value
+    return target
+
+
+def rooted(schema: dict[str, Any], document: dict[str, Any] = DOCUMENT) -> Any:
+    """A validator of one schema of the document; formats count."""
+    whole = {**schema, "components": document["components"]}
+    return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
+
+
+def closed(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with no room for more in our own answers, so that a new field is noticed."""
+    copy: dict[str, Any] = json.loads(json.dumps(document))
+    for name in ("Usage", "Memory", "Explain", "Compressed", "Indexed", "Status", "Node", "Tree",
+                 "Receipt", "Health", "Error"):  # fmt: skip
+        for part in walk(copy["components"]["schemas"][name]):
+            if isinstance(part, dict) and "properties" in part:
+                part["additionalProperties"] = False
+    return copy

@@ -1,0 +1,297 @@
+"""No input makes the server fail: data from our own document, and what no document describes.
+
+`make fuzz` looks for minutes; the default look is short. `tests/http/fuzzing.py` holds the rules
+that every answer is held to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, core, event, given, settings
+from hypothesis import strategies as st
+from hypothesis.vendor import pretty
+from schemathesis import GenerationMode
+from schemathesis.checks import CheckFunction
+from schemathesis.generation.hypothesis import setup as prepare
+from schemathesis.specs.openapi import checks
+
+from memtree.errors import BadRequest
+from memtree.message import Message
+from proxy import fields, wire
+from proxy.inbound import PREFIXES
+from tests.http import wild
+from tests.http.documented import DOCUMENT as WRITTEN
+from tests.http.documented import operations, resolved, rooted
+from tests.http.fuzzing import Answer, World, table
+from tests.http.running import refused_port
+from tests.http.upstream import FakeUpstream
+
+# To draw faster, schemathesis takes the printing of failing examples out of hypothesis, for every
+# test of the process. Here it is put back.
+prepare()
+core.RepresentationPrinter = pretty.RepresentationPrinter  # type: ignore[attr-defined]
+
+pytestmark = pytest.mark.slow
+
+JSON = [(b"content-type", b"application/json")]
+READING = ("/context_memory", "/context_memory/tree", "/context_memory/delete")
+CHAT = ("/chat/completions", "/v1/chat_completions")
+ON = [(b"x-polychat-memory", b"on")]
+DOCUMENT = schemathesis.openapi.from_dict(WRITTEN)
+FOUND: Any = [cast(Any, found).ok() for found in DOCUMENT.get_all_operations()]
+OPERATIONS = {one.label: one for one in FOUND}
+BODIES = {
+    label: rooted(resolved(operation["requestBody"])["content"]["application/json"]["schema"])
+    for path, method, operation in operations()
+    for label in [f"{method.upper()} {path}"]
+    if "requestBody" in operation
+}
+CHECKS: list[CheckFunction] = [
+    checks.status_code_conformance, checks.content_type_conformance,
+    checks.response_headers_conformance, checks.response_schema_conformance,
+]  # fmt: skip
+
+relaxed = settings(
+    suppress_health_check=[
+        HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much,
+        HealthCheck.large_base_example,
+    ]
+)  # fmt: skip
+few = settings(relaxed, max_examples=max(10, settings().max_examples // 3))
+
+
+@pytest.fixture(scope="module")
+def world(
+    _upstream: tuple[FakeUpstream, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    _upstream[0].reset()
+    built = World(tmp_path_factory.mktemp("fuzz"), _upstream[1] + "/up/v1", _upstream[0])
+    with built.listening():
+        yield built
+    built.close()
+    print("\n" + table(built.tried))
+
+
+# -- from the document -----------------------------------------------------------------------
+
+
+def prepared(case: Any) -> Any:
+    """What schemathesis made, as the bytes of a request."""
+    return requests.Request(**case.as_transport_kwargs(base_url="http://edge")).prepare()
+
+
+@contextmanager
+def answered(world: World, case: Any) -> Iterator[Answer]:
+    """The answer, found to be one that the document tells of."""
+    sent = prepared(case)
+    body = sent.body.encode() if isinstance(sent.body, str) else sent.body or b""
+    at = urlsplit(sent.url)
+    headers = [
+        (_latin(name).lower(), _latin(value))
+        for name, value in sent.headers.items()
+        if name.lower() not in ("content-length", "host")
+    ]
+    target = at.path.encode() + (b"?" + at.query.encode() if at.query else b"")
+    try:
+        answer = world.send(sent.method, target, body, headers)
+        event(f"{answer.status} {answer.state}")
+        told = {name: [value] for name, value in answer.headers.items()}
+        response = schemathesis.Response(answer.status, told, answer.body, sent, 0.0, True)
+        case.validate_response(response, checks=CHECKS)
+        yield answer
+    except BaseException as error:
+        error.add_note(f"{sent.method} {target!r}\n{headers!r}\n{body!r}")
+        raise
+
+
+def _latin(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else value.encode("latin-1", "replace")
+
+
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_what_the_document_allows_is_answered(label: str, world: World):
+    @relaxed
+    @given(OPERATIONS[label].as_strategy(generation_mode=GenerationMode.POSITIVE))
+    def run(case: Any) -> None:
+        if case.headers:
+            case.headers.pop("content-encoding", None)  # the body is plain
+        with answered(world, case) as answer:
+            if answer.status == 404:
+                assert (answer.error["code"], answer.error["param"]) == ("not_found", "address")
+            elif answer.status >= 400:  # what no schema can say
+                assert "must answer a call" in answer.error["message"]
+
+    run()
+
+
+@pytest.mark.parametrize("label", BODIES)
+def test_what_the_document_does_not_allow_is_refused(label: str, world: World):
+    @relaxed
+    @given(OPERATIONS[label].as_strategy(generation_mode=GenerationMode.NEGATIVE))
+    def run(case: Any) -> None:
+        with answered(world, case) as answer:
+            if answer.status < 300 and not answer.relayed:  # then the body is sound after all
+                body = json.loads(prepared(case).body or b"")
+                if set(case.headers or ()) & set(fields.EXPIRATION_HEADERS):
+                    body.pop("expiration_days", None)  # the header wins, the field is not read
+                assert [error.message for error in BODIES[label].iter_errors(body)] == []
+
+    run()
+
+
+# -- bodies ----------------------------------------------------------------------------------
+
+
+def relays_what_came(answer: Answer, posted: bytes) -> None:
+    """On a chat route: our own fields are gone, everything else is there as it came; a history
+    that was not understood as well."""
+    if answer.relayed is None:
+        assert answer.status >= 400
+        return
+    body = answer.relayed.body
+    try:
+        split = wire.split(posted)
+    except BadRequest:
+        assert body == posted
+        return
+    left = wire.split(body)
+    assert not wire.OWN_FIELDS & set(left.spans)
+    assert list(left.spans) == [name for name in split.spans if name not in wire.OWN_FIELDS]
+    for name in left.spans:
+        if name not in ("model", "messages") or answer.state in ("", "off"):
+            assert left.fragment(name) == split.fragment(name) or name == "model"
+    if answer.state not in ("packed", "provisional"):
+        assert left.fragment("messages") == split.fragment("messages")
+    else:
+        assert all(Message(message.raw).role for message in left.messages())
+
+
+@pytest.mark.parametrize("path", [*READING, *CHAT])
+@pytest.mark.parametrize("name", wild.NASTY)
+def test_the_worst_bodies(path: str, name: str, world: World):
+    posted = wild.NASTY[name]
+    for headers in (ON, []) if path in CHAT else ([],):
+        answer = world.post(path, posted, [*JSON, *headers])
+        if path in CHAT:
+            relays_what_came(answer, posted)
+
+
+@pytest.mark.parametrize("path", [*READING, *CHAT])
+def test_any_body(path: str, world: World):
+    @relaxed
+    @given(wild.bodies(wild.SMALL), st.booleans())
+    def run(posted: bytes, on: bool) -> None:
+        answer = world.post(path, posted, [*JSON, *(ON if on else [])])
+        event(f"{answer.status} {answer.state}")
+        if path in CHAT:
+            relays_what_came(answer, posted)
+
+    run()
+
+
+@pytest.mark.parametrize("path", [*READING, CHAT[0]])
+def test_changed_histories_of_a_size_that_is_folded(path: str, world: World):
+    @few
+    @given(wild.mutations(wild.LARGE).map(wild.dumped))
+    def run(posted: bytes) -> None:
+        answer = world.post(path, posted, [*JSON, *ON])
+        event(f"{answer.status} {answer.state}")
+        if path in CHAT:
+            relays_what_came(answer, posted)
+        elif answer.status == 200 and path == "/context_memory":
+            # What was answered can be posted again.
+            shown = json.loads(answer.body)
+            again = world.post(path, wild.dumped({"messages": shown["messages"]}), JSON)
+            assert again.status == 200, again
+
+    run()
+
+
+@pytest.mark.parametrize("path", [*READING, *CHAT])
+@pytest.mark.parametrize("name", wild.ENCODED)
+def test_encodings_that_lie(path: str, name: str, world: World):
+    encoding, posted = wild.ENCODED[name]
+    answer = world.post(path, posted, [*JSON, *ON, (b"content-encoding", encoding)])
+    if path in CHAT and answer.state == "degraded:encoded-body":
+        assert answer.relayed
+        assert answer.relayed.body == posted
+
+
+# -- everything around the body --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [*READING, *CHAT, "/context_memory/status", "/metrics", "/models"])
+def test_any_headers(path: str, world: World):
+    method = "GET" if path in ("/context_memory/status", "/metrics", "/models") else "POST"
+    sound = wild.dumped(wild.SMALL[0]) if method == "POST" else b""
+
+    @relaxed
+    @given(wild.headers)
+    def run(headers: list[tuple[bytes, bytes]]) -> None:
+        answer = world.send(method, path.encode(), sound, headers)
+        event(f"{answer.status} {answer.state}")
+
+    run()
+
+
+@pytest.mark.parametrize("name", wild.OWN)
+def test_each_header_of_ours_with_each_strange_value(name: bytes, world: World):
+    sound = wild.dumped(wild.SMALL[0])
+    for value in wild.HEADER_VALUES:
+        for headers in ([(name, value)], [(name, value), (name, b"on")]):
+            for path in ("/context_memory", "/chat/completions"):
+                answer = world.post(path, sound, [*headers, *ON])
+                if answer.status >= 400:
+                    assert answer.error["param"] == name.decode()
+
+
+def test_any_path_and_method(world: World):
+    @settings(relaxed, max_examples=4 * settings().max_examples)
+    @given(wild.methods, wild.paths, wild.queries, st.sampled_from([b"", b"{}", b"\xff"]))
+    def run(method: str, path: str, query: str, body: bytes) -> None:
+        target = (path + query).encode("latin-1")
+        answer = world.send(method, target, body)
+        event(f"{answer.status} {'relayed' if answer.relayed else 'ours'}")
+        if answer.relayed and answer.state == "":
+            below = next(p for p in PREFIXES if path == p or path.startswith(p + "/"))
+            assert answer.relayed.path == b"/up/v1" + path.removeprefix(below).encode()
+            assert answer.relayed.query == query.removeprefix("?").encode()
+            assert answer.relayed.method == method
+            assert answer.relayed.body == body
+
+    run()
+
+
+# -- without an upstream ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "status", "code"),
+    [(None, 503, "no_upstream"), ("http://127.0.0.1:{port}/v1", 502, "upstream_unreachable")],
+)
+def test_without_an_upstream_every_answer_is_an_error_of_ours(
+    base: str | None, status: int, code: str, tmp_path: Path
+):
+    alone = World(tmp_path, base and base.format(port=refused_port()), None)
+
+    @few
+    @given(wild.bodies(wild.SMALL), st.sampled_from([*CHAT, "/models", "/v1/files"]))
+    def run(posted: bytes, path: str) -> None:
+        answer = alone.post(path, posted, JSON)
+        assert answer.status in (status, 400), answer
+        assert answer.error["code"] in (code, "invalid_request")
+
+    try:
+        with alone.listening():
+            run()
+    finally:
+        alone.close()
