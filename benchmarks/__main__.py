@@ -16,6 +16,7 @@ from typing import Any
 
 from benchmarks import (
     beam,
+    captures,
     cost,
     invariants,
     locomo,
@@ -39,6 +40,7 @@ ALL = {
     "session": session.run,
     "replay": replay.run,
     "cost": cost.run,
+    "captures": captures.run,
     "prefix": prefix.run,
     "midepoch": midepoch.run,
     "provisional": provisional.run,

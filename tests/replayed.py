@@ -59,7 +59,12 @@ class App:
         self._upstream = upstream
 
     async def replay(
-        self, name: str, session: Iterable[Posted], mode: str, found: Findings
+        self,
+        name: str,
+        session: Iterable[Posted],
+        mode: str,
+        found: Findings,
+        **validator: bool,
     ) -> None:
         """Post the requests of one session in order, as a tenant of its own."""
         key, epochs = f"{name} {mode}", set[str]()
@@ -82,7 +87,8 @@ class App:
                 text = answer.text[:200]
                 found.problems.append(f"{where}: {answer.status_code}, {len(sent)} sent, {text}")
             for raw in sent:
-                found.problems += [f"{where}: {one}" for one in problems_of_bytes(posted.body, raw)]
+                wrong = problems_of_bytes(posted.body, raw, **validator)
+                found.problems += [f"{where}: {one}" for one in wrong]
             if posted.side:
                 found.sides += 1
                 found.untouched += bool(sent) and same(posted.body, sent[0])
@@ -94,12 +100,16 @@ def same(posted: bytes, sent: bytes) -> bool:
 
 
 @asynccontextmanager
-async def open_app(target: int) -> AsyncIterator[App]:
+async def open_app(target: int, *, alternate: bool = False) -> AsyncIterator[App]:
     """An app with an empty store in memory and words alone for ranking."""
     upstream = Scripted()
     with running(upstream) as address:
         settings = Settings(
-            store="memory:", embedder="none", upstream=f"{address}/v1", target_tokens=target
+            store="memory:",
+            embedder="none",
+            upstream=f"{address}/v1",
+            target_tokens=target,
+            alternate=alternate,
         )
         async with (
             open_runtime(settings) as runtime,
