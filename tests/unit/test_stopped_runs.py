@@ -161,7 +161,8 @@ async def test_in_a_thread_it_is_left_to_itself(tail):
 
 def processes() -> set[int]:
     """Children of this process, and theirs."""
-    found, new = set(), {os.getpid()}
+    found: set[int] = set()
+    new = {os.getpid()}
     while new:
         pid = new.pop()
         for task in Path(f"/proc/{pid}/task").glob("*/children"):
