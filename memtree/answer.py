@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
-from memtree import explain, recall
+from memtree import explain, marker, recall
 from memtree.history import History
 from memtree.message import MESSAGE_OVERHEAD, Message
+from memtree.pack import LINE, lines_at
 from memtree.prices import UNKNOWN, Prices
 
 BELOW_THRESHOLD = "below-threshold"
@@ -80,14 +81,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The messages of an answer: the text of the memory message (empty: there is none) with its
-    tokens, the cut after it, and the recall blocks by message (index in the history)."""
+    """The messages of an answer: the text of the memory message (empty: there is none), its tokens
+    with what stands beside it, the cut after it, the recall blocks by message (index in the
+    history), and how many messages at the beginning go whole before it."""
 
     cut: int
     text: str = ""
     tokens: int = 0
     blocks: Mapping[int, str] = field(default_factory=dict)
     block_tokens: int = 0
+    head: int = 0
 
     def sent(self, history: History) -> int:
         """Tokens of everything but system messages and tools."""
@@ -112,7 +115,8 @@ def passed(posted: History, ask: Ask, state: str = BELOW_THRESHOLD) -> Answer:
 
 
 def assembled(posted: History, ask: Ask, state: str, shape: Shape) -> Answer:
-    """System messages before the cut, the memory message, and what follows the cut."""
+    """System messages before the cut, the memory message and what stands beside it, and what
+    follows the cut."""
     border = posted.posted[shape.cut]
     front = [message.raw for index, message in posted.system if index < border]
     blocks = {posted.posted[index]: text for index, text in shape.blocks.items()}
@@ -121,13 +125,38 @@ def assembled(posted: History, ask: Ask, state: str, shape: Shape) -> Answer:
         for index, message in enumerate(ask.messages)
         if index >= border
     ]
-    memory = [msgspec.json.encode({"role": "user", "content": shape.text})] if shape.text else []
+    memory = _remembered(posted, ask, shape) if shape.text else []
     return replace(
         passed(posted, ask, state),
         changed=True,
         messages=(*front, *memory, *kept),
         sent_tokens=posted.system_tokens + shape.sent(posted),
-        cached_tokens=posted.size(0, shape.cut) if shape.text else 0,
+        cached_tokens=posted.size(shape.head, shape.cut) if shape.text else 0,
         recent_tokens=posted.size(shape.cut),
         recall_tokens=shape.block_tokens,
     )
+
+
+def _remembered(posted: History, ask: Ask, shape: Shape) -> list[bytes]:
+    """The memory message; before it the first message where that goes whole; between a user
+    message of the client and ours a line of the assistant, where templates ask for one."""
+    before, behind = lines_at(posted, shape.cut, shape.head)
+    return [
+        *(message.raw for message in posted.messages[: shape.head]),
+        *([_LINE] if ask.alternate and before else []),
+        _memory_message(posted, ask, shape),
+        *([_LINE] if ask.alternate and behind else []),
+    ]
+
+
+_LINE = msgspec.json.encode({"role": "assistant", "content": LINE})
+
+
+def _memory_message(posted: History, ask: Ask, shape: Shape) -> bytes:
+    content: Any = shape.text
+    if marker.used(posted, ask.markers):
+        content = [{"type": "text", "text": shape.text}]
+        own = marker.of_memory(posted, ask.markers, shape.cut, shape.head)
+        if own is not None:
+            content[0]["cache_control"] = own
+    return msgspec.json.encode({"role": "user", "content": content})

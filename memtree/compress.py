@@ -69,7 +69,12 @@ class Memory:
         if not len(posted):
             return passed(posted, ask)
         limits = pack.Limits.of(
-            target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve
+            target=ask.target,
+            hard=ask.hard,
+            window=ask.window,
+            reserve=ask.reserve,
+            alternate=ask.alternate,
+            keep_first=ask.keep_first,
         )
         fixed = posted.system_tokens + ask.tools_tokens
         decision = pack.decide(posted, limits, fixed, tree=False, busy=True)
@@ -194,7 +199,8 @@ class Memory:
             unfolded, rows = await self._seeker.unfolded(posted, known, decision, ask.query)
         else:
             unfolded = _decayed(posted, decision, known)
-        shape = Shape(decision.cut, unfolded.text, unfolded.tokens)
+        size = unfolded.tokens + decision.beside
+        shape = Shape(decision.cut, unfolded.text, size, head=decision.head)
         answer = replace(
             assembled(posted, ask, known.state, shape),
             outline_tokens=unfolded.outline_tokens,
@@ -209,8 +215,9 @@ def _decayed(posted: History, decision: pack.Packed, known: Known) -> Unfolded:
     budget = decision.memory - MESSAGE_OVERHEAD
     share = float(budget)
     while True:
-        spans = pack.decay(posted, known.frontier.messages, decision.cut, int(share))
-        plan = Plan(decision.cut, excerpts=spans)
+        first = max(decision.head, known.frontier.messages)
+        spans = pack.decay(posted, first, decision.cut, int(share))
+        plan = Plan(decision.cut, excerpts=spans, head=decision.head)
         text = render(plan, posted, {})
         size = tokens.count(text)
         if size <= budget or not spans:

@@ -25,7 +25,7 @@ from memtree.pack import SMALL_TARGET, Limits
 from memtree.plan import Plan, Span
 from memtree.prices import Prices
 
-PLAN_VERSION = 1  # of everything that turns a plan into bytes: another version, another epoch
+PLAN_VERSION = 2  # of everything that turns a plan into bytes: another version, another epoch
 ID_BYTES = 12
 GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, where growth ends if rounds are small
 CEILING = 4.0  # times the target, or half the window
@@ -34,7 +34,8 @@ ROUNDS_OF_MEAN = 8
 
 class Epoch(msgspec.Struct, frozen=True, array_like=True):
     """`start`: messages of the history that began it. `size`, `memory`: tokens of what was sent
-    then (system messages and recall blocks apart), and of the memory message in it."""
+    then (system messages and recall blocks apart), and of the memory message in it with what
+    stands beside it (`pack.Packed.beside`)."""
 
     id: bytes
     start: int
@@ -99,7 +100,8 @@ class Terms:
 def key(limits: Limits, window: int, prices: Prices, recipe: str, query: str | None) -> bytes:
     """Requests with another key never continue each other's epochs."""
     named = (PLAN_VERSION, limits.target, limits.hard, window, prices.write, prices.read)
-    return _hash(repr((*named, recipe, query)).encode())
+    form = (limits.alternate, limits.keep_first)
+    return _hash(repr((*named, *form, recipe, query)).encode())
 
 
 def name(key_: bytes, address: bytes, plan: Plan, now: float) -> bytes:

@@ -102,7 +102,12 @@ class Lasting:
             return False
         first = pack.begin(posted, request.limits, request.fixed)
         asks = posted.facts[-1].role == "user"
-        size = first.memory + first.recent + (epoch.block_size(terms.target) if asks else 0)
+        size = (
+            first.memory
+            + first.recent
+            + first.beside
+            + (epoch.block_size(terms.target) if asks else 0)
+        )
         share = AUTO_SHARE if ask.mode == "auto" else STABLE_SHARE
         cost = (size, posted, request.fixed, ask.prices, share)
         if ledger.costs_little(*cost):
@@ -162,7 +167,7 @@ class Lasting:
         unfolded, rows = await self._seeker.unfolded(
             posted, known, decision, request.ask.query, LASTING
         )
-        memory = unfolded.tokens + MESSAGE_OVERHEAD
+        memory = unfolded.tokens + MESSAGE_OVERHEAD + decision.beside
         begun = Epoch(
             epoch.name(request.key, request.address, unfolded.plan, request.now),
             len(posted),

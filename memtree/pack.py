@@ -25,6 +25,10 @@ LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this
 SOFT_MEMORY_SHARE = 0.25  # memory beside a newest round that fills a soft target alone
 DECAY_FLOOR = 64
 
+FIRST_SHARE = 0.2  # of the target, for a first message that goes whole
+LINE = "Understood."
+LINE_TOKENS = 7  # of the message that it makes
+
 # What an epoch starts with (DESIGN section 8), in shares of the target
 SMALL_TARGET = 8_000
 START, SMALL_START = 0.4, 0.25
@@ -34,15 +38,29 @@ LASTING_MEMORY = 0.175
 @dataclass(frozen=True, slots=True)
 class Limits:
     """`target` for everything but system messages; `hard`: given in the request itself.
-    `prompt`: what the model takes, output reserve and margin already off."""
+    `prompt`: what the model takes, output reserve and margin already off. `alternate`: a user
+    message of ours and one of the client have a line of the assistant between them. `keep_first`:
+    the first message goes whole and first, where it is the user's and short."""
 
     target: int
     hard: bool
     prompt: int
+    alternate: bool = False
+    keep_first: bool = False
 
     @classmethod
-    def of(cls, *, target: int, hard: bool, window: int, reserve: int) -> Limits:
-        return cls(target, hard, max(0, int(window * (1 - MARGIN)) - reserve))
+    def of(
+        cls,
+        *,
+        target: int,
+        hard: bool,
+        window: int,
+        reserve: int,
+        alternate: bool = False,
+        keep_first: bool = False,
+    ) -> Limits:
+        prompt = max(0, int(window * (1 - MARGIN)) - reserve)
+        return cls(target, hard, prompt, alternate, keep_first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +71,14 @@ class Pass:
 @dataclass(frozen=True, slots=True)
 class Packed:
     """`cut`: first message sent as it is. `recent`: tokens from there on. `memory`: tokens for
-    the memory message (0: none)."""
+    the memory message (0: none). `head`: messages at the beginning that go whole before it, 0 or
+    1. `beside`: tokens of these and of lines of the assistant."""
 
     cut: int
     recent: int
     memory: int
+    head: int = 0
+    beside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +112,14 @@ def decide(
         return Wait()
     usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
     cut, recent = _cut(history, target, usual, (loop, loop))
-    memory = target - recent
-    if memory < 2 * WRAPPER and not limits.hard:
-        memory = min(int(SOFT_MEMORY_SHARE * target), room - recent)
-    return Packed(cut, recent, memory if memory >= 2 * WRAPPER and cut else 0)
+    for head in _heads(history, limits, target, cut):
+        beside = _beside(history, limits, cut, head)
+        memory = target - recent - beside
+        if memory < 2 * WRAPPER and not limits.hard:
+            memory = min(int(SOFT_MEMORY_SHARE * target), room - recent - beside)
+        if memory >= 2 * WRAPPER and cut:
+            return Packed(cut, recent, memory, head, beside)
+    return Packed(cut, recent, 0)
 
 
 def begin(history: History, limits: Limits, fixed: int) -> Packed:
@@ -104,11 +129,35 @@ def begin(history: History, limits: Limits, fixed: int) -> Packed:
     target = min(limits.target, room)
     most = target if limits.hard else room
     memory = int(LASTING_MEMORY * target)
-    usual = (SMALL_START if target < SMALL_TARGET else START) * target - memory
-    second = target - 2 * memory if limits.hard else min(target, room - memory)
+    aside = max(history.size(0, head) for head in _heads(history, limits, target, len(history)))
+    usual = (SMALL_START if target < SMALL_TARGET else START) * target - memory - aside
+    second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
     cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
-    memory = min(memory, most - recent)
-    return Packed(cut, recent, memory if memory >= 2 * WRAPPER and cut else 0)
+    for head in _heads(history, limits, target, cut):
+        beside = _beside(history, limits, cut, head)
+        left = min(memory, most - recent - beside)
+        if left >= 2 * WRAPPER and cut:
+            return Packed(cut, recent, left, head, beside)
+    return Packed(cut, recent, 0)
+
+
+def _heads(history: History, limits: Limits, target: int, cut: int) -> tuple[int, ...]:
+    """How many messages at the beginning may go whole before the memory message, the best first.
+    Where only the first message is cut off, that is what memory is for."""
+    first = history.facts[0]
+    short = first.role == "user" and first.tokens < FIRST_SHARE * target
+    return (1, 0) if limits.keep_first and short and cut > 1 else (0,)
+
+
+def _beside(history: History, limits: Limits, cut: int, head: int) -> int:
+    lines = sum(lines_at(history, cut, head)) if limits.alternate else 0
+    return history.size(0, head) + lines * LINE_TOKENS
+
+
+def lines_at(history: History, cut: int, head: int) -> tuple[bool, bool]:
+    """Whether a user message of the client stands right before, and right behind, the memory
+    message; strict templates skip system messages or take none there."""
+    return head > 0, cut < len(history) and history.facts[cut].role == "user"
 
 
 def _cut(history: History, target: int, usual: float, loop: tuple[float, float]) -> tuple[int, int]:

@@ -45,12 +45,14 @@ class Shown(msgspec.Struct, frozen=True, array_like=True):
 
 class Plan(msgspec.Struct, frozen=True, array_like=True):
     """Outline lines in reading order, pinned spans, excerpts, and the cut: the first message
-    (index in the history) that is sent as it is. Refers to messages before the cut only."""
+    (index in the history) that is sent as it is. Refers to messages before the cut only; messages
+    [0, head) are sent whole, too, and not quoted."""
 
     cut: int
     outline: tuple[Shown, ...] = ()
     rules: tuple[Span, ...] = ()
     excerpts: tuple[Span, ...] = ()
+    head: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,8 @@ def _fitted(found: list[Chosen], history: History, room: int, count: Count) -> t
 
 
 def _hidden(corpus: Corpus, plan: Plan, earlier: Iterable[Span]) -> NDArray[np.bool_]:
-    """Which passages stand before the cut and are not quoted yet."""
-    hidden = (corpus.message < plan.cut) & (corpus.tokens > 0)
+    """Which passages stand before the cut and are not sent yet."""
+    hidden = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
     for span in (*plan.rules, *plan.excerpts, *earlier):
         low, high = np.searchsorted(corpus.message, [span.message, span.message + 1])
         inside = (corpus.start[low:high] >= span.start) & (corpus.end[low:high] <= span.end)

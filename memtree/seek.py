@@ -70,7 +70,16 @@ class Seeker:
 
         def work(corpus: Corpus, ranking: Ranking) -> tuple[Unfolded, Mapping[int, explain.Scored]]:
             found = unfold(
-                posted, roots, nodes, corpus, ranking, decision.cut, budget, tokens.count, split
+                posted,
+                roots,
+                nodes,
+                corpus,
+                ranking,
+                decision.cut,
+                budget,
+                tokens.count,
+                split,
+                decision.head,
             )
             return found, explain.rows_of(found, corpus, ranking)
 

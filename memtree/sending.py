@@ -79,7 +79,7 @@ def told(request: Request, known: Known, sending: Sending, turn: Turn) -> Answer
     blocks = {m: recall.text_of(one.block, posted) for m, one in sending.blocks.items()}
     block_tokens = sum(one.block_tokens for one in sending.blocks.values())
     memory = sending.epoch.memory - MESSAGE_OVERHEAD
-    shape = Shape(plan.cut, sending.text, memory, blocks, block_tokens)
+    shape = Shape(plan.cut, sending.text, memory, blocks, block_tokens, plan.head)
     lines = (outline_line(one, sending.nodes[one.id], posted) for one in plan.outline)
     saved = turn.direct - turn.paid
     before = found.turn.direct - found.turn.paid if found else 0.0

@@ -66,11 +66,13 @@ def unfold(
     budget: int,
     count: Count,
     split: Split = ONE_SHOT,
+    head: int = 0,
 ) -> Unfolded:
-    """A plan whose rendered text has at most `budget` tokens (or the bare wrapper)."""
-    before = corpus.message < cut
+    """A plan whose rendered text has at most `budget` tokens (or the bare wrapper). Messages
+    [0, head) are sent whole: nothing of them is quoted."""
+    before = (corpus.message >= head) & (corpus.message < cut)
     fused = np.where(before & (corpus.tokens > 0), ranking.fused, 0.0).astype(np.float32)
-    pinned = _pins(history, corpus, cut, budget, split, count)
+    pinned = _pins(history, corpus, cut, budget, split, count, head)
     room = budget - WRAPPER - sum(one.tokens + LABEL for one in pinned)
     share = min(int(np.interp(budget, *split.outline) * budget), room)
     shown = tuple(outline(history, roots, nodes, fused, corpus, cut, share, count))
@@ -78,7 +80,7 @@ def unfold(
     room -= outline_tokens
     units = Units(corpus, fused, before & (corpus.tokens > 0), pinned)
     chosen = units.choose(room, int(split.user * budget) if lopsided(corpus, before) else 0)
-    plan = Plan(cut, shown)
+    plan = Plan(cut, shown, head=head)
     return _fit(history, nodes, plan, pinned, chosen, units, budget, outline_tokens, count)
 
 
@@ -103,6 +105,7 @@ def _fit(
             plan.outline,
             tuple(sorted(one.span for one in rules)),
             tuple(sorted(one.span for one in (*asks, *chosen))),
+            plan.head,
         )
         text = render(full, history, nodes)
         return full, text, count(text)
@@ -120,19 +123,25 @@ def _fit(
             while group and over > 0:
                 over -= group.pop().tokens + 1
         if over > 0:
-            plan = Plan(plan.cut, plan.outline[:-1])
+            plan = Plan(plan.cut, plan.outline[:-1], head=plan.head)
         full, text, size = made()
     return Unfolded(full, text, size, outline_tokens, [*rules, *asks, *chosen], units.left_out())
 
 
 def _pins(
-    history: History, corpus: Corpus, cut: int, budget: int, split: Split, count: Count
+    history: History,
+    corpus: Corpus,
+    cut: int,
+    budget: int,
+    split: Split,
+    count: Count,
+    head: int,
 ) -> list[Chosen]:
     """Standing rules, newest first, and the ask whose tool loop is cut."""
     pins: list[Chosen] = []
     left = min(budget - WRAPPER, int(split.rules * budget))
     seen: set[str] = set()
-    for span in _rules(corpus, cut):
+    for span in _rules(corpus, head, cut):
         text = history.view(span.message).text[span.start : span.end]
         tokens = count(text)
         if text not in seen and tokens + LABEL <= left:
@@ -140,7 +149,7 @@ def _pins(
             left -= tokens + LABEL
             pins.append(Chosen(span, tokens, "rule", -1))
     room = budget - WRAPPER - sum(one.tokens + LABEL for one in pins)
-    asked = _ask(history, cut, min(room, int(split.ask * budget)), count)
+    asked = _ask(history, head, cut, min(room, int(split.ask * budget)), count)
     if not asked:
         return pins
     room -= sum(one.tokens + LABEL for one in asked)
@@ -159,20 +168,20 @@ def _trail(history: History, asked: Chosen, cut: int, room: int) -> Iterator[Cho
                 yield Chosen(Span(index, 0, len(text)), fact.tokens, "trail", -1)
 
 
-def _rules(corpus: Corpus, cut: int) -> Iterator[Span]:
+def _rules(corpus: Corpus, head: int, cut: int) -> Iterator[Span]:
     for leaf, place in zip(reversed(corpus.leaves), reversed(corpus.places), strict=True):
         for message, start, end in reversed(leaf.rules):
-            if place.first + message < cut:
+            if head <= place.first + message < cut:
                 yield Span(place.first + message, start, end)
 
 
-def _ask(history: History, cut: int, room: int, count: Count) -> list[Chosen]:
+def _ask(history: History, head: int, cut: int, room: int, count: Count) -> list[Chosen]:
     """The user message that the recent rounds work for, where it lies before the cut."""
     recent = range(cut, len(history))
     if any(history.facts[index].role == "user" for index in recent):
         return []
     ask = next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
-    if ask is None or room <= 0:
+    if ask is None or ask < head or room <= 0:
         return []
     text = history.view(ask).text
     size = count(text)

@@ -30,7 +30,7 @@ _FENCES = ("```", "~~~")
 
 def in_memory(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> list[str]:
     """What is wrong with a memory message's text. `quotable`: numbers of the messages that it may
-    speak of."""
+    quote; the outline may speak of those before them, too."""
     head, _, rest = text.removeprefix(f"{OPENING}\n").partition("\n")
     record = RECORD.fullmatch(head)
     if not record or not text.endswith(CLOSING) or not text.startswith(f"{OPENING}\n"):
@@ -43,7 +43,7 @@ def in_memory(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> l
     if rest:
         found.append(f"the memory message holds {rest[:60]!r} outside of its sections")
     for match in _LINE.finditer(outline):
-        if not all(int(number) in quotable for number in match.groups() if number):
+        if not all(int(number) < quotable.stop for number in match.groups() if number):
             found.append(f"the outline speaks of message {match[0].strip()}")
     return found + in_quotes(rules, posted, quotable) + in_quotes(excerpts, posted, quotable)
 

@@ -36,6 +36,8 @@ from tests.properties.strategies import (
     tail_of,
 )
 
+LINE = msgspec.json.encode({"role": "assistant", "content": pack.LINE})
+
 
 def own_count(raw: bytes) -> int:
     """Tokens of a message's content, counted without the product's arithmetic."""
@@ -124,8 +126,11 @@ def broken_answer(ask: Ask, history: History, answer: Answer) -> Iterator[str]:
 def split(answer: Answer, posted: Sequence[bytes]) -> tuple[str | None, list[bytes]]:
     """The memory message's text and everything behind it."""
     for index, raw in enumerate(answer.messages):
-        if raw not in set(posted):
-            return msgspec.json.decode(raw)["content"], list(answer.messages[index + 1 :])
+        if raw not in set(posted) and raw != LINE:
+            content = msgspec.json.decode(raw)["content"]
+            text = content if isinstance(content, str) else content[0]["text"]
+            behind = list(answer.messages[index + 1 :])
+            return text, behind[1:] if behind[:1] == [LINE] else behind
     return None, [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
 
 
