@@ -211,15 +211,23 @@ def _unpaired(messages: Sequence[Fields]) -> Iterator[tuple[int, str]]:
         if role in SYSTEM:
             continue
         if role in ANSWERING:
-            key = "name" if role == "function" else "tool_call_id"
-            call = (str(role), str(message.get(key, "")))
-            if not waiting[call]:
+            call = _answered(message, waiting)
+            if waiting[call] <= 0:
                 yield back, f"an orphan {role} message {call[1]!r}, {back} from the end"
             waiting[call] -= 1
             continue
         yield from ((asked, text) for text in _unanswered(waiting, asked))
         waiting, asked = Counter(_calls(message)), back
     yield from ((asked, text) for text in _unanswered(waiting, asked))
+
+
+def _answered(message: Fields, waiting: Counter[tuple[str, str]]) -> tuple[str, str]:
+    """The call that a message answers; one without an id answers any."""
+    role = str(message["role"])
+    name = str(message.get("name" if role == "function" else "tool_call_id") or "")
+    if not name:
+        return next((call for call in waiting if call[0] == role and waiting[call] > 0), (role, ""))
+    return role, name
 
 
 def _unanswered(waiting: Counter[tuple[str, str]], back: int) -> Iterator[str]:
@@ -230,7 +238,7 @@ def _unanswered(waiting: Counter[tuple[str, str]], back: int) -> Iterator[str]:
 
 def _calls(message: Fields) -> Iterator[tuple[str, str]]:
     for call in message.get("tool_calls") or ():
-        yield "tool", str(call.get("id", ""))
+        yield "tool", str(call.get("id") or "")
     if legacy := message.get("function_call"):
         yield "function", str(legacy.get("name", ""))
 

@@ -18,6 +18,7 @@ from indexer.inprocess import InProcessQueue, NoQueue
 from memtree import build, tree
 from memtree.build import Grown, Tail
 from memtree.compress import Memory
+from memtree.errors import BadRequest
 from memtree.history import History, read
 from memtree.message import Message, Volatile
 from memtree.node import EMPTY, Frontier, Node, places
@@ -143,6 +144,112 @@ def _long(seed: int, size: int) -> list[dict[str, object]]:
     return _said("assistant", f"# {prose(seed, 4)}\n\n{prose(seed, 6 * size)}\n{fence}\nDone.")
 
 
+# ---------------------------------------------------------------- what clients send beside text
+
+PNG = (  # 37 x 23 pixels, as far as its header goes
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAACUAAAAXCAIAAAADThHyAAAAKElEQVR4nGPk"
+)
+SIGNATURE = "Cr8CAXLI2nz" * 40  # stands for data that nobody reads
+EPHEMERAL = {"type": "ephemeral"}
+
+
+def _call(id_: object, name: str, arguments: object) -> dict[str, object]:
+    id_ = {} if id_ is None else {"id": id_}
+    return {**id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _reasoned(seed: int, size: int) -> list[dict[str, object]]:
+    """Reasoning in each of its spellings, some of them twice."""
+    thought = prose(seed, min(size, 50))
+    details = [
+        {"type": "reasoning.text", "text": thought, "signature": SIGNATURE},
+        {"type": "reasoning.encrypted", "data": SIGNATURE},
+    ]
+    spelled = (
+        {"reasoning_content": thought},
+        {"reasoning": thought, "reasoning_details": details},
+        {"thinking": thought, "provider_specific_fields": {"x": thought}},
+        {"thinking_blocks": [{"type": "thinking", "thinking": thought, "signature": SIGNATURE}]},
+        {"extra_content": {"google": {"thought_signature": SIGNATURE}}},
+    )[seed % 5]
+    return [{"role": "assistant", "content": prose(seed + 1, size), **spelled}]
+
+
+def _thinking(seed: int, size: int) -> list[dict[str, object]]:
+    thought = {"type": "thinking", "thinking": prose(seed, 20), "signature": SIGNATURE}
+    return _said("assistant", [thought, {"type": "text", "text": prose(seed, size)}])
+
+
+def _refused(seed: int, size: int) -> list[dict[str, object]]:
+    words = prose(seed, min(size, 20))
+    if seed % 2:
+        return [{"role": "assistant", "content": None, "refusal": words, "parsed": None}]
+    return _said("assistant", [{"type": "refusal", "refusal": words}])
+
+
+def _media(seed: int, size: int) -> list[dict[str, object]]:
+    """A picture with a size, sound, files, video, and what does not exist yet."""
+    part: dict[str, object] = (
+        {"type": "image_url", "image_url": {"url": PNG, "detail": ("auto", "low")[seed % 2]}},
+        {"type": "input_audio", "input_audio": {"data": SIGNATURE, "format": "wav"}},
+        {"type": "file", "file": {"filename": f"plan {seed}.pdf", "file_data": SIGNATURE}},
+        {"type": "file", "file": {"file_id": f"file-{seed}"}},
+        {"type": "video_url", "video_url": {"url": "https://example.org/a.mp4"}},
+        {"type": "hologram", "data": SIGNATURE, "depth": [1, {"x": seed}]},
+    )[seed % 6]
+    return _said("user", [part, {"type": "text", "text": prose(seed, min(size, 60))}])
+
+
+def _spoken(seed: int, size: int) -> list[dict[str, object]]:
+    return [{"role": "assistant", "content": None, "audio": {"id": f"audio_{seed}"}}]
+
+
+def _pictured(seed: int, size: int) -> list[dict[str, object]]:
+    """A tool that answers with a list, a picture in it; its signed call."""
+    call = _call("call_0", "look", "{}")  # the same id in each such round
+    call["extra_content"] = {"google": {"thought_signature": SIGNATURE}}
+    shown = {"type": "image_url", "image_url": {"url": PNG}}
+    content = [{"type": "text", "text": prose(seed, min(size, 80))}, shown]
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_0", "content": content},
+    ]
+
+
+def _nameless(seed: int, size: int) -> list[dict[str, object]]:
+    """Parallel calls without ids, or with empty ones; arguments as an object."""
+    id_ = ("", None)[seed % 2]
+    calls = [_call(id_, "find", {"n": seed}), _call(id_, "find", '{"n": 2}')]
+    answers = {} if id_ is None else {"tool_call_id": id_}
+    results = [
+        {"role": "tool", **answers, "content": prose(seed + at, size // 4 + 1)} for at in range(2)
+    ]
+    return [{"role": "assistant", "tool_calls": calls}, *results]
+
+
+def _stopped(seed: int, size: int) -> list[dict[str, object]]:
+    """A call that was never answered, and what the user said to that."""
+    call = _call(f"id-{seed}", "wait", "{}")
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        *_said("user", prose(seed, min(size, 30))),
+    ]
+
+
+def _cached(seed: int, size: int) -> list[dict[str, object]]:
+    """A cache marker on the message itself, or on its second part."""
+    words = prose(seed, size)
+    if seed % 2:
+        return [{"role": "user", "content": words, "cache_control": EPHEMERAL}]
+    second = {"type": "text", "text": "Please.", "cache_control": EPHEMERAL}
+    return _said("user", [{"type": "text", "text": words}, second])
+
+
+def _future(seed: int, size: int) -> list[dict[str, object]]:
+    more = {"x-new": {"b": 1.5, "a": [None, 2**60]}, "annotations": [], "prefix": True}
+    return [{"role": "assistant", "content": prose(seed, size), **more}]
+
+
 MAKERS: dict[str, Callable[[int, int], list[dict[str, object]]]] = {
     "user": lambda seed, size: _said("user", prose(seed, size)),
     "assistant": lambda seed, size: _said("assistant", prose(seed, size)),
@@ -161,6 +268,17 @@ MAKERS: dict[str, Callable[[int, int], list[dict[str, object]]]] = {
         ("system", "developer")[seed % 2], f"SYSTEM {prose(seed, 20)}"
     ),
     "legacy": _legacy,
+    "absent": lambda seed, size: [{"role": "assistant"}],
+    "reasoned": _reasoned,
+    "thinking": _thinking,
+    "refused": _refused,
+    "media": _media,
+    "spoken": _spoken,
+    "pictured": _pictured,
+    "nameless": _nameless,
+    "stopped": _stopped,
+    "cached": _cached,
+    "future": _future,
 }
 KINDS = tuple(MAKERS)
 
@@ -176,7 +294,8 @@ def conversation(seed: int, size: int) -> list[Message]:
         kind = rng.choice(KINDS)
         turn = Turn(kind, rng.randint(0, 9_999), rng.choice((5, 40, 120, 300)))
         made += turn.messages()
-        left -= 1_500 if kind == "image" else 8 * turn.size if kind == "long" else turn.size
+        heavy = {"image": 1_500, "media": 1_500, "spoken": 1_500, "long": 8 * turn.size}
+        left -= heavy.get(kind, turn.size)
     return made
 
 
@@ -296,18 +415,15 @@ def rewritten(messages: Sequence[Message]) -> list[Message]:
         text = text.replace(f"{VOLATILE_MARK} ", f"{VOLATILE_MARK} again ")
         text = text.replace('"id-', '"toolu-')
         text = text.replace(',"cache_control":{"type":"ephemeral"}', "")
+        text = text.replace(SIGNATURE, SIGNATURE[::-1]) if message.role == "assistant" else text
         out.append(Message(text.encode()))
     return out
 
 
 def readable(messages: Sequence[Message]) -> bool:
     """Whether no tool message lost its call."""
-    calls: set[str] = set()
-    for message in messages:
-        if message.role in ("assistant", "user"):
-            calls = {call.id or call.name for call in message.calls}
-        elif message.role in ("tool", "function"):
-            key = message.fields.get("tool_call_id") or message.fields.get("name")
-            if key not in calls:
-                return False
+    try:
+        history_of(messages)
+    except BadRequest:
+        return False
     return True

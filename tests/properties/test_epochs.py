@@ -23,7 +23,7 @@ from memtree.message import SYSTEM_ROLES, Message
 from memtree.node import Summary
 from memtree.prices import Prices
 from memtree.stores import MemoryStore
-from tests.properties.examined import examine
+from tests.properties.examined import examine, unmarked
 from tests.properties.strategies import (
     FixedClock,
     Turn,
@@ -39,6 +39,9 @@ from tests.properties.strategies import (
 MARK = re.compile(r"\bmk\d{6}\b")
 seeds = st.integers(0, 9_999)
 places = st.floats(0, 1)
+forms = st.fixed_dictionaries(
+    {"alternate": st.booleans(), "keep_first": st.booleans(), "markers": st.sampled_from([0, 1, 4])}
+)
 TARGETS = [1_000, 2_000, 4_000, 4_000, 8_000, 8_000, 20_000, 60_000]
 
 
@@ -80,10 +83,12 @@ class Walk(RuleBasedStateMachine):
         mode=st.sampled_from(["stable", "stable", "auto"]),
         embedding=st.booleans(),
         read=st.sampled_from([0.1, 0.5]),
+        form=forms,
     )
-    def begin(self, seed, size, tokens, hard, mode, embedding, read):
+    def begin(self, seed, size, tokens, hard, mode, embedding, read, form):
         self.store, self.embedding = MemoryStore(), embedding
-        self.options = {"target": tokens, "hard": hard, "mode": mode, "prices": Prices(1.25, read)}
+        prices = Prices(1.25, read)
+        self.options = {"target": tokens, "hard": hard, "mode": mode, "prices": prices, **form}
         self.worlds = [self.runner.run(self.opened()) for _ in range(2)]
         self.post(self.marked(conversation(seed, size) + Turn("user", seed, 9).messages()))
 
@@ -207,7 +212,8 @@ class Walk(RuleBasedStateMachine):
         for before in self.sent:
             if before.epoch == answer.epoch and begins(posted, before.posted):
                 event("an epoch went on" if len(posted) > len(before.posted) else "repeated")
-                assert begins(answer.messages, before.messages), "what was sent did not only grow"
+                sent, sent_before = unmarked(answer.messages), unmarked(before.messages)
+                assert begins(sent, sent_before), "what was sent did not only grow"
         self.sent.append(Sent(answer.epoch, posted, answer.messages))
 
     def is_that_of_the_other(self, answer: Answer) -> None:

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from memtree import pack
 from memtree.compress import Answer, Ask
 from memtree.message import SYSTEM_ROLES, Message
-from tests.properties.examined import broken_addresses, examine
+from tests.properties.examined import OPENING, broken_addresses, examine
 from tests.properties.strategies import (
     Turn,
     a_world,
@@ -30,6 +30,18 @@ from tests.properties.strategies import (
 seeds = st.integers(0, 9_999)
 # Around the history's size, from a tenth of it to a little more; sometimes anything.
 shares = st.one_of(st.floats(0.05, 1.3), st.integers(1_000, 200_000))
+
+
+# How an answer is put together; cache markers among the tools.
+forms = st.fixed_dictionaries(
+    {"alternate": st.booleans(), "keep_first": st.booleans(), "markers": st.sampled_from([0, 1, 4])}
+)
+
+
+def first_is_whole(answer: Answer) -> bool:
+    """Whether a message of the client stands before the memory message."""
+    talk = [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
+    return any(OPENING in raw[:80] for raw in talk[1:3])
 
 
 def target_of(share: float | int, size: int) -> int:
@@ -58,9 +70,13 @@ class Client(RuleBasedStateMachine):
         return open_world()
 
     @initialize(
-        seed=seeds, size=st.sampled_from([300, 8_000, 12_000, 12_000, 25_000]), share=shares
+        seed=seeds,
+        size=st.sampled_from([300, 8_000, 12_000, 12_000, 25_000]),
+        share=shares,
+        form=forms,
     )
-    def begin(self, seed, size, share):
+    def begin(self, seed, size, share, form):
+        self.form = form
         self.turn(conversation(seed, size) + Turn("user", seed, 9).messages(), share)
 
     @rule(more=st.lists(turns, min_size=1, max_size=4), share=shares, hard=st.booleans())
@@ -122,7 +138,8 @@ class Client(RuleBasedStateMachine):
 
     def ask(self, share: float | int, hard: bool = True) -> Ask:
         size = history_of(self.posted).tokens
-        return Ask("t", tuple(self.posted), target=target_of(share, size), hard=hard)
+        target = target_of(share, size)
+        return Ask("t", tuple(self.posted), target=target, hard=hard, **self.form)
 
     def turn(self, messages: list[Message], share: float | int, hard: bool = True) -> None:
         if not any(message.role not in SYSTEM_ROLES for message in messages):
@@ -134,6 +151,7 @@ class Client(RuleBasedStateMachine):
             assert new[: len(old)] == old, "append changed an earlier address"
         answer, problems = self.runner.run(examine(self.world, self.ask(share, hard)))
         event(f"state: {answer.state}")
+        event(f"first message whole: {first_is_whole(answer)}")
         event(f"memory message: {answer.cached_tokens > 0}")
         event(f"more than 10k tokens: {answer.raw_tokens >= pack.THRESHOLD}")
         assert problems == []
