@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
+from itertools import count
 
 import msgspec
 
@@ -30,6 +31,8 @@ log = logging.getLogger("memtree")
 DAY = 86_400.0
 # Seconds for stage 1 where the history fits the model without a tree, so that nobody must wait
 BUILD_PATIENCE = 20.0
+LONG_PATIENCE = 600.0  # where nobody waits for it
+MAX_GENERATIONS = 10_000  # tenants whose deletions are remembered
 PASSED_KEPT = 20_000  # addresses of histories that went whole, some 200 bytes each
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
 
@@ -101,8 +104,9 @@ class Indexing:
         self._nodes = NodeShelf()
         self._corpora = Shelf()
         self._generations: dict[str, int] = {}
+        self._deletions = count(1)
         self._passed: OrderedDict[bytes, str] = OrderedDict()  # address -> tenant
-        self._background: set[asyncio.Task[Known]] = set()
+        self._background: dict[tuple[str, bytes], asyncio.Task[Known]] = {}
 
     async def prepare(
         self, posted: History, days: int, generation: int, patience: float = BUILD_PATIENCE
@@ -129,16 +133,24 @@ class Indexing:
         self.drop_forgotten(posted.tenant, generation)
         return known
 
-    def prepare_later(self, posted: History, days: int, generation: int) -> None:
-        """The same in the background."""
-        task = asyncio.create_task(self.prepare(posted, days, generation))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+    def prepare_later(
+        self, posted: History, days: int, generation: int, patience: float = BUILD_PATIENCE
+    ) -> None:
+        """The same in the background; of one conversation at most once at a time."""
+        name = (posted.tenant, posted.addresses[1])
+        if name in self._background:
+            return
+        task = asyncio.create_task(self.prepare(posted, days, generation, patience))
+        self._background[name] = task
+        task.add_done_callback(lambda _: self._background.pop(name, None))
 
     async def close(self) -> None:
-        """Let what goes on in the background come to its end."""
+        """Let what goes on in the background come to its end, unless that is far away."""
         if self._background:
-            await asyncio.gather(*self._background, return_exceptions=True)
+            _, late = await asyncio.wait(self._background.values(), timeout=BUILD_PATIENCE)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     def passed(self, posted: History) -> None:
         """Remember that a history went whole."""
@@ -166,7 +178,9 @@ class Indexing:
         return self._generations.get(tenant, 0)
 
     def forget(self, tenant: str) -> None:
-        self._generations[tenant] = self.generation(tenant) + 1
+        self._generations[tenant] = next(self._deletions)
+        if len(self._generations) > MAX_GENERATIONS:  # the oldest: no request is that old
+            del self._generations[next(iter(self._generations))]
         self.drop(tenant)
 
     def drop(self, tenant: str) -> None:
@@ -216,6 +230,8 @@ class Indexing:
                 grown = await self._builder.grow(_tail(posted, known), size)
         except TimeoutError:
             known.trouble = "indexing"
+            if patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
+                self.prepare_later(posted, days, generation, LONG_PATIENCE)
             return
         except Unavailable as error:
             log.warning("build.failed code=%s", error.code)

@@ -160,15 +160,13 @@ class Chat:
         self._waits.enter(exchange.tenant.id)
         exchange.early = True
 
-        async def reply() -> Replied:
-            try:
-                body = await memory
-            finally:
-                memory.cancel()
-                self._waits.leave(exchange.tenant.id)
-            return await self._answer(exchange, body)
+        # Its place is free as soon as memory is done or given up: streams are not counted.
+        memory.add_done_callback(lambda _: self._waits.leave(exchange.tenant.id))
 
-        return Waiting(reply, form, self._pace.beat)
+        async def reply() -> Replied:
+            return await self._answer(exchange, await memory)
+
+        return Waiting(reply, form, self._pace.beat, memory.cancel)
 
     # -- the upstream ------------------------------------------------------------------------
 

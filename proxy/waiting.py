@@ -102,10 +102,18 @@ class Waiting(Response):
     """Status 200 at once, signs of life until `reply` is there, then its body.
 
     `reply` asks for an answer without content-encoding, and is cancelled when the client goes.
+    `ended`: called when it has ended, however.
     """
 
-    def __init__(self, reply: Callable[[], Awaitable[Replied]], form: Form, beat: float) -> None:
+    def __init__(
+        self,
+        reply: Callable[[], Awaitable[Replied]],
+        form: Form,
+        beat: float,
+        ended: Callable[[], object],
+    ) -> None:
         self._reply = reply
+        self._ended = ended
         self._form = form
         self._beat = beat
         self.background = None
@@ -128,6 +136,7 @@ class Waiting(Response):
                 await send(_piece(piece))
         finally:
             work.cancel()
+            self._ended()
             await asyncio.gather(work, return_exceptions=True)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

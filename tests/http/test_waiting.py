@@ -282,3 +282,18 @@ async def test_after_the_longest_wait_older_rounds_decay(base: str, upstream: Fa
 def test_patience(streams: bool, timeout: str | None, changes: dict[str, Any], wanted: float):
     headers = {} if timeout is None else {"x-stainless-read-timeout": timeout}
     assert patience(streams, headers, Settings(**changes)) == wanted
+
+
+def test_a_place_is_free_again_while_the_answer_still_streams(base: str, upstream: FakeUpstream):
+    upstream.mode = "slow_sse"
+    with proxy(base, Paused(0.2), max_waits=1) as address, ticking(address), ticking(address):
+        assert len(upstream.seen) == 2
+
+
+@contextmanager
+def ticking(address: str) -> Iterator[None]:
+    """A stream that has begun and goes on."""
+    with httpx.stream("POST", address + CHAT, json=turn(9, stream=True), headers=ON) as answer:
+        assert answer.status_code == 200
+        assert any(b"tick" in piece for piece in answer.iter_raw())
+        yield

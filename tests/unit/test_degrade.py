@@ -200,3 +200,13 @@ async def test_a_side_request_goes_whole_where_it_fits_and_leaves_nothing(mode: 
     assert (await store.stats()).nodes == 0
     packed = await memory(store).compress(replace(ask, window=11_000))
     assert packed.changed
+
+
+async def test_a_tree_that_comes_too_late_for_one_request_is_kept_for_the_next() -> None:
+    store = open_store("memory:")
+    used = memory(store, SlowBuilder(0.3))
+    ask = Ask("t", posted(), target=4_000, window=11_000, patience=0.05)
+    assert (await used.compress(ask)).state == "degraded:indexing"
+    assert (await store.stats()).leaves == 0
+    await used.close()
+    assert (await store.stats()).leaves > 0
