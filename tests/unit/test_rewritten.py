@@ -15,7 +15,7 @@ import pytest
 from indexer.build import StageOne
 from indexer.inprocess import InProcessQueue
 from memtree import tokens
-from memtree.answer import Answer
+from memtree.answer import BELOW_THRESHOLD, PASSED, Answer
 from memtree.compress import Memory
 from memtree.errors import NotFound
 from memtree.facts import FactsMemory
@@ -387,3 +387,27 @@ async def test_files_that_move(desk: Desk) -> None:
         assert answer.state in ("packed", "provisional")
         told = [*told, user(f"Question {turn}?"), assistant(f"Answer {turn}.")]
     assert len(desk.embedder.embedded) == len(set(desk.embedder.embedded))
+
+
+async def test_where_only_such_a_message_was_sent_as_it_is(desk: Desk) -> None:
+    """All before it is in the memory message: nothing could follow the cut in a shorter history."""
+    long = "many words of all kinds about the summer " * 200
+    posted = [one for n in range(5) for one in (user(f"{n} {long}"), assistant(f"{n} {long}"))]
+    for turn in range(3):
+        last = await desk.ask([*posted, user(f"Rules of turn {turn}. What then?")], target=1_000)
+        assert last.epoch
+        alone = await desk.ask(posted, target=1_000)
+        assert alone.messages[-1] == Message.of(posted[-1]).raw
+        posted = [*posted, user("What then?"), assistant(f"{turn} {long}")]
+
+
+async def test_another_process_knows_from_the_store_what_went_whole(desk: Desk) -> None:
+    posted = chat(139, 3, words=60)
+    assert (await desk.ask(posted, mode="auto")).state == BELOW_THRESHOLD
+    posted = [*posted, *chat(20, 4, words=60)[1:], user("What then?")]
+    assert (await desk.ask(posted, mode="auto")).state == PASSED
+    other = Desk(desk.store)
+    posted = [*posted, assistant("This."), user("And then?")]
+    answer = await other.memory.compress(an_ask(posted, mode="auto", target=TARGET))
+    await other.memory.close()
+    assert answer.state == PASSED
