@@ -18,10 +18,10 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
-from memtree import history, tokens
+from memtree import history
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.message import Message, Volatile, price, read_messages
+from memtree.message import Message, Volatile, read_messages
 from proxy import warming
 from proxy.imports import js, recognise
 from proxy.imports.conversation import Conversation
@@ -95,15 +95,14 @@ def _survey(options: argparse.Namespace, console: Console, troubles: list[str]) 
 
 def _entry(place: AnyPlace, found: Conversation) -> Entry:
     messages = _messages(found)
-    size = sum(price(one, tokens.count) for one in messages)
+    read = history.read("", messages, Volatile())
+    size = read.tokens + read.system_tokens
     return Entry(place, replace(found, messages=()), len(messages), size)
 
 
 def _messages(found: Conversation) -> tuple[Message, ...]:
     """The messages as the routes would read them; raises `BadRequest` where they would not."""
-    messages = read_messages([_raw(one) for one in found.messages], f"{found.id}: messages")
-    history.read("", messages, Volatile())
-    return messages
+    return read_messages([_raw(one) for one in found.messages], f"{found.id}: messages")
 
 
 def _raw(fields: dict[str, object]) -> bytes:

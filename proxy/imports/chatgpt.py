@@ -74,7 +74,11 @@ def _newest(nodes: Fields) -> str | None:
     while at is not None and at not in met:
         met.add(at)
         children = fields(nodes.get(at)).get("children")
-        known = [one for one in children if one in nodes] if isinstance(children, list) else []
+        known = (
+            [text(one) for one in children if text(one) in nodes]
+            if isinstance(children, list)
+            else []
+        )
         if not known:
             return at
         at = known[-1]
@@ -85,7 +89,7 @@ def _messages(stored: Fields) -> list[Fields]:
     role = fields(stored.get("author")).get("role")
     content, notes = fields(stored.get("content")), fields(stored.get("metadata"))
     hidden = notes.get("is_visually_hidden_from_conversation") is True or stored.get("weight") == 0
-    if hidden or content.get("content_type") in _UNSEEN:
+    if hidden or text(content.get("content_type")) in _UNSEEN:
         return []
     if role == "tool":
         return [{"role": "tool", "content": _text(content, notes)}]

@@ -8,6 +8,7 @@ requests by `JSON.stringify`, and an address is a hash of the very characters.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -19,6 +20,7 @@ _BLANKS = (
 )
 _MAX_SAFE = 2**53
 _MAX_INDEX = 2**32 - 2
+_INDEX_DIGITS = 10
 
 
 def trim(text: str) -> str:
@@ -32,7 +34,7 @@ def stringify(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     if isinstance(value, int | float):
-        return _number(float(value)) if abs(value) > _MAX_SAFE else _small(value)
+        return _small(value) if abs(value) <= _MAX_SAFE else _number(_double(value))
     if isinstance(value, list):
         return f"[{','.join(stringify(one) for one in value)}]"
     pairs = (
@@ -106,7 +108,16 @@ def _ordered(fields: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _is_index(key: str) -> bool:
-    return key.isdecimal() and key.isascii() and str(int(key)) == key and int(key) <= _MAX_INDEX
+    if not (len(key) <= _INDEX_DIGITS and key.isascii() and key.isdecimal()):
+        return False
+    return str(int(key)) == key and int(key) <= _MAX_INDEX
+
+
+def _double(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _small(value: float) -> str:
@@ -115,7 +126,7 @@ def _small(value: float) -> str:
 
 def _number(value: float) -> str:
     """`Number::toString` (ECMA-262 6.1.6.1.20): the shortest digits, as Python finds them too."""
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         return "null"
     if value == 0:
         return "0"

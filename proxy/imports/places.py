@@ -36,10 +36,15 @@ Trouble = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A file on disk, or `-` for standard input."""
+    """A file on disk. `held`: what came out of one that can be read but once, such as a pipe."""
 
     path: Path
     name: str
+    held: bytes | None = None
+
+    @property
+    def origin(self) -> str:
+        return str(self.path.absolute())
 
     @property
     def id(self) -> str:
@@ -51,7 +56,8 @@ class FilePlace:
         return self.path.name.removesuffix(".jsonl").removesuffix(".json").removesuffix(".messages")
 
     def load(self) -> Parsed:
-        return parse(_bytes(self.path, self.name), self.name)
+        data = _bytes(self.path, self.name) if self.held is None else self.held
+        return parse(data, self.name)
 
     def beside(self, name: str) -> Any:
         path = self.path.parent / name
@@ -71,6 +77,10 @@ class ZipPlace:
     @property
     def name(self) -> str:
         return f"{self.path}:{self.member}"
+
+    @property
+    def origin(self) -> str:
+        return f"{self.path.absolute()}:{self.member}"
 
     @property
     def id(self) -> str:
@@ -118,6 +128,10 @@ class SessionPlace:
         return f"{self.path}:{self.id}"
 
     @property
+    def origin(self) -> str:
+        return str(self.path.absolute())
+
+    @property
     def title(self) -> str:
         return self.id
 
@@ -138,11 +152,14 @@ def places(given: str, trouble: Trouble) -> list[AnyPlace]:
     """
     path = Path(given)
     if given == "-":
-        return [FilePlace(path, "standard input")]
+        name = "standard input"
+        return [FilePlace(path, name, _bounded(sys.stdin.buffer.read(MAX_BYTES + 1), name))]
     try:
         mode = path.stat().st_mode
         if not stat.S_ISDIR(mode):
-            return _of_file(path, stat.S_ISREG(mode))
+            if stat.S_ISREG(mode):
+                return _of_file(path)
+            return [FilePlace(path, given, _bytes(path, given))]
         os.scandir(path).close()
     except OSError as error:
         _unreadable(given, error)
@@ -154,7 +171,7 @@ def places(given: str, trouble: Trouble) -> list[AnyPlace]:
 
 def _tried(path: Path, trouble: Trouble) -> list[AnyPlace]:
     try:
-        return _of_file(path, True)
+        return _of_file(path)
     except NoConversation:
         return []
     except BadRequest as error:
@@ -164,14 +181,13 @@ def _tried(path: Path, trouble: Trouble) -> list[AnyPlace]:
     return []
 
 
-def _of_file(path: Path, regular: bool) -> list[AnyPlace]:
-    if regular:
-        with path.open("rb") as file:
-            head = file.read(16)
-        if head == _SQLITE:
-            return [SessionPlace(path, id_) for id_ in _sessions(path)]
-        if head[:4] == b"PK\x03\x04":
-            return _of_zip(path)
+def _of_file(path: Path) -> list[AnyPlace]:
+    with path.open("rb") as file:
+        head = file.read(16)
+    if head == _SQLITE:
+        return [SessionPlace(path, id_) for id_ in _sessions(path)]
+    if head[:4] == b"PK\x03\x04":
+        return _of_zip(path)
     return [FilePlace(path, str(path))]
 
 
@@ -215,11 +231,8 @@ def _may_hold(name: str) -> bool:
 
 def _bytes(path: Path, name: str) -> bytes:
     try:
-        if name == "standard input":
-            data = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            with path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         _unreadable(name, error)
     return _bounded(data, name)

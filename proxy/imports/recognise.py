@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from memtree.errors import BadRequest
 from proxy.imports import chatgpt, claude_code, cline_cli, opencode, sillytavern, tasks
-from proxy.imports.conversation import Conversation, Fields, fields
+from proxy.imports.conversation import Conversation, Fields, fields, text
 
 FORMATS = ("chatgpt", "cline", "roo", "kilo", "opencode", "sillytavern", "claude-code")
 KILO_BASE = "kilo.db"
@@ -19,11 +19,13 @@ _EXPORT_KINDS = frozenset({"user", "assistant", "summary", "system"})
 
 
 class Place(Protocol):
-    """A file somewhere. `name`: as shown to people. `id`: what names its conversation where the
-    file itself does not. `title`: its name without folder and ending."""
+    """A file somewhere. `name`: as shown to people. `origin`: its full path. `id`: what names its
+    conversation where the file itself does not. `title`: its name without folder and ending."""
 
     @property
     def name(self) -> str: ...
+    @property
+    def origin(self) -> str: ...
     @property
     def id(self) -> str: ...
     @property
@@ -57,7 +59,7 @@ def conversations(
     Raises `NoConversation` for a format that we do not know, `BadRequest` for a broken file.
     """
     parsed = place.load()
-    format_ = format_ or recognised(parsed, place.name)
+    format_ = format_ or recognised(parsed, place.name, place.origin)
     try:
         found = list(_read(place, parsed, format_, whole))
     except RecursionError as error:
@@ -106,15 +108,15 @@ def _json(shown: str, name: str, line: int = 0) -> Any:
         raise BadRequest(f"{where}: cannot be read: {error}", param=name) from error
 
 
-def recognised(parsed: Parsed, name: str) -> str:
+def recognised(parsed: Parsed, name: str, origin: str) -> str:
     """One of FORMATS. Raises `NoConversation`."""
     value = parsed.value
     if parsed.lines:
         found = _of_lines(value)
     elif isinstance(value, dict):
-        found = _of_object(value, name)
+        found = _of_object(value, origin)
     else:
-        found = _of_list(value if isinstance(value, list) else [], name)
+        found = _of_list(value if isinstance(value, list) else [], name, origin)
     if found:
         return found
     raise NoConversation(
@@ -128,34 +130,34 @@ def _of_lines(lines: Iterable[Fields]) -> str | None:
     for one in lines:
         if "mes" in one or "chat_metadata" in one:
             return "sillytavern"
-        if one.get("type") in _EXPORT_KINDS and one.keys() & {"uuid", "leafUuid"}:
+        if text(one.get("type")) in _EXPORT_KINDS and one.keys() & {"uuid", "leafUuid"}:
             return "claude-code"
     return None
 
 
-def _of_object(value: Fields, name: str) -> str | None:
+def _of_object(value: Fields, origin: str) -> str | None:
     if isinstance(value.get("mapping"), dict):
         return "chatgpt"
     if not isinstance(value.get("messages"), list):
         return None
     if isinstance(value.get("info"), dict):
-        return "kilo" if KILO_BASE in name else "opencode"
+        return "kilo" if KILO_BASE in origin else "opencode"
     if value.get("version") == 2 and "sessionId" not in value:
         return "roo"
     return "cline" if "sessionId" in value or "agent" in value else None
 
 
-def _of_list(value: list[Any], name: str) -> str | None:
+def _of_list(value: list[Any], name: str, origin: str) -> str | None:
     items = [fields(one) for one in value]
     if any(isinstance(one.get("mapping"), dict) for one in items):
         return "chatgpt"
     blocks = {
-        fields(block).get("type")
+        text(fields(block).get("type"))
         for one in items
         for block in (one["content"] if isinstance(one.get("content"), list) else ())
     }
     if name.endswith(tasks.HISTORY) or (_BLOCKS & blocks and any("role" in one for one in items)):
-        return tasks.owner(name, items)
+        return tasks.owner(origin, items)
     if items and all("role" in one for one in items):
         raise NoConversation(
             f"{name}: is a list of messages already: index, tree and compress take it as it is",

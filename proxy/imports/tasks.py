@@ -13,7 +13,16 @@ from typing import Any
 
 from memtree.errors import BadRequest
 from proxy.imports import blocks, js
-from proxy.imports.conversation import Conversation, Fields, fields, listed, moment, objects, titled
+from proxy.imports.conversation import (
+    Conversation,
+    Fields,
+    fields,
+    listed,
+    moment,
+    objects,
+    text,
+    titled,
+)
 from proxy.imports.pairing import paired
 
 HISTORY = "api_conversation_history.json"
@@ -23,27 +32,34 @@ FLAVOURS = {"cline": blocks.CLINE, "roo": blocks.ROO, "kilo": blocks.KILO}
 
 CLINE_LOST = "result missing"  # ContextManager.ensureToolResultsFollowToolUse
 ROO_LOST = "Task was interrupted before this tool call could be completed."  # Task.ts, on resuming
+_FOLDERS = (
+    ("saoudrizwan.claude-dev", "cline"),
+    ("kilocode", "kilo"),
+    ("kilo-code", "kilo"),
+    ("rooveterinaryinc", "roo"),
+    ("roo-cline", "roo"),
+    ("roo-code", "roo"),
+)
 _ROO_NOTES = frozenset({"isSummary", "condenseParent", "truncationParent", "isTruncationMarker"})
 
 Beside = Callable[[str], Any]
 
 
-def owner(name: str, messages: Sequence[Fields]) -> str:
-    """Whose task it is: told by the extension's folder, else by the notes on the messages."""
-    for word, found in (("claude-dev", "cline"), ("kilo", "kilo"), ("roo", "roo")):
-        if word in name.lower():
+def owner(origin: str, messages: Sequence[Fields]) -> str:
+    """Whose task it is: told by the extension's folder in the path, else by the notes on the
+    messages."""
+    for word, found in _FOLDERS:
+        if word in origin.lower():
             return found
     if any("modelInfo" in one for one in messages):
         return "cline"
     return "roo" if any(_ROO_NOTES & one.keys() for one in messages) else "cline"
 
 
-def read(
-    name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: str | None = None
-) -> Conversation:
-    """`beside`: the parsed file of a name in the same folder, None where there is none."""
+def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: str) -> Conversation:
+    """`beside`: the parsed file of a name in the same folder, None where there is none. `format_`:
+    a name in FLAVOURS."""
     messages = _stored(data, name)
-    format_ = format_ or owner(name, messages)
     kept = messages if whole else _next(messages, format_, beside)
     dropped = len(messages) - len(kept)
     if format_ != "cline":
@@ -121,20 +137,22 @@ def _effective(messages: list[Fields]) -> list[Fields]:
     summaries = [at for at, one in enumerate(messages) if one.get("isSummary") is True]
     if summaries:
         messages = _answering(messages[summaries[-1] :])
-    condensed = {one.get("condenseId") for one in messages if one.get("isSummary")} - {None}
-    cut = {one.get("truncationId") for one in messages if one.get("isTruncationMarker")} - {None}
+    condensed = {text(one.get("condenseId")) for one in messages if one.get("isSummary")} - {""}
+    cut = {text(one.get("truncationId")) for one in messages if one.get("isTruncationMarker")} - {
+        ""
+    }
     return [
         one
         for one in messages
-        if one.get("truncationParent") not in cut
-        and (summaries or one.get("condenseParent") not in condensed)
+        if text(one.get("truncationParent")) not in cut
+        and (summaries or text(one.get("condenseParent")) not in condensed)
     ]
 
 
 def _answering(messages: list[Fields]) -> list[Fields]:
     """Without results of calls that a summary has taken the place of."""
     known = {
-        block.get("id")
+        text(block.get("id"))
         for one in messages
         if one.get("role") == "assistant"
         for block in listed(one.get("content"))
@@ -147,7 +165,7 @@ def _answering(messages: list[Fields]) -> list[Fields]:
             content = [
                 block
                 for block in listed(content)
-                if block.get("type") != "tool_result" or block.get("tool_use_id") in known
+                if block.get("type") != "tool_result" or text(block.get("tool_use_id")) in known
             ]
             if not content:
                 continue

@@ -38,11 +38,9 @@ def addresses(messages: Any) -> tuple[bytes, ...]:
     return history.read("tenant", read, Volatile()).addresses
 
 
-def task(
-    data: Any, format_: str | None = None, whole: bool = False, name: str = "x", **files: Any
-) -> Any:
+def task(data: Any, format_: str, whole: bool = False, **files: Any) -> Any:
     beside = {"ui_messages.json": files.get("shown"), "context_history.json": files.get("edits")}
-    return tasks.read(name, data, "1795258067045", whole, beside.get, format_)
+    return tasks.read("x", data, "1795258067045", whole, beside.get, format_)
 
 
 def called(content: str | None, *calls: tuple[str, str, str], **more: Any) -> Fields:
@@ -132,18 +130,18 @@ def test_the_three_are_not_told_apart_in_vain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "notes", "format_"),
+    ("origin", "notes", "format_"),
     [
         ("/g/saoudrizwan.claude-dev/tasks/1/api_conversation_history.json", {}, "cline"),
         ("/g/rooveterinaryinc.roo-cline/tasks/1/api_conversation_history.json", {}, "roo"),
         ("/g/kilocode.kilo-code/tasks/1/api_conversation_history.json", {}, "kilo"),
         ("/copy/1/api_conversation_history.json", {"condenseParent": "x"}, "roo"),
         ("/copy/1/api_conversation_history.json", {"modelInfo": {}}, "cline"),
-        ("/copy/1/api_conversation_history.json", {}, "cline"),
+        ("/root/kilo/1/api_conversation_history.json", {}, "cline"),
     ],
 )
-def test_whose_task_it_is(name: str, notes: Fields, format_: str) -> None:
-    assert task([user("x", **notes)], name=name).format == format_
+def test_whose_task_it_is(origin: str, notes: Fields, format_: str) -> None:
+    assert tasks.owner(origin, [user("x", **notes)]) == format_
 
 
 def test_cline_sends_what_it_has_not_cut_with_its_latest_texts() -> None:
@@ -371,7 +369,7 @@ def test_kilo_adds_a_part_whose_tag_is_not_hashed() -> None:
 
 
 def test_opencode_sends_from_its_summary_on_and_the_rounds_it_kept() -> None:
-    summary = {"summary": True, "finish": "stop", "parentID": "u3"}
+    summary: Fields = {"summary": True, "finish": "stop", "parentID": "u3"}
     stored = [
         opencode_message("u1", "user", "one"),
         opencode_message("a1", "assistant", "first"),
