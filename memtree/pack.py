@@ -116,7 +116,7 @@ def decide(
         beside = _beside(history, limits, cut, head)
         memory = target - recent - beside
         if memory < 2 * WRAPPER and not limits.hard:
-            memory = min(int(SOFT_MEMORY_SHARE * target), room - recent - beside)
+            memory = min(int(SOFT_MEMORY_SHARE * target), room - recent) - beside
         if memory >= 2 * WRAPPER and cut:
             return Packed(cut, recent, memory, head, beside)
     return Packed(cut, recent, 0)
