@@ -124,4 +124,5 @@ def create_app(services: Services) -> Starlette:
         ],
     )
     app.router.redirect_slashes = False
+    app.router.default = Handler(errors.not_found)  # a target that is no path: `*`
     return app

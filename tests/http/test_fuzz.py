@@ -271,6 +271,16 @@ def test_any_path_and_method(world: World):
     run()
 
 
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [(b"/%0d%0a/v1", 200), (b"/models/a%0Ab", 200), (b"*", 404), (b"/context_memory/a%0ab", 404),
+     (b"/context_memory%2fdelete", 400), (b"/context_memory/delete%2f", 404), (b"//", 200)],
+)  # fmt: skip
+def test_targets_that_are_hard_to_read(target: bytes, status: int, world: World):
+    answer = world.send("POST", target, b"{}")
+    assert (answer.status, bool(answer.relayed)) == (status, status == 200), answer
+
+
 # -- without an upstream ---------------------------------------------------------------------
 
 
