@@ -73,9 +73,8 @@ def build(settings: Settings) -> Json:
 
 
 def _server(prefix: str) -> Json:
-    if prefix == "/v1":
-        return {"url": prefix, "description": "What OpenAI clients take as their base URL."}
-    return {"url": prefix or "/", "description": "The same routes."}
+    described = {"": "The root.", "/v1": "What OpenAI clients take as their base URL."}
+    return {"url": prefix or "/", "description": described.get(prefix, "The same routes.")}
 
 
 def _operation(
@@ -116,7 +115,9 @@ def _chat(settings: Settings) -> dict[str, Json]:
         "headers": headers.of_answer(),
     }
     answer = {
-        "description": "The upstream's answer as it came; server-sent events with `stream`.",
+        "description": "The upstream's answer as it came; server-sent events with `stream`. A "
+        "streamed answer that has to wait for memory begins with comments, and what fails after "
+        'that is an event `{"error": ...}` followed by `[DONE]`.',
         "headers": headers.of_answer(),
         "content": {
             **content(told({}, "As the upstream made it: usually a `chat.completion`.")),
