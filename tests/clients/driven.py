@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +226,13 @@ CLINE = Agent(
         write=lambda path, text: Call("editor", {"path": path, "new_text": text}),
     ),
     {"CLINE_TELEMETRY_DISABLED": "1"},
+)
+
+# Its own compaction, by its own estimate of the size: about 290 KB.
+CLINE_COMPACTING = replace(
+    CLINE,
+    name="cline, compacting",
+    start=tuple(flag for flag in CLINE_FLAGS if flag not in ("--compaction", "off")),
 )
 
 # ---------------------------------------------------------------- pi

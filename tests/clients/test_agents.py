@@ -19,11 +19,13 @@ from tests.clients.driven import Agent, Seat
 from tests.clients.rig import Rig, Verdict, rigged
 from tests.project import DONE, SUMMARY, TASK
 from tests.scripted import Cut, Fail, Say, Step
+from tests.tap import NUMBER
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
 
 TARGET = 8_000
 FIRST, LATER = range(24), range(24, 34)
+COMPACTED = range(60)  # so many parts that Cline compacts its history once
 SIZE = 10_000  # characters of a part: no agent cuts a result of this length
 MORE = "Read the parts that came after, too, and write the summary anew. Which limit has part 3?"
 MORE_DONE = "The later parts are read as well."
@@ -38,9 +40,10 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
 
 @pytest.fixture
 def seat(tmp_path: Path, rig: Rig, request: pytest.FixtureRequest) -> Seat:
-    made = Seat(tmp_path / "home", tmp_path / "project", rig.url, f"key-{request.node.name}")
+    key = request.node.name.replace(" ", "")
+    made = Seat(tmp_path / "home", tmp_path / "project", rig.url, f"key-{key}")
     made.home.mkdir()
-    for name, text in project.files(len(FIRST) + len(LATER), SIZE).items():
+    for name, text in project.files(len(COMPACTED), SIZE).items():
         path = made.project / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
@@ -70,14 +73,30 @@ def test_long_task(rig: Rig, seat: Seat, agent: Agent) -> None:
         seat.key, troubled([*project.work(agent.tools, FIRST, root)]), tools_only=True
     )
     first = agent.run(seat, TASK)
-    _written(seat, FIRST, first, script.at)
+    _written(seat, FIRST, first, DONE, script.at)
     if agent.go_on:
         rig.script(seat.key, [*project.work(agent.tools, LATER, root, done=MORE_DONE)])
         second = agent.run(seat, MORE, again=True)
-        _written(seat, LATER, second, script.at)
+        _written(seat, LATER, second, MORE_DONE, script.at)
     verdict = rig.check(seat.key, target=TARGET)
     report(agent.name, rig, verdict)
     assert len(verdict.epochs) >= FOLDS, verdict.epochs
+
+
+def test_own_compaction(rig: Rig, seat: Seat) -> None:
+    """Where it is left on, Cline has its history summarised and goes on with the summary: that
+    request goes as it is, what comes after begins a new chain, and the task comes to its end."""
+    agent = driven.CLINE_COMPACTING
+    agent.sit(seat)
+    steps: list[Step] = [*project.work(agent.tools, COMPACTED, f"{seat.project}/")]
+    script = rig.script(seat.key, steps, tools_only=True)
+    _written(seat, COMPACTED, agent.run(seat, TASK), DONE, script.at)
+    verdict = rig.check(seat.key, target=TARGET)
+    report(agent.name, rig, verdict)
+    bodies = {one.number: one.body for one in rig.tap.of(seat.key)}
+    sides = [seen for seen in script.seen if not seen.body.get("tools")]
+    assert sides, "nothing was compacted: the session is too short"
+    assert all(seen.body == bodies[int(seen.headers[NUMBER])] for seen in sides)
 
 
 def test_aider(rig: Rig, seat: Seat) -> None:
@@ -110,13 +129,16 @@ def _edit(name: str, text: str) -> str:
     return f"I write it.\n\n{name}\n```\n{text}```\n"
 
 
-def _written(seat: Seat, parts: range, run: subprocess.CompletedProcess[str], at: int) -> None:
+def _written(
+    seat: Seat, parts: range, run: subprocess.CompletedProcess[str], done: str, at: int
+) -> None:
+    """The task is done: the file on disk, and the last word in what the agent printed."""
     tail = f"exit code {run.returncode} at step {at}:\n{run.stdout[-3000:]}"
     assert run.returncode == 0, tail
     path = seat.project / SUMMARY
     assert path.exists(), tail
     assert path.read_text("utf-8").strip() == project.summary(parts).strip(), tail
-    assert (DONE if parts is FIRST else MORE_DONE) in run.stdout, tail
+    assert done in run.stdout, tail
 
 
 def report(name: str, rig: Rig, verdict: Verdict) -> None:
