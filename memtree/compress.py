@@ -82,7 +82,7 @@ class Memory:
             raise ContextOverflow(decision.limit, decision.tokens)
         if isinstance(decision, pack.Pass):
             self._indexing.passed(posted)
-            if posted.tokens >= pack.THRESHOLD:  # it will need its tree soon
+            if posted.tokens >= pack.THRESHOLD and not ask.whole:  # it will need its tree soon
                 self._indexing.prepare_later(posted, ask.expiration_days, generation)
             return passed(posted, ask)
         fits = posted.tokens <= limits.prompt - fixed and not ask.hard
