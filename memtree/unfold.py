@@ -149,17 +149,18 @@ def _pins(
             left -= tokens + LABEL
             pins.append(Chosen(span, tokens, "rule", -1))
     room = budget - WRAPPER - sum(one.tokens + LABEL for one in pins)
-    asked = _ask(history, head, cut, min(room, int(split.ask * budget)), count)
-    if not asked:
+    ask = _asked(history, cut)
+    if ask is None:
         return pins
+    asked = _ask(history, ask, min(room, int(split.ask * budget)), count) if ask >= head else []
     room -= sum(one.tokens + LABEL for one in asked)
-    return [*pins, *asked, *_trail(history, asked[0], cut, min(room, int(split.trail * budget)))]
+    return [*pins, *asked, *_trail(history, ask, cut, min(room, int(split.trail * budget)))]
 
 
-def _trail(history: History, asked: Chosen, cut: int, room: int) -> Iterator[Chosen]:
+def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[Chosen]:
     """What the assistant said and called last in the cut part of a tool loop, newest first: the
     loop goes on where it was, and names the files and commands that it was at."""
-    for index in range(cut - 1, max(asked.span.message, cut - TRAIL_REACH), -1):
+    for index in range(cut - 1, max(ask, cut - TRAIL_REACH), -1):
         fact = history.facts[index]
         if fact.role == "assistant" and fact.tokens + LABEL <= room:
             room -= fact.tokens + LABEL
@@ -175,13 +176,16 @@ def _rules(corpus: Corpus, head: int, cut: int) -> Iterator[Span]:
                 yield Span(place.first + message, start, end)
 
 
-def _ask(history: History, head: int, cut: int, room: int, count: Count) -> list[Chosen]:
+def _asked(history: History, cut: int) -> int | None:
     """The user message that the recent rounds work for, where it lies before the cut."""
-    recent = range(cut, len(history))
-    if any(history.facts[index].role == "user" for index in recent):
-        return []
-    ask = next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
-    if ask is None or ask < head or room <= 0:
+    if any(fact.role == "user" for fact in history.facts[cut:]):
+        return None
+    return next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
+
+
+def _ask(history: History, ask: int, room: int, count: Count) -> list[Chosen]:
+    """As much of its beginning as there is room for."""
+    if room <= 0:
         return []
     text = history.view(ask).text
     size = count(text)

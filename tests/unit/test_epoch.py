@@ -71,6 +71,8 @@ KEYED = {
     [
         {"limits": Limits(20_001, False, 100_000)},
         {"limits": Limits(20_000, True, 100_000)},
+        {"limits": Limits(20_000, False, 100_000, alternate=True)},
+        {"limits": Limits(20_000, False, 100_000, keep_first=True)},
         {"window": 127_999},
         {"prices": Prices(1.0, 0.1, 3_600.0)},
         {"prices": Prices(1.25, 0.5, 3_600.0)},

@@ -188,6 +188,11 @@ def test_only_what_stands_before_the_cut_is_recalled(past, cut):
     assert any(NEEDLE in piece for piece in past.pieces(spans)) == (cut > 21)
 
 
+def test_what_is_sent_whole_is_not_recalled(past):
+    assert not any(NEEDLE in piece for piece in past.pieces(past.chosen(plan=Plan(76, head=22))))
+    assert any(NEEDLE in piece for piece in past.pieces(past.chosen(plan=Plan(76, head=21))))
+
+
 @pytest.mark.parametrize("where", ["excerpts", "rules", "earlier"])
 def test_what_is_shown_already_is_not_recalled(past, where):
     whole = Span(21, 0, len(past.history.view(21).text))

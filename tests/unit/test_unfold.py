@@ -40,7 +40,7 @@ class Tree:
         lexical = self.corpus.lexicon.scores(terms.terms(query))
         return rank(lexical, None, self.corpus.short(100))
 
-    def unfold(self, query, budget, cut=None):
+    def unfold(self, query, budget, cut=None, head=0, split=ONE_SHOT):
         cut = len(self.history) - 1 if cut is None else cut
         return unfold.unfold(
             self.history,
@@ -51,6 +51,8 @@ class Tree:
             cut,
             budget,
             tokens.count,
+            split,
+            head,
         )
 
     def explained(self, unfolded, query):
@@ -157,6 +159,23 @@ def test_a_long_ask_keeps_its_beginning():
 
 def test_no_ask_is_pinned_where_the_user_speaks_in_the_recent_part(chat):
     assert not [one for one in chat.unfold(QUERY, 2_000).chosen if one.reason == "ask"]
+
+
+def test_what_is_sent_whole_is_neither_pinned_nor_quoted(chat):
+    last = next(at for at in range(len(chat.history)) if RULE in chat.history.view(at).text)
+    found = chat.unfold(f"{RULE} {QUERY}", 4_000, head=last + 1)
+    assert found.plan.head == last + 1
+    assert found.plan.rules == ()
+    assert all(span.message > last for span in found.plan.excerpts)
+
+
+def test_the_trail_of_a_loop_stays_where_its_ask_is_sent_whole():
+    rounds = [m for n in range(30) for m in tool_round(n, code(n, 60))]
+    tree = Tree([user("Please rename frobnicate."), *rounds])
+    cut = len(tree.history) - 4
+    found = tree.unfold("unheard", 4_000, cut, head=1, split=unfold.LASTING)
+    assert "[0 user]" not in found.text
+    assert next(one.span.message for one in found.chosen if one.reason == "trail") == cut - 2
 
 
 @pytest.mark.parametrize("cut", [1, 7, 40, 80])
