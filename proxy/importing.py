@@ -150,7 +150,8 @@ def _list(entries: list[Entry]) -> None:
         date = one.found.date.replace("T", " ").removesuffix("Z") or "-"
         fields = (number, date, one.found.format, f"{one.count} messages", f"{one.tokens} tokens",
                   one.found.title, one.found.id)  # fmt: skip
-        sys.stdout.write("\t".join(map(str, fields)) + "\n")
+        line = "\t".join(" ".join(str(field).split()) for field in fields)
+        sys.stdout.write("".join(c for c in line if c.isprintable() or c == "\t") + "\n")
 
 
 def _read(

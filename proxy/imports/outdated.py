@@ -52,7 +52,8 @@ def reads(messages: Sequence[Fields]) -> Hidden:
     holders: dict[str, str] = {}
     for block, spans in found:
         for span in spans:
-            newest[span.key] = _id(block)
+            if block.get("type") != "file":
+                newest[span.key] = _id(block)
             if span.whole:
                 holders[span.path] = _id(block)
     old: dict[str, frozenset[str]] = {}
@@ -61,7 +62,8 @@ def reads(messages: Sequence[Fields]) -> Hidden:
         keys = frozenset(
             span.key
             for span in spans
-            if holders.get(span.path, _id(block)) != _id(block) or newest[span.key] != _id(block)
+            if holders.get(span.path, _id(block)) != _id(block)
+            or newest.get(span.key, _id(block)) != _id(block)
         )
         if keys and block.get("type") != "file":
             old[_id(block)] = keys

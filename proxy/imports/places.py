@@ -29,7 +29,6 @@ MAX_ENTRIES = 200_000
 SKIPPED = frozenset({".git", "node_modules", "subagents"})
 DATABASES = frozenset({"opencode.db", "kilo.db"})
 _SQLITE = b"SQLite format 3\x00"
-_OLD_HISTORY = "claude_messages.json"
 
 Trouble = Callable[[str], None]
 
@@ -48,7 +47,7 @@ class FilePlace:
 
     @property
     def id(self) -> str:
-        named = self.path.name in (tasks.HISTORY, _OLD_HISTORY)
+        named = self.path.name in (tasks.HISTORY, tasks.OLD_HISTORY)
         return self.path.absolute().parent.name if named else self.title
 
     @property
@@ -223,7 +222,7 @@ def _may_hold(name: str) -> bool:
     if name.endswith(".jsonl"):
         return not name.startswith("agent-")  # what Claude Code's agents did on the side
     return (
-        name in (tasks.HISTORY, _OLD_HISTORY)
+        name in (tasks.HISTORY, tasks.OLD_HISTORY)
         or name.endswith(".messages.json")
         or (name.startswith("conversations") and name.endswith(".json"))
     )

@@ -156,7 +156,9 @@ def _of_list(value: list[Any], name: str, origin: str) -> str | None:
         for one in items
         for block in (one["content"] if isinstance(one.get("content"), list) else ())
     }
-    if name.endswith(tasks.HISTORY) or (_BLOCKS & blocks and any("role" in one for one in items)):
+    if name.endswith((tasks.HISTORY, tasks.OLD_HISTORY)) or (
+        _BLOCKS & blocks and any("role" in one for one in items)
+    ):
         return tasks.owner(origin, items)
     if items and all("role" in one for one in items):
         raise NoConversation(

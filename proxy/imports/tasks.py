@@ -26,6 +26,7 @@ from proxy.imports.conversation import (
 from proxy.imports.pairing import paired
 
 HISTORY = "api_conversation_history.json"
+OLD_HISTORY = "claude_messages.json"
 SHOWN = "ui_messages.json"
 EDITS = "context_history.json"
 FLAVOURS = {"cline": blocks.CLINE, "roo": blocks.ROO, "kilo": blocks.KILO}
