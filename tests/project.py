@@ -59,11 +59,20 @@ def summary(numbers: Sequence[int]) -> str:
 
 
 def work(
-    tools: Tools, numbers: Sequence[int], root: str = "", *, done: str = DONE, quiet: bool = False
+    tools: Tools,
+    numbers: Sequence[int],
+    root: str = "",
+    *,
+    done: str = DONE,
+    quiet: bool = False,
+    anew: bool = False,
 ) -> list[Say]:
     """The steps: parts read in twos and threes, in parallel; commands; a summary written and
-    checked; the last word. `root`: put before each path, with its slash. `quiet`: calls come
-    without text."""
+    checked; the last word.
+
+    `root`: put before each path, with its slash. `quiet`: calls come without text. `anew`: the
+    summary is there already, and read first: some clients write over nothing that was not read.
+    """
     steps: list[Say] = []
     waiting = list(numbers)
     while waiting:
@@ -74,6 +83,8 @@ def work(
         said = f"Next I read part {', '.join(map(str, now))} — ünïcode ✓."
         steps.append(Say("" if quiet else said, reads, "It is the next one."))
     path = root + SUMMARY
+    if anew:
+        steps.append(Say("First the summary that is there.", (tools.read(path),)))
     steps.append(Say("" if quiet else "Now the summary.", (tools.write(path, summary(numbers)),)))
     steps.append(Say("", (tools.run(f"cat {path}"),)))
     return [*steps, Say(done)]

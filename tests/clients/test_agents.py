@@ -75,7 +75,7 @@ def test_long_task(rig: Rig, seat: Seat, agent: Agent) -> None:
     first = agent.run(seat, TASK)
     _written(seat, FIRST, first, DONE, script.at)
     if agent.go_on:
-        rig.script(seat.key, [*project.work(agent.tools, LATER, root, done=MORE_DONE)])
+        rig.script(seat.key, [*project.work(agent.tools, LATER, root, done=MORE_DONE, anew=True)])
         second = agent.run(seat, MORE, again=True)
         _written(seat, LATER, second, MORE_DONE, script.at)
     verdict = rig.check(seat.key, target=TARGET)
