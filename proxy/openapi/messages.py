@@ -18,6 +18,12 @@ _CACHE: Json = {
     "description": "A provider's cache marker; stays where it stands.",
     "examples": [{"type": "ephemeral"}],
 }
+_ARGUMENTS = told(either(STRING, {"type": "object"}, NULL), "JSON, as text; only text is quoted.")
+_NOTHING: Json = {"enum": [None, {}, [], "", 0, False]}
+_CALLS: dict[str, Json] = {
+    "tool_calls": told(either(array(schema("ToolCall")), NULL), "Calls, in order."),
+    "function_call": told(either(schema("Function"), NULL), "The legacy form of one call."),
+}
 
 
 def _role(*names: str) -> Json:
@@ -45,9 +51,9 @@ _ROLES: dict[str, Json] = {
         "What the model answered. Fields that are not listed (`reasoning_content`, "
         "`reasoning_details`, `refusal` ...) stay on messages that are sent whole.",
         _role("assistant"),
+        (),
         name=_NAME,
-        tool_calls=told(either(array(schema("ToolCall")), NULL), "Calls, in order."),
-        function_call=told(either(schema("Function"), NULL), "The legacy form of one call."),
+        **_CALLS,
     ),
     "ToolMessage": _message(
         "The result of a call. It must follow the assistant message that made the call, with "
@@ -102,6 +108,7 @@ _PARTS: dict[str, Json] = {
 SCHEMAS: dict[str, Json] = {
     "Message": {
         "description": "A message of the OpenAI chat API. Fields that are not listed are kept.",
+        "properties": _CALLS,  # they are read wherever they stand
         "oneOf": [schema(name) for name in _ROLES],
         "discriminator": {
             "propertyName": "role",
@@ -127,22 +134,17 @@ SCHEMAS: dict[str, Json] = {
         },
         "anyOf": [
             {"required": ["function"], "properties": {"function": schema("Function")}},
-            {"required": ["custom"], "properties": {"custom": schema("CustomCall")}},
+            {
+                "required": ["custom"],
+                "properties": {"custom": schema("Function"), "function": _NOTHING},
+            },
         ],
     },
-    "Function": thing(
-        {
-            "name": STRING,
-            "arguments": told(
-                either(STRING, {"type": "object"}, NULL), "JSON, as text; only text is quoted."
-            ),
-        },
-        ("name",),
-        description="A function's name and its arguments.",
-    ),
-    "CustomCall": thing(
-        {"name": STRING, "input": either(STRING, NULL)},
-        ("name",),
-        description="A custom tool's name and its input.",
-    ),
+    "Function": {
+        **thing({"name": STRING, "arguments": _ARGUMENTS}, ("name",)),
+        "description": "The name of what is called, and its arguments; `input` where there are "
+        "none, as custom tools have it.",
+        "if": {"not": {"required": ["arguments"]}},
+        "then": {"properties": {"input": _ARGUMENTS}},
+    },
 }

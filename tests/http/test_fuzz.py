@@ -40,7 +40,8 @@ from tests.http.upstream import FakeUpstream
 prepare()
 core.RepresentationPrinter = pretty.RepresentationPrinter  # type: ignore[attr-defined]
 
-pytestmark = pytest.mark.slow
+# A failing body may be large; that it is printed is worth the time.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Generating overly large repr")]
 
 JSON = [(b"content-type", b"application/json")]
 READING = ("/context_memory", "/context_memory/tree", "/context_memory/delete")
@@ -66,7 +67,8 @@ relaxed = settings(
         HealthCheck.large_base_example,
     ]
 )  # fmt: skip
-few = settings(relaxed, max_examples=max(10, settings().max_examples // 3))
+half = settings(relaxed, max_examples=settings().max_examples // 2)
+few = settings(relaxed, max_examples=settings().max_examples // 4)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +121,7 @@ def _latin(value: str | bytes) -> bytes:
 
 @pytest.mark.parametrize("label", OPERATIONS)
 def test_what_the_document_allows_is_answered(label: str, world: World):
-    @relaxed
+    @half
     @given(OPERATIONS[label].as_strategy(generation_mode=GenerationMode.POSITIVE))
     def run(case: Any) -> None:
         if case.headers:
@@ -135,7 +137,7 @@ def test_what_the_document_allows_is_answered(label: str, world: World):
 
 @pytest.mark.parametrize("label", BODIES)
 def test_what_the_document_does_not_allow_is_refused(label: str, world: World):
-    @relaxed
+    @half
     @given(OPERATIONS[label].as_strategy(generation_mode=GenerationMode.NEGATIVE))
     def run(case: Any) -> None:
         with answered(world, case) as answer:
@@ -175,7 +177,7 @@ def relays_what_came(answer: Answer, posted: bytes) -> None:
         assert all(Message(message.raw).role for message in left.messages())
 
 
-@pytest.mark.parametrize("path", [*READING, *CHAT])
+@pytest.mark.parametrize("path", [*READING, CHAT[0]])
 @pytest.mark.parametrize("name", wild.NASTY)
 def test_the_worst_bodies(path: str, name: str, world: World):
     posted = wild.NASTY[name]
@@ -216,7 +218,7 @@ def test_changed_histories_of_a_size_that_is_folded(path: str, world: World):
     run()
 
 
-@pytest.mark.parametrize("path", [*READING, *CHAT])
+@pytest.mark.parametrize("path", [*READING, CHAT[0]])
 @pytest.mark.parametrize("name", wild.ENCODED)
 def test_encodings_that_lie(path: str, name: str, world: World):
     encoding, posted = wild.ENCODED[name]
