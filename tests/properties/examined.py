@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -32,6 +33,7 @@ from tests.properties.strategies import (
     history_text,
     leaf_text,
     leaves_of,
+    prose,
     readable,
     rewritten,
     tail_of,
@@ -331,3 +333,43 @@ async def lasting_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
             problems += [] if 2 <= len(epochs) <= 6 else [f"{len(epochs)} epochs in 8 requests"]
         await asyncio.wait_for(world.settle(), 30)
     return problems
+
+
+async def forms_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
+    """Answers of every form (lines, a first message that stays, cache markers) in two modes, over
+    histories that begin with a card, that hold users in a row, and that move their markers."""
+    problems: list[str] = []
+    words = f"You are Marigold. Always answer in rhyme. {prose(seed, 250)}"
+    card = Message.of({"role": "user", "content": words})
+    made = [card, *conversation(seed, size)]
+    alone = [Message.of({"role": "user", "content": prose(n, 70)}) for n in range(150)]
+    async with a_world() as world:
+        for mode, form in product(("fresh", "stable"), FORMS):
+            for base in (made, [card, *alone]):
+                posted = base
+                for step in range(3):
+                    marked = (
+                        [*posted[:-2], *map(_cached, posted[-2:])] if form["markers"] else posted
+                    )
+                    ask = Ask("t", tuple(marked), target=4_000, hard=True, mode=mode, **form)
+                    answer, found = await examine(world, ask)
+                    problems += found
+                    problems += [] if answer.changed else ["nothing was packed"]
+                    posted = [
+                        *posted,
+                        *Turn("assistant", step, 40).messages(),
+                        Message.of({"role": "user", "content": "Marigold in rhyme, please?"}),
+                    ]
+        await asyncio.wait_for(world.settle(), 30)
+    return problems
+
+
+FORMS: tuple[dict[str, Any], ...] = (
+    {"alternate": True, "keep_first": False, "markers": 0},
+    {"alternate": False, "keep_first": True, "markers": 1},
+    {"alternate": True, "keep_first": True, "markers": 2},
+)
+
+
+def _cached(message: Message) -> Message:
+    return Message.of({**message.fields, "cache_control": {"type": "ephemeral"}})

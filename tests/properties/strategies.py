@@ -281,6 +281,7 @@ MAKERS: dict[str, Callable[[int, int], list[dict[str, object]]]] = {
     "future": _future,
 }
 KINDS = tuple(MAKERS)
+HEAVY = frozenset({"image", "media", "spoken", "pictured"})
 
 turns = st.builds(Turn, st.sampled_from(KINDS), st.integers(0, 9_999), st.integers(1, 300))
 
@@ -292,10 +293,11 @@ def conversation(seed: int, size: int) -> list[Message]:
     left = size
     while left > 0:
         kind = rng.choice(KINDS)
+        if kind in HEAVY and rng.random() < 0.8:  # mostly text: media cost much and say little
+            continue
         turn = Turn(kind, rng.randint(0, 9_999), rng.choice((5, 40, 120, 300)))
         made += turn.messages()
-        heavy = {"image": 1_500, "media": 1_500, "spoken": 1_500, "long": 8 * turn.size}
-        left -= heavy.get(kind, turn.size)
+        left -= 1_500 if kind in HEAVY else 8 * turn.size if kind == "long" else turn.size
     return made
 
 

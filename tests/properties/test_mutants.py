@@ -13,21 +13,24 @@ import pytest
 
 from memtree import (
     address,
+    answer,
     build,
     chunk,
     epoch,
     explain,
     history,
     indexing,
+    marker,
     pack,
     plan,
     recall,
+    seek,
     tree,
 )
 from memtree.lasting import Lasting
 from memtree.message import View, Volatile
 from memtree.sending import Request
-from tests.properties.examined import lasting_scenario, scenario
+from tests.properties.examined import forms_scenario, lasting_scenario, scenario
 
 pytestmark = pytest.mark.slow
 
@@ -204,6 +207,49 @@ def the_newest_summaries_are_shown(original):
     return mutant
 
 
+def no_line_is_put_between(original):
+    return lambda posted, cut, head: (False, False)
+
+
+def a_line_stands_anywhere(original):
+    return lambda posted, cut, head: (head > 0, True)
+
+
+def memory_is_not_marked(original):
+    return lambda *args: None
+
+
+def memory_is_always_marked(original):
+    return lambda *args: {"type": "ephemeral"}
+
+
+def the_first_message_is_quoted_as_well(original):
+    return lambda *args: original(*args[:-1], 0)
+
+
+def the_first_message_is_lost(original):
+    return lambda posted, ask, shape: original(posted, ask, shape)[shape.head :]
+
+
+def the_first_message_stands_behind_memory(original):
+    return lambda posted, ask, shape: original(posted, ask, shape)[::-1]
+
+
+def the_first_message_is_not_counted(original):
+    return lambda *args: 0
+
+
+FORM_MUTANTS = [
+    (answer, "lines_at", no_line_is_put_between),
+    (answer, "lines_at", a_line_stands_anywhere),
+    (marker, "of_memory", memory_is_not_marked),
+    (marker, "of_memory", memory_is_always_marked),
+    (seek, "unfold", the_first_message_is_quoted_as_well),
+    (answer, "_remembered", the_first_message_is_lost),
+    (answer, "_remembered", the_first_message_stands_behind_memory),
+    (pack, "_beside", the_first_message_is_not_counted),
+]
+
 LASTING_MUTANTS = [
     (pack, "begin", plans_look_behind_their_cut),
     (recall, "_hidden", blocks_show_what_is_visible),
@@ -240,6 +286,7 @@ MUTANTS = [
 def test_the_core_as_it_is_breaks_no_promise():
     assert asyncio.run(scenario()) == []
     assert asyncio.run(lasting_scenario()) == []
+    assert asyncio.run(forms_scenario()) == []
 
 
 @pytest.mark.parametrize(
@@ -256,3 +303,11 @@ def test_mutants_die(owner, name, make, monkeypatch):
 def test_mutants_of_epochs_die(owner, name, make, monkeypatch):
     monkeypatch.setattr(owner, name, make(getattr(owner, name)))
     assert asyncio.run(lasting_scenario()) != []
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "make"), FORM_MUTANTS, ids=lambda one: getattr(one, "__name__", one)
+)
+def test_mutants_of_forms_die(owner, name, make, monkeypatch):
+    monkeypatch.setattr(owner, name, make(getattr(owner, name)))
+    assert asyncio.run(forms_scenario()) != []
