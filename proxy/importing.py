@@ -79,6 +79,7 @@ def _survey(options: argparse.Namespace, console: Console, troubles: list[str]) 
     for place in shown:
         try:
             read = recognise.conversations(place, options.format, options.whole)
+            entries += [_entry(place, one) for one in read]
         except NoConversation as error:
             if len(found) == 1:
                 raise
@@ -88,8 +89,6 @@ def _survey(options: argparse.Namespace, console: Console, troubles: list[str]) 
             if len(found) == 1:
                 raise
             troubles.append(error.message)
-        else:
-            entries += [_entry(place, one) for one in read]
     return sorted(entries, key=lambda one: one.found.date, reverse=True)
 
 
@@ -159,14 +158,14 @@ def _read(
 ) -> Iterator[tuple[int, Conversation, tuple[Message, ...]]]:
     """The chosen conversations with their messages, one at a time."""
     for _, group in groupby(chosen, key=lambda one: one[1].place.name):
-        wanted = list(group)
-        again = recognise.conversations(wanted[0][1].place, options.format, options.whole)
-        by_id = {one.id: one for one in again}
-        for number, entry in wanted:
-            found = by_id.get(entry.found.id)
-            if found is None:
-                raise BadRequest(f"{entry.place.name}: has changed while it was read")
-            yield number, found, _messages(found)
+        wanted = {entry.found.id: (number, entry.place) for number, entry in group}
+        _, place = next(iter(wanted.values()))
+        for found in recognise.conversations(place, options.format, options.whole):
+            if found.id in wanted:
+                number, _ = wanted.pop(found.id)
+                yield number, found, _messages(found)
+        if wanted:
+            raise BadRequest(f"{place.name}: has changed while it was read")
 
 
 def _write(
