@@ -17,6 +17,7 @@ from memtree.address import DIGEST_BYTES
 from memtree.compress import Ask
 from memtree.config import MODES, Settings
 from memtree.errors import BadRequest
+from memtree.marker import MOST
 from memtree.prices import Prices
 from proxy import prices, windows
 from proxy.wire import Body
@@ -130,7 +131,10 @@ def tools_tokens(body: Body) -> int:
 
 
 def markers(body: Body) -> int:
-    """Cache markers among the tools."""
+    """Cache markers among the tools. One beside the messages lets the provider set its own: then
+    there is no place for another."""
+    if (own := body.fragment("cache_control")) and own != b"null":
+        return MOST
     return sum(_marks(f) for name in ("tools", "functions") if (f := body.fragment(name)))
 
 

@@ -305,6 +305,13 @@ def test_no_fifth_marker():
     assert problems(posted(history), with_marker(history)) != []
 
 
+def test_no_marker_where_the_provider_sets_its_own():
+    history = marked(9)
+    automatic = {"cache_control": {"type": "ephemeral"}}
+    assert problems({**posted(history), **automatic}, {**sent(history=history), **automatic}) == []
+    assert problems({**posted(history), **automatic}, {**with_marker(history), **automatic}) != []
+
+
 def test_a_marker_that_is_dropped_from_a_kept_message():
     after = with_marker(marked(0, 8))
     assert problems(posted(marked(0, 8, 9)), after) != []
