@@ -16,6 +16,7 @@ from memtree.prices import UNKNOWN, Prices
 
 BELOW_THRESHOLD = "below-threshold"
 PASSED = "passed"
+UNHURRIED = 3_600.0  # patience where a person watches a progress bar
 
 
 @dataclass(frozen=True, slots=True)

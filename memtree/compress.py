@@ -118,7 +118,7 @@ class Memory:
         """Index what was posted; the answer has the numbers and no messages."""
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        known = await self._indexing.prepare(posted, ask.expiration_days, generation)
+        known = await self._indexing.prepare(posted, ask.expiration_days, generation, ask.patience)
         answer = replace(passed(posted, ask, known.state), messages=(), sent_tokens=0)
         return known.told(answer)
 

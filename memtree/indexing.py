@@ -23,7 +23,7 @@ from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.history import History
 from memtree.node import Frontier, Node, Place, Summary, after
 from memtree.ports import Batch, Builder, Clock, Embedder, IndexQueue, LeafWork, TreeStore
-from memtree.probe import NEWEST, Covered, covering
+from memtree.probe import NEWEST, Covered, covering, thinned
 from memtree.shelf import NodeShelf, Shelf
 
 log = logging.getLogger("memtree")
@@ -249,7 +249,7 @@ class Indexing:
             return
         batch = Batch(
             grown.nodes,
-            grown.frontiers,
+            thinned(grown.frontiers, len(posted)),
             self._clock.now() + days * DAY,
             posted.addresses[known.prefix] if known.prefix else b"",
         )

@@ -3,11 +3,15 @@
 One read asks for about 64 addresses: the newest ones, and others spread over the history, because
 a branch may leave the known part anywhere and what is known need not reach back without gaps.
 Further reads narrow down between the longest known prefix and the next unknown one.
+
+Not every prefix is stored: a client that drops its oldest message with every request would write a
+row for each message each time. A branch in between makes at most `STRIDE` messages anew, whose
+leaves are stored already.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from memtree.history import History
@@ -15,6 +19,8 @@ from memtree.node import Frontier
 from memtree.ports import TreeStore
 
 NEWEST, SPREAD, STEPS = 32, 16, 3
+STRIDE = 8  # messages; and LEAVES, some 4,000 tokens, where messages are long
+LEAVES = 5
 
 
 class Covered(NamedTuple):
@@ -52,9 +58,9 @@ def first_probes(length: int) -> list[int]:
     spread: set[int] = set(range(max(1, length - NEWEST + 1), length + 1))
     distance = NEWEST
     while distance < length:
-        spread.add(length - distance)
+        spread.add(_stored(length - distance))
         distance *= 2
-    spread.update(length * part // (SPREAD + 1) for part in range(1, SPREAD + 1))
+    spread.update(_stored(length * part // (SPREAD + 1)) for part in range(1, SPREAD + 1))
     return _ordered(spread)
 
 
@@ -63,7 +69,26 @@ def between(low: int, high: int) -> list[int]:
     gap = high - low - 1
     if gap <= NEWEST * 2:
         return _ordered(range(low + 1, high))
-    return _ordered(low + gap * part // (NEWEST * 2) for part in range(1, NEWEST * 2 + 1))
+    spread = (_stored(low + gap * part // (NEWEST * 2)) for part in range(1, NEWEST * 2 + 1))
+    return _ordered(one for one in spread if low < one < high)
+
+
+def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Frontier]:
+    """Those of a chain's frontiers that are stored. `last`: length of the prefix of the last one;
+    the lengths of those before it have no gaps."""
+    kept: dict[bytes, Frontier] = {}
+    leaves = 0
+    for length, (address, frontier) in enumerate(frontiers.items(), last - len(frontiers) + 1):
+        far = frontier.leaves // LEAVES > leaves // LEAVES
+        if far or length == last or length % STRIDE == 0:
+            kept[address] = frontier
+        leaves = frontier.leaves
+    return kept
+
+
+def _stored(length: int) -> int:
+    """The longest prefix up to `length` that is stored wherever the history ends."""
+    return length - length % STRIDE
 
 
 def _ordered(lengths: Iterable[int]) -> list[int]:

@@ -15,7 +15,7 @@ import msgspec
 from rich.console import Console
 
 from indexer.runtime import Runtime, open_runtime
-from memtree.compress import Ask
+from memtree.answer import UNHURRIED, Ask
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.message import Message, read_messages
@@ -32,7 +32,7 @@ async def compress(options: argparse.Namespace, settings: Settings) -> int:
     """Messages out as JSON on standard output; numbers on standard error."""
     messages = read_history(options.file)
     async with open_runtime(settings, drain=0) as runtime:
-        await runtime.memory.index(Ask(TENANT, messages))
+        await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
         await progress(runtime, Console(stderr=True))
         answer = await runtime.memory.compress(_ask(options, settings, messages))
     console = Console(stderr=True)
@@ -52,7 +52,7 @@ async def index(options: argparse.Namespace, settings: Settings) -> int:
     messages = read_history(options.file)
     console = Console()
     async with open_runtime(settings, drain=0) as runtime:
-        answer = await runtime.memory.index(Ask(TENANT, messages))
+        answer = await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
         await progress(runtime, console)
         stats = await runtime.store.stats()
     console.print(
@@ -66,7 +66,7 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
     messages = read_history(options.file)
     console = Console()
     async with open_runtime(settings, drain=0) as runtime:
-        await runtime.memory.index(Ask(TENANT, messages))
+        await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
         if options.query or options.target:
             await progress(runtime, Console(stderr=True))
             answer = await runtime.memory.compress(_ask(options, settings, messages))
@@ -187,6 +187,7 @@ def _ask(options: argparse.Namespace, settings: Settings, messages: tuple[Messag
     return Ask(
         TENANT,
         messages,
+        patience=UNHURRIED,
         window=1_000_000_000,
         query=options.query,
         # One file, one question: there is no provider's cache that a stable prefix would keep warm.

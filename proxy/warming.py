@@ -17,7 +17,7 @@ import httpx
 from rich.console import Console
 
 from indexer.runtime import open_runtime
-from memtree.compress import Ask
+from memtree.answer import UNHURRIED, Ask
 from memtree.config import Settings
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.message import Message
@@ -82,7 +82,12 @@ async def _in_store(
     async with open_runtime(settings, drain=0) as runtime:
         tenant = await tenant_of(runtime.store, key)
         for _, found, messages in chosen:
-            ask = Ask(tenant, messages, expiration_days=settings.expiration_days)
+            ask = Ask(
+                tenant,
+                messages,
+                expiration_days=settings.expiration_days,
+                patience=UNHURRIED,
+            )
             answer = await runtime.memory.index(ask)
             _check(answer.state)
             await bar(lambda: runtime.memory.pending(tenant).tokens, console)
