@@ -70,4 +70,4 @@ def body(error: MemTreeError) -> dict[str, str | None]:
 
 async def not_found(request: Request) -> Response:
     """For what lies below a route of ours and is none itself: it must not reach the upstream."""
-    raise NotFound(f"There is no {request.method} {request.url.path} here.")
+    raise NotFound(f"There is no {request.method} {request.url.path[:200]} here.")
