@@ -87,7 +87,7 @@ def test_one_message_is_one_stretch():
 
 
 def test_what_a_stretch_has_sealed_is_not_sealed_again(monkeypatch):
-    tail = tail_of(history_of(conversation(4, 150_000)))
+    tail = tail_of(history_of(conversation(4, 300_000)))
     stretches = split.split(tail, 2)
     grown = [build.grow(one.tail) for one in stretches]
     made = []
