@@ -45,7 +45,7 @@ $(NODE): tests/clients/node/package.json
 	@cd $(@D)/.. && $(NPM) && touch node_modules/.installed || \
 	  echo "npm could not install the OpenAI Node SDK: its tests will be skipped, or fail in CI." >&2
 
-agents: install $(AGENTS) $(AIDER) ## coding agents, installed apart (1.5 GB), through the proxy; minutes
+agents: install $(AGENTS) $(AIDER) ## coding agents, installed apart (2 GB), through the proxy; 5 minutes
 	$(BIN)/python -m pytest -m agents -n 0 tests/clients $(ARGS)
 
 # Packages bring their programs ready made in packages for each platform; only opencode links its

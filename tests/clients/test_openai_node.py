@@ -54,7 +54,7 @@ def test_tool_loop(rig: Rig, node: str, way: str) -> None:
         input=json.dumps(given),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert run.returncode == 0, run.stderr
