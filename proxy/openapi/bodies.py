@@ -19,7 +19,8 @@ from proxy.openapi.shapes import (
 
 CONTEXT = (
     "messages", "model_context_limit", "target_tokens", "expiration_days", "mode", "query",
-    "model", "tools", "functions", "response_format", "index_only", "explain",
+    "model", "tools", "functions", "response_format", "cache_control", "index_only",
+    "explain",
 )  # fmt: skip
 
 _NUMERIC: Json = {"type": "string", "pattern": "^[+-]?[0-9]+$"}
@@ -82,6 +83,9 @@ def own_fields(settings: Settings) -> dict[str, Json]:
         ),
         "functions": told({}, "The legacy form of `tools`."),
         "response_format": told({}, "The form of the answer; its size is counted."),
+        "cache_control": told(
+            {}, "The provider sets its own cache markers: the memory message gets none."
+        ),
         "index_only": _optional(BOOLEAN, "Index, and answer 202 without messages.", default=False),
         "explain": _optional(BOOLEAN, "Add what was chosen, and why.", default=False),
         "memory": _optional(
@@ -128,6 +132,7 @@ def _chat(known: dict[str, Json]) -> dict[str, Json]:
         "tools": told(array({}), "Tools. Their size is counted."),
         "functions": known["functions"],
         "response_format": known["response_format"],
+        "cache_control": known["cache_control"],
         "max_tokens": told({"type": "integer"}, "Room that is kept for the answer."),
         "max_completion_tokens": told({"type": "integer"}, "The same, by its newer name."),
         **{name: known[name] for name in shared},

@@ -189,14 +189,15 @@ def _refused(seed: int, size: int) -> list[dict[str, object]]:
 
 def _media(seed: int, size: int) -> list[dict[str, object]]:
     """A picture with a size, sound, files, video, and what does not exist yet."""
-    part: dict[str, object] = (
+    parts: tuple[dict[str, object], ...] = (
         {"type": "image_url", "image_url": {"url": PNG, "detail": ("auto", "low")[seed % 2]}},
         {"type": "input_audio", "input_audio": {"data": SIGNATURE, "format": "wav"}},
         {"type": "file", "file": {"filename": f"plan {seed}.pdf", "file_data": SIGNATURE}},
         {"type": "file", "file": {"file_id": f"file-{seed}"}},
         {"type": "video_url", "video_url": {"url": "https://example.org/a.mp4"}},
         {"type": "hologram", "data": SIGNATURE, "depth": [1, {"x": seed}]},
-    )[seed % 6]
+    )
+    part = parts[seed % len(parts)]
     return _said("user", [part, {"type": "text", "text": prose(seed, min(size, 60))}])
 
 
@@ -221,7 +222,7 @@ def _nameless(seed: int, size: int) -> list[dict[str, object]]:
     id_ = ("", None)[seed % 2]
     calls = [_call(id_, "find", {"n": seed}), _call(id_, "find", '{"n": 2}')]
     answers = {} if id_ is None else {"tool_call_id": id_}
-    results = [
+    results: list[dict[str, object]] = [
         {"role": "tool", **answers, "content": prose(seed + at, size // 4 + 1)} for at in range(2)
     ]
     return [{"role": "assistant", "tool_calls": calls}, *results]
