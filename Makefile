@@ -80,7 +80,7 @@ sizes: install
 quick: install
 	$(BIN)/python -m pytest -q -m "not slow and not agents" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
 
-fuzz: install ## a long look for inputs that make the server fail (some ten minutes)
+fuzz: install ## a long look for inputs that make the server fail (half an hour on two cores)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz*.py -rP $(PYTEST_ARGS)
 
 cover: install ## test coverage with branches
