@@ -33,9 +33,10 @@ def digest(message: Message, volatile: Volatile) -> bytes:
     text = message.words
     if role == "user":
         text = volatile.strip(text)
-    name = message.fields.get("name") if role in ("user", "assistant") else None
+    given = message.fields.get("name") if role in ("user", "assistant") else None
+    name = given if isinstance(given, str) else ""
     calls = [(call.name, call.arguments) for call in message.calls]
-    return sha256(_encode((role, name or "", text, calls, media(message)))).digest()
+    return sha256(_encode((role, name, text, calls, media(message)))).digest()
 
 
 def media(message: Message) -> list[bytes]:

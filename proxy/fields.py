@@ -50,6 +50,8 @@ def integer(value: object, name: str, low: int, high: int) -> int | None:
         if len(digits) > 18:  # beyond any limit here, and Python refuses 4,300 digits
             return low if sign == "-" else high
         value = int(sign + digits)
+    if isinstance(value, float) and value.is_integer():  # 2e4 is an integer in JSON
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise BadRequest(f"{name} must be an integer", param=name)
     return max(low, min(high, value))
@@ -88,10 +90,10 @@ def check_array(body: Body, name: str) -> None:
 
 def expiration_days(body: Body, headers: Mapping[str, str], default: int) -> int:
     """The header wins over the body, the body over the default."""
+    posted = integer(body.value("expiration_days"), "expiration_days", 1, MAX_DAYS)
     for name in EXPIRATION_HEADERS:
         if (days := integer(headers.get(name), name, 1, MAX_DAYS)) is not None:
             return days
-    posted = integer(body.value("expiration_days"), "expiration_days", 1, MAX_DAYS)
     return posted or max(1, min(MAX_DAYS, default))
 
 
@@ -115,7 +117,7 @@ def prices_of(body: Body, settings: Settings) -> Prices:
 
 
 def reserve(body: Body) -> int:
-    """Tokens kept free for the answer. A wrong type is the upstream's to judge."""
+    """Tokens that the request wants for the answer. A wrong type is the upstream's to judge."""
     for name in ("max_tokens", "max_completion_tokens"):
         value = body.value(name)
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -176,7 +178,8 @@ def chat_ask(
         target=target or min(settings.target_tokens, limit),
         hard=False,
         window=limit,
-        reserve=reserve(body),
+        # Some ask for all that the model has: then the upstream finds what it can give.
+        reserve=min(reserve(body), limit // 2),
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
         mode=mode(body, headers, settings.mode or CHAT_MODE),

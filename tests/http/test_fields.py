@@ -17,7 +17,7 @@ from tests.http.fakes import dumps
 MESSAGES = [{"role": "user", "content": "hi"}]
 NONE: dict[str, str] = {}
 NUMBERS = ["model_context_limit", "target_tokens", "expiration_days"]
-NO_NUMBERS: list[Any] = [True, 1.5, 1e5, "ten", "", "1e3", "٣", [], {}]
+NO_NUMBERS: list[Any] = [True, 1.5, 1e5 + 0.5, "ten", "", "1e3", "٣", [], {}]
 
 
 def context(headers: Any = NONE, **posted: Any) -> Ask:
@@ -202,3 +202,13 @@ def test_memory_must_be_a_boolean():
     body = split(b'{"memory":"yes"}')
     with pytest.raises(BadRequest, match="memory must be a boolean"):
         switch.wanted(body, {}, switch.suffix_of(body), False)
+
+
+def test_a_number_without_a_fraction_is_an_integer():
+    assert fields.integer(2e4, "target_tokens", 1_000, 100_000) == 20_000
+    assert fields.integer(1e300, "target_tokens", 1_000, 100_000) == 100_000
+
+
+def test_an_answer_as_long_as_the_window_leaves_room_for_the_prompt():
+    asked = chat(model="gpt-4o", max_tokens=128_000)
+    assert (asked.window, asked.reserve) == (128_000, 64_000)

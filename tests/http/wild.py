@@ -165,6 +165,8 @@ def _with(field: bytes) -> bytes:
 DEEP = 100_000
 NASTY: dict[str, bytes] = {
     "empty": b"",
+    "huge in a name": _one(b'{"role":"user","content":"a","name":18446744073709551616}'),
+    "huge in a list of names": _one(b'{"role":"user","content":"a","name":[-9223372036854775809]}'),
     "space": b" \n\t ",
     "bom": b'\xef\xbb\xbf{"messages":[{"role":"user","content":"a"}]}',
     "utf-16": '{"messages":[{"role":"user","content":"a"}]}'.encode("utf-16"),

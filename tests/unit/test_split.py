@@ -51,6 +51,7 @@ def test_together_they_find_what_one_run_finds(parts):
     size=st.integers(2_000, 20_000),
     overlap=st.integers(1, OVERLAP),
 )
+@pytest.mark.slow
 def test_in_step_or_not_the_result_is_that_of_one_run(seed, parts, size, overlap):
     tail = tail_of(history_of(conversation(seed, size)))
     grown, end = in_stretches(tail, parts, overlap)
@@ -86,6 +87,7 @@ def test_one_message_is_one_stretch():
     assert in_stretches(tail, 4) == (build.grow(tail), 1)
 
 
+@pytest.mark.slow
 def test_what_a_stretch_has_sealed_is_not_sealed_again(monkeypatch):
     tail = tail_of(history_of(conversation(4, 300_000)))
     stretches = split.split(tail, 2)
