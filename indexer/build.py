@@ -222,10 +222,13 @@ class Call:
                 raise EOFError("nobody waits for it")
             self._child = child
         try:
-            return child.grow(self._tail, self._parts)
+            grown = child.grow(self._tail, self._parts)
         finally:
             with self._lock:
                 self._child = None
+        if self._stopped:  # with its answer out it was killed, and may still look alive
+            raise EOFError("nobody waits for it")
+        return grown
 
     def stop(self) -> None:
         """Does not block."""

@@ -75,12 +75,13 @@ def between(low: int, high: int) -> list[int]:
 
 def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Frontier]:
     """Those of a chain's frontiers that are stored. `last`: length of the prefix of the last one;
-    the lengths of those before it have no gaps."""
+    the lengths of those before it have no gaps. Where a turn may be kept (at the last prefix, and
+    at the one before it) there must be one, or a deletion would not find the turn."""
     kept: dict[bytes, Frontier] = {}
     leaves = 0
     for length, (address, frontier) in enumerate(frontiers.items(), last - len(frontiers) + 1):
         far = frontier.leaves // LEAVES > leaves // LEAVES
-        if far or length == last or length % STRIDE == 0:
+        if far or length >= last - 1 or length % STRIDE == 0:
             kept[address] = frontier
         leaves = frontier.leaves
     return kept

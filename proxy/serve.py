@@ -19,6 +19,7 @@ from memtree.config import Settings
 from memtree.errors import BadRequest
 from proxy.app import Services, create_app
 from proxy.auth import is_loopback
+from proxy.open_files import allow_many_files
 from proxy.protocol import guarded
 from proxy.upstream import Upstream
 
@@ -38,6 +39,7 @@ async def serve(settings: Settings) -> None:
             config = listening(create_app(services), settings)
             server = Server(config)
             settle_garbage()
+            allow_many_files()
             announce(settings, runtime)
             await server.serve()
 

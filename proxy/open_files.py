@@ -1,0 +1,22 @@
+"""How many files this process may have open: each stream takes two connections."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+if sys.platform != "win32":
+    import resource
+
+MANY_FILES = 65_536
+
+
+def allow_many_files() -> None:
+    """Raise the soft limit, 1,024 on many systems, towards the hard one."""
+    if sys.platform == "win32":  # has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or soft < hard):
+        wanted = MANY_FILES if hard == resource.RLIM_INFINITY else min(MANY_FILES, hard)
+        with suppress(OSError, ValueError):  # some systems allow less than they say
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
