@@ -1,7 +1,9 @@
 """The parts of a process that keeps memory, put together from the settings.
 
 Both the server and the command line open one `Runtime`; it is the only place that chooses
-adapters. A missing embedder is no failure: ranking is BM25 alone and `trouble` says why.
+adapters. A missing embedder is no failure: ranking is BM25 alone and `trouble` says why. A remote
+one that does not answer at the start is kept where its dimensions are set, and comes back by
+itself; else nobody knows how long its vectors are, and it stays away until the next start.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from indexer.retention import Sweeper
 from memtree import tokens
 from memtree.compress import Memory
 from memtree.config import Settings
-from memtree.errors import EmbedderUnavailable
+from memtree.errors import BadRequest, EmbedderUnavailable
 from memtree.facts import FactsMemory
 from memtree.message import Volatile
 from memtree.ports import Embedder, Store
@@ -45,7 +47,7 @@ class Runtime:
     store: Store
     embedder: Embedder | None
     queue: InProcessQueue | NoQueue
-    trouble: str = ""  # why there is no embedder
+    trouble: str = ""  # why there is no embedder, or what is the matter with it
 
     async def settle(self) -> None:
         """Until everything that was posted is indexed in all stages."""
@@ -99,6 +101,8 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
 async def _embedder(settings: Settings) -> tuple[Embedder | None, str]:
     if settings.embedder == "none":
         return None, "switched off"
+    if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):
+        return await _remote(settings)
     try:
         from memtree.models.local import LocalEmbedder  # noqa: PLC0415  the optional `local` extra
 
@@ -112,3 +116,33 @@ async def _embedder(settings: Settings) -> tuple[Embedder | None, str]:
         return embedder, ""
     log.warning("embedder.unavailable, ranking by words alone: %s", trouble)
     return None, trouble
+
+
+async def _remote(settings: Settings) -> tuple[Embedder | None, str]:
+    # A second and 50 MB that only those pay who use it.
+    from memtree.models.remote import RemoteEmbedder  # noqa: PLC0415
+
+    if not settings.embedding_base_url or not settings.embedding_model:
+        raise BadRequest(
+            "the remote embedder needs embedding_base_url and embedding_model",
+            param="embedding_base_url",
+        )
+    embedder = RemoteEmbedder(
+        settings.embedding_base_url,
+        settings.embedding_model,
+        settings.embedding_api_key,
+        dimensions=settings.embedding_dimensions,
+        max_tokens=settings.embedding_tokens,
+        relevant=settings.embedding_relevant,
+    )
+    try:
+        await embedder.warm_up()
+    except EmbedderUnavailable as error:
+        if settings.embedding_dimensions:
+            log.warning("embedder.unavailable, asked again later: %s", error.message)
+            return embedder, error.message
+        await embedder.close()
+        trouble = f"{error.message}; asked again at the next start (or set embedding_dimensions)"
+        log.warning("embedder.unavailable, ranking by words alone: %s", trouble)
+        return None, trouble
+    return embedder, ""

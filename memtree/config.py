@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from memtree.errors import BadRequest
 from memtree.message import VOLATILE_TAGS
@@ -22,12 +23,12 @@ DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
 MODES = ("stable", "auto", "fresh")
 OTHERS = "*"  # in `prices`: every model that nothing else names
-MAY_BE_ZERO = frozenset({"port", "requests_per_minute"})
+MAY_BE_ZERO = frozenset({"port", "requests_per_minute", "embedding_dimensions"})
 MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
 
 
-def _setting(default: Any, help_: str) -> Any:
-    return field(default=default, metadata={"help": help_})
+def _setting(default: Any, help_: str, *, shown: bool = True) -> Any:
+    return field(default=default, metadata={"help": help_}, repr=shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,27 @@ class Settings:
         "sqlite:///memtree.db", "where the tree is kept: sqlite:///PATH or memory:"
     )
     queue: str = _setting("inprocess", "where background work runs: inprocess")
-    embedder: str = _setting("local", "local (MiniLM in this process) or none (BM25 alone)")
+    embedder: str = _setting(
+        "auto",
+        "local (MiniLM in this process), remote (embedding_base_url), none (BM25 alone), or auto: "
+        "remote where embedding_model is set, else local",
+    )
+    embedding_base_url: str | None = _setting(
+        None, "base URL of an OpenAI-compatible API for embeddings, up to and with /v1"
+    )
+    embedding_api_key: str | None = _setting(
+        None, "key for the embeddings; unset: none is sent", shown=False
+    )
+    embedding_model: str | None = _setting(None, "model for the embeddings")
+    embedding_dimensions: int = _setting(
+        0, "numbers in a vector, asked of models that can shorten theirs; 0: the model's own"
+    )
+    embedding_tokens: int = _setting(
+        2_000, "tokens (o200k) of a text that go to the embedding model; the rest is cut off"
+    )
+    embedding_relevant: float = _setting(
+        0.0, "cosine under which a passage hardly ever answers a query; 0: measured at the start"
+    )
     target_tokens: int = _setting(20_000, "size of a compressed history, system messages aside")
     mode: str | None = _setting(
         None,
@@ -160,6 +181,7 @@ def _from_file(given: str | None) -> dict[str, Any]:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "int": int,
+    "float": float,
     "bool": lambda text: {"1": True, "true": True, "on": True, "yes": True,
                           "0": False, "false": False, "off": False, "no": False}[text.lower()],
     "str": str,
@@ -170,6 +192,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "int": (int,),
+    "float": (float, int),
     "bool": (bool,),
     "str": (str,),
     "str | None": (str, type(None)),
@@ -181,16 +204,17 @@ def _read(name: str, value: Any, source: str) -> Any:
     kind = str(next(one.type for one in fields(Settings) if one.name == name))
     if isinstance(value, list):
         value = tuple(value)
+    shown = "what is given" if name.endswith("_key") else repr(value)
     if not isinstance(value, str):
         items = value if isinstance(value, tuple) else ()
         if type(value) in _KINDS[kind] and all(isinstance(item, str) for item in items):
             return value
-        raise BadRequest(f"{source}: {value!r} is not a valid value for {name}", param=name)
+        raise BadRequest(f"{source}: {shown} is not a valid value for {name}", param=name)
     try:
         return _READERS[kind](value)
     except (ValueError, KeyError) as error:
         raise BadRequest(
-            f"{source}: {value!r} is not a valid value for {name}", param=name
+            f"{source}: {shown} is not a valid value for {name}", param=name
         ) from error
 
 
@@ -199,7 +223,7 @@ def _checked(settings: Settings) -> Settings:
         _one_of("mode", settings.mode, MODES)
     for entry in settings.prices:
         price(entry)
-    _one_of("embedder", settings.embedder, ("local", "none"))
+    _one_of("embedder", settings.embedder, ("auto", "local", "remote", "none"))
     _one_of("queue", settings.queue, ("inprocess",))
     _one_of("overflow_status", settings.overflow_status, (413, 400))
     _one_of("json_wait", settings.json_wait, ("silent", "spaces"))
@@ -214,7 +238,41 @@ def _checked(settings: Settings) -> Settings:
         raise BadRequest(
             "upstream must be a URL beginning with http:// or https://, or none", param="upstream"
         )
+    _check_embedding(settings)
     return settings
+
+
+def _check_embedding(settings: Settings) -> None:
+    """What the remote embedder needs. Values are not shown: a URL may carry a password."""
+    if not 0 <= settings.embedding_relevant < 1:
+        raise BadRequest(
+            f"embedding_relevant must be 0 or a cosine below 1, not {settings.embedding_relevant}",
+            param="embedding_relevant",
+        )
+    url = settings.embedding_base_url
+    if url is not None:
+        try:
+            parts = urlsplit(url)
+            sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            sound = False
+        if not sound or parts.username is not None or parts.query or parts.fragment:
+            raise BadRequest(
+                "embedding_base_url must be a URL beginning with http:// or https://, without "
+                "credentials (embedding_api_key is for these), query and fragment",
+                param="embedding_base_url",
+            )
+    given = {"embedding_base_url": url, "embedding_model": settings.embedding_model}
+    missing = [name for name, value in given.items() if not value]
+    wanted = settings.embedder == "remote" or (settings.embedder == "auto" and len(missing) == 1)
+    if wanted and missing:
+        raise BadRequest(f"the remote embedder needs {' and '.join(missing)}", param=missing[0])
+    key = settings.embedding_api_key
+    if key is not None and not (key.isascii() and key.isprintable() and key == key.strip()):
+        raise BadRequest(
+            "embedding_api_key holds characters that no header can carry",
+            param="embedding_api_key",
+        )
 
 
 def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

@@ -12,12 +12,14 @@ from rich.markup import escape
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from memtree.errors import MemTreeError
+from memtree.errors import EmbedderUnavailable, MemTreeError
 from memtree.prices import UNKNOWN
 from proxy.fields import CHAT_MODE, CONTEXT_MODE
 
-SECRETS = frozenset({"upstream_api_key", "metrics_key"})
+SECRETS = frozenset({"upstream_api_key", "metrics_key", "embedding_api_key"})
 UNSET = {
+    "embedding_dimensions": "the model's own",
+    "embedding_relevant": "measured at the start",
     "mode": f"{CONTEXT_MODE}; on the chat routes {CHAT_MODE}",
     "prices": f"as built in; {UNKNOWN.write}/{UNKNOWN.read}/{UNKNOWN.lifetime:.0f} for others",
 }
@@ -32,7 +34,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             value = ", ".join(value)
         shown = ("set" if value else "not set") if one.name in SECRETS else value
         shown = shown or UNSET.get(one.name, shown)
-        console.print(f"[dim]{one.name:<16}[/dim] {escape(str(shown))}")
+        console.print(f"[dim]{one.name:<20}[/dim] {escape(str(shown))}")
     sound = True
     try:
         async with open_runtime(settings, drain=0) as runtime:
@@ -66,10 +68,17 @@ async def _embedder(console: Console, settings: Settings, runtime: Runtime) -> b
             f"ranking by words alone: {runtime.trouble}",
         )
     begun = time.perf_counter()
-    await runtime.embedder.embed_query("is the embedder awake?")
+    try:
+        await runtime.embedder.embed_query("is the embedder awake?")
+    except EmbedderUnavailable as error:
+        return _tell(console, False, "embedder", error.message)
     spent = (time.perf_counter() - begun) * 1000
     return _tell(
-        console, True, "embedder", f"{runtime.embedder.recipe}, a query takes {spent:.0f} ms"
+        console,
+        True,
+        "embedder",
+        f"{runtime.embedder.recipe}, relevant from {runtime.embedder.relevant:.2f}, "
+        f"a query takes {spent:.0f} ms",
     )
 
 

@@ -21,10 +21,8 @@ import asyncio
 import ctypes
 import hashlib
 import os
-import secrets
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -40,6 +38,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from memtree.errors import EmbedderUnavailable
+from memtree.models.queries import QueryCache
 
 T = TypeVar("T")
 Matrix = NDArray[np.float32]
@@ -49,7 +48,6 @@ QUERY_TOKENS = 128  # 33 ms on one core; 250 wordpieces take 57 ms
 # Best cosine of a chat's passages with questions that it answers: 98 % lie above 0.40; with
 # questions about another chat 0.44 is the 95th percentile, with questions about the world 0.29.
 RELEVANT = 0.38
-CACHED_QUERIES = 256
 CLS, SEP = 101, 102
 # Coding sessions hold 1.8 to 6.5 characters per wordpiece, so this cuts only runs of white space
 # and single words of hundreds of characters, and saves tokenizing what is cut off anyway.
@@ -142,33 +140,6 @@ class MiniLM:
         return ids
 
 
-class _QueryCache:
-    """The newest queries' vectors, by a keyed digest: the text itself is not kept."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._seed = secrets.token_bytes(16)
-        self._rows: OrderedDict[bytes, Matrix] = OrderedDict()
-
-    def get(self, text: str) -> Matrix | None:
-        key = self._key(text)
-        if key in self._rows:
-            self._rows.move_to_end(key)
-        return self._rows.get(key)
-
-    def put(self, text: str, row: Matrix) -> None:
-        row.flags.writeable = False  # every later caller gets this very array
-        self._rows[self._key(text)] = row
-        if len(self._rows) > self._size:
-            self._rows.popitem(last=False)
-
-    def clear(self) -> None:
-        self._rows.clear()
-
-    def _key(self, text: str) -> bytes:
-        return hashlib.blake2b(text.encode(), key=self._seed, digest_size=16).digest()
-
-
 class LocalEmbedder:
     """`Embedder` on this machine. Cheap to construct; the model loads on first use.
 
@@ -195,7 +166,7 @@ class LocalEmbedder:
         self._files = (model, tokenizer)
         self._model: MiniLM | None = None
         self._closed = False
-        self._queries = _QueryCache(CACHED_QUERIES)
+        self._queries = QueryCache()
         self._background = ThreadPoolExecutor(threads, "memtree-embed", _lower_priority)
         # One thread: it also loads the model, so the model cannot be loaded twice.
         self._foreground = ThreadPoolExecutor(1, "memtree-query")

@@ -10,7 +10,9 @@ import pytest
 
 from memtree.errors import EmbedderUnavailable
 from memtree.models.local import MODEL, TOKENIZER, LocalEmbedder, PackagedFile, open_embedder
+from memtree.models.remote import RemoteEmbedder
 from memtree.ports import Embedder
+from tests.embeddings import Embeddings, serving
 from tests.fakes import HashingEmbedder
 
 TEXTS = [
@@ -88,6 +90,16 @@ class TestHashingEmbedder(EmbedderContract):
     @pytest.fixture
     def embedder(self) -> Embedder:
         return HashingEmbedder()
+
+
+class TestRemoteEmbedder(EmbedderContract):
+    @pytest.fixture
+    async def embedder(self) -> AsyncIterator[Embedder]:
+        async with serving(Embeddings()) as endpoint:
+            embedder = RemoteEmbedder(endpoint.url, "m")
+            await embedder.warm_up()
+            yield embedder
+            await embedder.close()
 
 
 class TestLocalEmbedder(EmbedderContract):

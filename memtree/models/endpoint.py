@@ -1,0 +1,202 @@
+"""One call of `POST {base}/embeddings`: texts out, checked unit rows back.
+
+The `openai` SDK carries the call: it retries 408, 409, 429, 5xx, time-outs and broken connections,
+and waits as `retry-after` says (up to two minutes). What this file adds is distrust: an answer that
+is not exactly one sound vector a text is refused, and nothing but the key that was given for this
+server goes out, whatever the SDK finds in the environment.
+
+Only `model` and `input` are sent, and `dimensions` where asked for. No `encoding_format`, which the
+SDK's own method adds: Gemini refuses any, Voyage "float", older servers "base64", and without it
+all answer with numbers. Both forms are read.
+
+What this file does not do: batches, limits, and what to do after a failure (`remote.py`).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+import math
+import time
+from collections.abc import Sequence
+from email.utils import parsedate_to_datetime
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+import numpy as np
+import openai
+from numpy.typing import NDArray
+
+from memtree.errors import EmbedderUnavailable
+
+Matrix = NDArray[np.float32]
+
+# 400 and 422: text-embeddings-inference for too many or too long texts, OpenAI for too long ones.
+TOO_MUCH = frozenset({400, 413, 422})
+SENT = frozenset(
+    {"host", "accept", "accept-encoding", "connection", "content-length", "content-type"}
+)
+REASONS = {
+    401: " (is embedding_api_key right?)",
+    403: " (may this key use the model?)",
+    404: " (are embedding_base_url and embedding_model right?)",
+}
+CONNECT_SECONDS = 5.0
+
+# A line for each call and each retry; what failed in the end is told by the callers.
+for _noisy in ("httpcore2", "httpx2", "openai"):
+    logging.getLogger(_noisy).setLevel(logging.WARNING)
+
+
+class RequestRefused(EmbedderUnavailable):
+    """The endpoint does not take these texts: too many, too long, or something else in them."""
+
+
+class ComeLater(EmbedderUnavailable):
+    """The endpoint named the seconds for which it is not to be asked."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class _Item(msgspec.Struct):
+    embedding: list[float] | str
+    index: int | None = None
+
+
+class _Answer(msgspec.Struct):
+    data: list[_Item]
+
+
+class Endpoint:
+    """`url`: up to and with `/v1`. `dimensions`: to ask for, or 0. `key` None: none is sent."""
+
+    def __init__(
+        self, url: str, key: str | None, model: str, dimensions: int, retries: int
+    ) -> None:
+        self.host = urlsplit(url).netloc
+        self._model, self._dimensions, self._retries = model, dimensions, retries
+        self._key = key
+        self._client = openai.AsyncOpenAI(
+            base_url=url,
+            api_key=key or "none",  # None would be the environment's
+            http_client=openai.DefaultAsyncHttpxClient(
+                trust_env=False,
+                follow_redirects=False,  # the texts are for this server
+                event_hooks={"request": [self._only_ours]},
+            ),
+        )
+
+    async def rows(self, texts: Sequence[str], *, seconds: float, retry: bool = True) -> Matrix:
+        """(n, d) float32 unit rows in order. `seconds`: for connecting and for each read.
+
+        `RequestRefused`, `ComeLater` or another `EmbedderUnavailable`.
+        """
+        body: dict[str, Any] = {"model": self._model, "input": list(texts)}
+        if self._dimensions:
+            body["dimensions"] = self._dimensions
+        timeout = httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+        try:
+            answer = await self._client.post(
+                "/embeddings",
+                cast_to=httpx2.Response,
+                body=body,
+                options={"timeout": timeout, "max_retries": self._retries if retry else 0},
+            )
+        except openai.APIStatusError as error:
+            self._refused(error)
+        except openai.APITimeoutError:
+            raise EmbedderUnavailable(f"{self.host} did not answer in time") from None
+        except openai.APIConnectionError:
+            raise ConnectionLost(f"{self.host} cannot be reached") from None
+        return self._checked(answer.content, len(texts))
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _only_ours(self, request: httpx2.Request) -> None:
+        """The SDK adds headers of its own, some of them for OpenAI's eyes (`OPENAI_ORG_ID`)."""
+        for name in [name for name in request.headers if name.lower() not in SENT]:
+            del request.headers[name]
+        request.headers["user-agent"] = "memtree"
+        if self._key:
+            request.headers["authorization"] = f"Bearer {self._key}"
+
+    def _refused(self, error: openai.APIStatusError) -> NoReturn:
+        # The body is not told: some servers quote the text that they refuse.
+        status = error.status_code
+        message = f"{self.host} answers {status}{REASONS.get(status, '')}"
+        if status in TOO_MUCH:
+            raise RequestRefused(message) from None
+        seconds = retry_after(error.response.headers.get("retry-after"))
+        if seconds:
+            raise ComeLater(message, seconds) from None
+        raise EmbedderUnavailable(message) from None
+
+    def _checked(self, content: bytes, count: int) -> Matrix:
+        try:
+            items = msgspec.json.decode(content, type=_Answer).data
+            rows = [_numbers(item.embedding) for item in _in_order(items, count)]
+            if len({len(row) for row in rows}) != 1:
+                raise ValueError("vectors of different lengths")
+            return _unit(np.array(rows, np.float64))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            problem = "no list of embeddings"
+        except ValueError as error:
+            problem = str(error)
+        raise EmbedderUnavailable(f"{self.host} answered with {problem}")
+
+
+class ConnectionLost(EmbedderUnavailable):
+    """No answer began, or it broke off."""
+
+
+def retry_after(value: str | None) -> float:
+    """Seconds of a `retry-after` header in either form; 0 where it says nothing."""
+    if not value:
+        return 0.0
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return 0.0
+    return max(0.0, seconds) if math.isfinite(seconds) else 0.0
+
+
+def _in_order(items: list[_Item], count: int) -> list[_Item]:
+    """Some servers leave out all indices, some that of the first (a zero, to their encoder)."""
+    if len(items) != count:
+        raise ValueError(f"{len(items)} vectors for {count} texts")
+    unnamed = [item for item in items if item.index is None]
+    if len(unnamed) == count:
+        return items
+    if len(unnamed) == 1:
+        unnamed[0].index = 0
+    if sorted(-1 if item.index is None else item.index for item in items) != list(range(count)):
+        raise ValueError("indices that do not fit the texts")
+    return sorted(items, key=lambda item: item.index or 0)
+
+
+def _numbers(embedding: list[float] | str) -> Any:
+    if not isinstance(embedding, str):
+        return embedding
+    try:
+        return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
+    except (binascii.Error, ValueError):
+        raise ValueError("a vector that is neither numbers nor base64 of them") from None
+
+
+def _unit(rows: NDArray[np.float64]) -> Matrix:
+    if not rows.size or not np.isfinite(rows).all():
+        raise ValueError("a vector that is empty or not finite")
+    peaks = np.abs(rows).max(axis=1, keepdims=True)
+    if not peaks.all():
+        raise ValueError("a vector of zeros")
+    rows = rows / peaks  # so that squares neither overflow nor vanish
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)

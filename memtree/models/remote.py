@@ -1,0 +1,265 @@
+"""The remote embedder: any OpenAI-compatible embeddings endpoint.
+
+    embedder = RemoteEmbedder("http://localhost:11434/v1", "bge-m3")
+    await embedder.warm_up()                                    # learns dimensions and threshold
+    rows = await embedder.embed(["def parse(line): ...", ""])   # (2, 1024); the second row is zero
+    query = await embedder.embed_query("where do we parse lines?")
+
+Background work is patient: bounded batches, few at a time, retried, and cut smaller where the
+server takes less. A query is not: it has two seconds and one try, and after some failures the
+server is not asked for a while, since a request is waiting and BM25 ranks without it.
+
+Importing this file costs a second and 50 MB (the SDK), so only those who use it do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree import tokens
+from memtree.errors import EmbedderUnavailable
+from memtree.models import calibration
+from memtree.models.breaker import Breaker
+from memtree.models.endpoint import ComeLater, ConnectionLost, Endpoint, RequestRefused
+from memtree.models.queries import QueryCache
+
+Matrix = NDArray[np.float32]
+
+MAX_TEXTS = 96  # in a call; OpenAI takes 2,048, Cohere 96, text-embeddings-inference 32 unless told
+MAX_TOKENS = (
+    16_000  # in a call of several texts; OpenAI takes 300,000, Voyage's large model 120,000
+)
+PARALLEL = 4
+RETRIES = 3
+CALL_SECONDS = 60.0  # for an attempt: a model on a CPU takes its time
+PATIENCE = 420.0  # for a call with its retries, each of which may be told to wait two minutes
+LONGEST_WAIT = 120.0  # seconds to wait for a server that is busy, as the SDK does
+QUERY_SECONDS = 2.0
+QUERY_TOKENS = 512
+START_SECONDS = 20.0
+# Of a text that is refused alone: half of it, and so on, as long as it has more tokens than this.
+SHORT = 128
+CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see models/local.py
+RELEVANT = 0.38  # until it is measured
+
+
+class RemoteEmbedder:
+    """`Embedder` on a server. Call `warm_up` first, unless `dimensions` are given.
+
+    Args:
+        url, model, key: the endpoint up to and with `/v1`; no key: none is sent.
+        dimensions: asked of the server, for models that can shorten their vectors; 0: its own.
+        max_tokens: tokens of a passage that count, by o200k; part of the recipe.
+        relevant: cosine under which a passage hardly answers; 0: measured.
+        retries, query_seconds, breaker, clock: for tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        key: str | None = None,
+        *,
+        dimensions: int = 0,
+        max_tokens: int = 2_000,
+        relevant: float = 0.0,
+        retries: int = RETRIES,
+        query_seconds: float = QUERY_SECONDS,
+        breaker: Breaker | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        # Models of one name on two servers need not be one model, so it holds the server too.
+        self._prefix = f"remote/1/{_place(url)}/{model}/{max_tokens}"
+        self.recipe = f"{self._prefix}/{dimensions}"
+        self.dimensions = dimensions
+        self.relevant = relevant or RELEVANT
+        self._endpoint = Endpoint(url, key, model, dimensions, retries)
+        self._max_tokens, self._query_seconds = max_tokens, query_seconds
+        self._measure = not relevant
+        self._learned = False
+        self._learning = asyncio.Lock()
+        self._most = MAX_TEXTS
+        self._parallel = asyncio.Semaphore(PARALLEL)
+        self._queries = QueryCache()
+        self._breaker, self._clock = breaker or Breaker(), clock
+        self._closed = False
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """(n, dimensions) float32 unit rows, in the order given; for background work."""
+        await self._learn()
+        sent, sizes = await asyncio.to_thread(self._prepared, texts)
+        rows = np.zeros((len(texts), self.dimensions), np.float32)
+        left = deque(index for index, text in enumerate(sent) if text)
+
+        async def work() -> None:
+            while left:
+                batch = self._take(left, sizes)
+                async with self._parallel:
+                    found, _ = await self._batch([sent[index] for index in batch])
+                rows[batch] = found
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(PARALLEL):
+                    group.create_task(work())
+        except ExceptionGroup as errors:  # the others were cancelled
+            raise errors.exceptions[0] from None
+        return rows
+
+    async def embed_query(self, text: str) -> Matrix:
+        """(dimensions,) float32, read-only; the first 512 tokens of `text`.
+
+        One try within two seconds; `EmbedderUnavailable` at once while the server is down.
+        """
+        text = _cut(text, QUERY_TOKENS)
+        if not text:
+            return np.zeros(self.dimensions, np.float32)
+        cached = self._queries.get(text)
+        if cached is not None:
+            return cached
+        self._open()
+        if not self._breaker.admits(self._clock()):
+            raise EmbedderUnavailable(f"{self._endpoint.host} is not asked for now: it failed")
+        generation = self._queries.generation
+        row: Matrix = (await self._watched(self._query([text]), self._query_seconds))[0]
+        if generation == self._queries.generation:
+            self._queries.put(text, row)
+        return row
+
+    def forget(self) -> None:
+        self._queries.clear()
+
+    async def warm_up(self) -> None:
+        """Learn dimensions and threshold. `EmbedderUnavailable` where the server does not work."""
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._learn()
+        except TimeoutError:
+            raise EmbedderUnavailable(f"{self._endpoint.host} did not answer in time") from None
+
+    async def close(self) -> None:
+        """Later calls get `EmbedderUnavailable`, and so do open ones."""
+        self._closed = True
+        self._queries.clear()
+        await self._endpoint.close()
+
+    async def _learn(self) -> None:
+        self._open()
+        async with self._learning:
+            if self._learned:
+                return
+            questions, passages = list(calibration.QUESTIONS), list(calibration.PASSAGES)
+            if self._measure:
+                rows, _ = await self._batch(questions + passages)
+                half = len(questions)
+                self.relevant = calibration.relevant(rows[:half], rows[half:])
+            else:
+                await self._batch(questions[:1])
+            self._learned = True
+
+    def _prepared(self, texts: Sequence[str]) -> tuple[list[str], list[int]]:
+        sent = [_cut(text, self._max_tokens) for text in texts]
+        return sent, tokens.count_many(sent)
+
+    def _take(self, left: deque[int], sizes: Sequence[int]) -> list[int]:
+        batch: list[int] = []
+        size = 0
+        while (
+            left and len(batch) < self._most and (not batch or size + sizes[left[0]] <= MAX_TOKENS)
+        ):
+            size += sizes[left[0]]
+            batch.append(left.popleft())
+        return batch
+
+    async def _batch(self, texts: list[str]) -> tuple[Matrix, bool]:
+        """Rows, and whether the texts were taken as they are: in one call, uncut.
+
+        What is refused is tried in halves. Where both are taken, there were too many in one call:
+        later ones are no longer than a half.
+        """
+        try:
+            return await self._patient(texts), True
+        except RequestRefused:
+            if len(texts) == 1:
+                size = tokens.count(texts[0])
+                if size <= SHORT:
+                    raise
+                return (await self._batch([tokens.prefix(texts[0], size // 2)]))[0], False
+        half = len(texts) // 2
+        first, whole = await self._batch(texts[:half])
+        second, too = await self._batch(texts[half:])
+        if whole and too:
+            self._most = min(self._most, max(half, 1))
+        return np.concatenate([first, second]), False
+
+    async def _patient(self, texts: list[str]) -> Matrix:
+        wait = self._breaker.told_to_wait(self._clock())
+        if wait > LONGEST_WAIT:
+            raise EmbedderUnavailable(f"{self._endpoint.host} wants to be asked in {wait:.0f} s")
+        await asyncio.sleep(wait)
+        return await self._watched(self._endpoint.rows(texts, seconds=CALL_SECONDS), PATIENCE)
+
+    async def _query(self, texts: list[str]) -> Matrix:
+        try:
+            return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
+        except ConnectionLost:  # often one that lay idle, and was closed just now: a new one
+            return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
+
+    async def _watched(self, call: Coroutine[Any, Any, Matrix], seconds: float) -> Matrix:
+        """The rows of a call that has `seconds` in all; the breaker learns how it went."""
+        try:
+            async with asyncio.timeout(seconds):
+                rows = await call
+            self._same_width(rows)
+        except RequestRefused:
+            raise
+        except (EmbedderUnavailable, TimeoutError, RuntimeError) as error:
+            if self._closed:
+                raise EmbedderUnavailable("the remote embedder is closed") from None
+            if isinstance(error, RuntimeError):
+                raise
+            self._breaker.failed(
+                self._clock(), error.seconds if isinstance(error, ComeLater) else 0.0
+            )
+            if isinstance(error, TimeoutError):
+                raise EmbedderUnavailable(f"{self._endpoint.host} did not answer in time") from None
+            raise
+        self._breaker.worked()
+        return rows
+
+    def _same_width(self, rows: Matrix) -> None:
+        width = rows.shape[1]
+        if self.dimensions and width != self.dimensions:
+            raise EmbedderUnavailable(
+                f"{self._endpoint.host} answered with vectors of {width} numbers, "
+                f"not {self.dimensions}"
+            )
+        if not self.dimensions:
+            self.dimensions, self.recipe = width, f"{self._prefix}/{width}"
+
+    def _open(self) -> None:
+        if self._closed:
+            raise EmbedderUnavailable("the remote embedder is closed")
+
+
+def _cut(text: str, limit: int) -> str:
+    """The first `limit` tokens without lone surrogates; empty where there is nothing to embed."""
+    head = text[: limit * CHARACTERS_PER_TOKEN].encode(errors="replace").decode()
+    head = tokens.prefix(head, limit)
+    return head if head.strip() else ""
+
+
+def _place(url: str) -> str:
+    """A short name for a server, so that no address stands in the store."""
+    parts = urlsplit(url)
+    place = f"{parts.netloc.lower()}{parts.path.rstrip('/')}"
+    return hashlib.sha256(place.encode()).hexdigest()[:8]

@@ -1,0 +1,384 @@
+"""The remote embedder against a scripted endpoint: exact calls and texts, every kind of failure."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from email.utils import formatdate
+
+import numpy as np
+import pytest
+
+from memtree.errors import EmbedderUnavailable
+from memtree.models import calibration
+from memtree.models.breaker import Breaker
+from memtree.models.endpoint import retry_after
+from memtree.models.remote import RemoteEmbedder
+from tests.embeddings import Embeddings, Raw, Silence, Status, in_base64, in_order, serving
+
+KEY = "sk-secret-of-the-tests"
+TEXT = "the quick brown fox"
+
+
+class Hand:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@pytest.fixture
+async def endpoint():
+    async with serving(Embeddings()) as app:
+        yield app
+
+
+@pytest.fixture
+async def opened(endpoint):
+    made = []
+
+    def make(**options):
+        options = {"retries": 0, "relevant": 0.3, "key": KEY, "dimensions": 0} | options
+        made.append(RemoteEmbedder(endpoint.url, "a-model", **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.close()
+
+
+@pytest.fixture
+async def embedder(endpoint, opened):
+    """Warm, and the endpoint's record is empty."""
+    one = opened()
+    await one.warm_up()
+    endpoint.asked.clear()
+    return one
+
+
+async def test_what_is_sent(endpoint, embedder, monkeypatch):
+    await embedder.embed([TEXT])
+    (asked,) = endpoint.asked
+    assert asked.path == "/v1/embeddings"
+    assert asked.body == {"model": "a-model", "input": [TEXT]}
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_nothing_of_the_environment_is_sent(endpoint, opened, monkeypatch):
+    for name in ("API_KEY", "ORG_ID", "PROJECT_ID", "ADMIN_KEY"):
+        monkeypatch.setenv(f"OPENAI_{name}", "not-for-you")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "authorization: not-for-you\nx-own: not-for-you")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    await opened(key=None).warm_up()
+    await opened().warm_up()
+    without, with_key = endpoint.asked
+    assert "authorization" not in without.headers
+    assert with_key.headers["authorization"] == f"Bearer {KEY}"
+    assert "not-for-you" not in str(without.headers) + str(with_key.headers)
+
+
+async def test_dimensions_are_sent_only_where_asked(endpoint, opened):
+    await opened(dimensions=64).warm_up()
+    assert endpoint.asked[0].body["dimensions"] == 64
+
+
+async def test_dimensions_and_recipe_are_learned(endpoint, opened):
+    one = opened()
+    assert one.dimensions == 0
+    await one.warm_up()
+    assert one.dimensions == 64
+    assert one.recipe.endswith("a-model/2000/64")
+    assert opened(dimensions=64).recipe == one.recipe
+    assert opened(max_tokens=9, dimensions=64).recipe != one.recipe
+    other = RemoteEmbedder("http://elsewhere/v1", "a-model", dimensions=64)
+    assert other.recipe != one.recipe
+    await other.close()
+
+
+async def test_the_threshold_is_measured_in_one_call(endpoint, opened):
+    one = opened(relevant=0.0)
+    await one.warm_up()
+    await one.warm_up()
+    (asked,) = endpoint.asked
+    assert asked.texts == [*calibration.QUESTIONS, *calibration.PASSAGES]
+    rows = await one.embed(asked.texts)
+    assert one.relevant == pytest.approx(calibration.relevant(rows[:8], rows[8:]))
+
+
+def test_the_threshold_lies_between_floor_and_answers():
+    # Rows with a common direction: cosines of 0.7 for what differs, 1 for what answers.
+    common = np.full((8, 1), 0.7**0.5)
+    rows = np.concatenate([common, np.eye(8) * 0.3**0.5], axis=1).astype(np.float32)
+    assert calibration.relevant(rows, rows) == pytest.approx(0.7 + 0.3 * 2 / 3)
+
+
+async def test_what_is_empty_is_not_sent(endpoint, embedder):
+    rows = await embedder.embed(["", " \n", TEXT, "\ud800 lone"])
+    assert endpoint.texts == [TEXT, "? lone"]
+    assert [bool(row.any()) for row in rows] == [False, False, True, True]
+    assert not (await embedder.embed_query(" ")).any()
+    assert len(endpoint.asked) == 1
+
+
+async def test_long_texts_are_cut(endpoint, opened):
+    one = opened(max_tokens=3)
+    await one.embed(["one two three four five"])
+    assert endpoint.texts[-1] == "one two three"
+
+
+async def test_batches_are_bounded_by_number_and_tokens_and_run_side_by_side(endpoint, embedder):
+    texts = [f"text {n}" for n in range(1_000)]
+    rows = await embedder.embed(texts)
+    assert sorted(len(asked.texts) for asked in endpoint.asked) == [40, *[96] * 10]
+    assert sorted(endpoint.texts) == sorted(texts)
+    assert 1 < endpoint.peak <= 4
+    alone = await embedder.embed(texts[500:501])
+    np.testing.assert_array_equal(rows[500:501], alone)
+    endpoint.asked.clear()
+    await embedder.embed(["word " * 2_000] * 20)
+    assert sorted(len(asked.texts) for asked in endpoint.asked) == [4, 8, 8]
+
+
+async def test_a_server_that_takes_fewer_is_learned(endpoint, embedder):
+    endpoint.most = 30
+    texts = [f"text {n}" for n in range(60)]
+    rows = await embedder.embed(texts)
+    assert [len(asked.texts) for asked in endpoint.asked] == [60, 30, 30]
+    assert all(row.any() for row in rows)
+    endpoint.asked.clear()
+    await embedder.embed(texts)
+    assert [len(asked.texts) for asked in endpoint.asked] == [30, 30]
+
+
+async def test_one_text_too_long_for_the_server_is_cut_further(endpoint, embedder):
+    endpoint.longest = 3_000  # characters; 600 tokens
+    rows = await embedder.embed(["short", "word " * 2_000, "brief"])
+    assert all(row.any() for row in rows)
+    cut = [asked.texts[0] for asked in endpoint.asked if len(asked.texts[0]) > 100]
+    assert [len(text) // 5 for text in cut[-3:]] == [1_999, 999, 499]
+    endpoint.asked.clear()
+    await embedder.embed([f"text {n}" for n in range(96)])
+    assert len(endpoint.asked) == 1  # nothing was learned about numbers
+
+
+def _reversed(rows):
+    answer = in_order(rows)
+    answer["data"].reverse()
+    return answer
+
+
+def _bare(rows):
+    return {"data": [{"embedding": row} for row in rows]}
+
+
+def _first_bare(rows):
+    answer = in_order(rows)
+    del answer["data"][0]["index"]
+    return answer
+
+
+@pytest.mark.parametrize("form", [in_base64, _reversed, _bare, _first_bare])
+async def test_forms_of_answers(endpoint, embedder, form):
+    texts = [TEXT, "jumps over", "the lazy dog"]
+    expected = await embedder.embed(texts)
+    endpoint.steps = [form]
+    np.testing.assert_allclose(await embedder.embed(texts), expected, atol=1e-6)
+
+
+def _with(change):
+    def step(rows):
+        answer = in_order(rows)
+        change(answer["data"])
+        return answer
+
+    return step
+
+
+WRONG = {
+    "too few": _with(lambda data: data.pop()),
+    "too many": _with(lambda data: data.append(dict(data[0], index=2))),
+    "none": lambda rows: {"data": []},
+    "one twice": _with(lambda data: data[1].update(index=0)),
+    "beyond": _with(lambda data: data[1].update(index=7)),
+    "shorter": _with(lambda data: data[1].update(embedding=[1.0])),
+    "all shorter": _with(lambda data: [one.update(embedding=[1.0, 2.0]) for one in data]),
+    "zeros": _with(lambda data: data[0].update(embedding=[0.0] * 64)),
+    "nothing in it": _with(lambda data: [one.update(embedding=[]) for one in data]),
+    "a word in it": _with(lambda data: data[0].update(embedding=["x"] * 64)),
+    "no base64": _with(lambda data: data[0].update(embedding="?!")),
+    "half a number": _with(lambda data: data[0].update(embedding="AAAA")),
+    "NaN in base64": lambda rows: in_base64([[float("nan")] * 64] * len(rows)),
+    "an infinity": Raw(b'{"data":[{"embedding":[1e999]},{"embedding":[1]}]}'),
+    "NaN": Raw(b'{"data":[{"embedding":[NaN]},{"embedding":[1]}]}'),
+    "garbage": Raw(b"\xff\x00<html>"),
+    "nothing": Raw(b""),
+    "a page": Raw(b"<html>hello</html>", "text/html"),
+    "an error with status 200": Raw(b'{"error":{"message":"no"}}'),
+    "unauthorized": Status(401),
+    "no model": Status(404),
+    "a redirect": Status(307, {"location": "http://127.0.0.1:1/elsewhere"}),
+    "a failure": Status(500),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+async def test_a_wrong_answer_is_refused(endpoint, embedder, name, caplog):
+    caplog.set_level(logging.DEBUG)
+    expected = await embedder.embed([TEXT, "another"])
+    endpoint.asked.clear()
+    endpoint.steps = [WRONG[name]] * 2
+    with pytest.raises(EmbedderUnavailable, match=r"127\.0\.0\.1") as failure:
+        await embedder.embed([TEXT, "another"])
+    assert len(endpoint.asked) == 1
+    with pytest.raises(EmbedderUnavailable):
+        await embedder.embed_query("another question")
+    told = failure.value.message + caplog.text
+    assert not [secret for secret in (KEY, TEXT, "another") if secret in told]
+    np.testing.assert_array_equal(await embedder.embed([TEXT, "another"]), expected)
+
+
+async def test_a_refusal_that_is_not_about_size_costs_few_calls(endpoint, opened):
+    endpoint.always = Status(400)
+    with pytest.raises(EmbedderUnavailable, match="400"):
+        await opened(relevant=0.0).warm_up()
+    assert [len(asked.texts) for asked in endpoint.asked] == [16, 8, 4, 2, 1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_the_server_is_asked_again(endpoint, opened, status):
+    one = opened(retries=3)
+    await one.warm_up()
+    endpoint.asked.clear()
+    endpoint.steps = [Status(status, {"retry-after": "1.5"}), Status(status)]
+    begun = time.monotonic()
+    assert (await one.embed([TEXT])).any()
+    assert time.monotonic() - begun > 1.5
+    assert endpoint.texts == [TEXT] * 3
+
+
+@pytest.mark.slow
+async def test_retries_come_to_an_end(endpoint, opened):
+    one = opened(retries=2)
+    endpoint.always = Status(503)
+    with pytest.raises(EmbedderUnavailable, match="503"):
+        await one.embed([TEXT])
+    assert len(endpoint.asked) == 3
+
+
+@pytest.mark.parametrize("form", ["3600", "date"])
+async def test_who_is_told_to_wait_long_does_not_ask(endpoint, opened, form):
+    clock = Hand()
+    one = opened(clock=clock, dimensions=64)
+    await one.warm_up()
+    endpoint.asked.clear()
+    value = formatdate(time.time() + 3600, usegmt=True) if form == "date" else form
+    endpoint.steps = [Status(429, {"retry-after": value})]
+    for call in (one.embed([TEXT]), one.embed([TEXT]), one.embed_query(TEXT)):
+        with pytest.raises(EmbedderUnavailable):
+            await call
+    assert len(endpoint.asked) == 1
+    clock.at += 3601
+    assert (await one.embed_query(TEXT)).any()
+
+
+async def test_a_query_does_not_wait(endpoint, opened):
+    one = opened(query_seconds=0.1, retries=3, dimensions=64)
+    await one.warm_up()
+    endpoint.always = Silence()
+    begun = time.monotonic()
+    with pytest.raises(EmbedderUnavailable, match="in time"):
+        await one.embed_query(TEXT)
+    assert time.monotonic() - begun < 1.0
+    endpoint.asked.clear()
+    endpoint.always = Status(503, {"retry-after": "30"})
+    with pytest.raises(EmbedderUnavailable, match="503"):
+        await one.embed_query(TEXT)
+    assert len(endpoint.asked) == 1
+
+
+async def test_after_three_failures_the_server_rests(endpoint, opened):
+    clock = Hand()
+    one = opened(clock=clock)
+    await one.warm_up()
+    endpoint.asked.clear()
+    endpoint.always = Status(500)
+    for number in range(6):
+        with pytest.raises(EmbedderUnavailable):
+            await one.embed_query(f"question {number}")
+    assert len(endpoint.asked) == 3
+    clock.at += 31  # one finds out, the others do not wait for it
+    asked = [one.embed_query(f"question {number}") for number in range(4)]
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    assert all(isinstance(error, EmbedderUnavailable) for error in found)
+    assert len(endpoint.asked) == 4
+    endpoint.always = None
+    clock.at += 31
+    assert (await one.embed_query(TEXT)).any()
+    assert (await one.embed_query("and more")).any()
+
+
+async def test_background_work_ends_the_rest(endpoint, opened):
+    breaker = Breaker()
+    one = opened(clock=Hand(), breaker=breaker)
+    await one.warm_up()
+    for _ in range(3):
+        breaker.failed(100.0)
+    with pytest.raises(EmbedderUnavailable, match="not asked"):
+        await one.embed_query(TEXT)
+    await one.embed([TEXT])
+    assert (await one.embed_query(TEXT)).any()
+
+
+async def test_queries_are_kept_until_forgotten(endpoint, embedder):
+    once = await embedder.embed_query(TEXT)
+    assert await embedder.embed_query(TEXT) is once
+    assert endpoint.texts == [TEXT]
+    with pytest.raises(ValueError, match="read-only"):
+        once[0] = 1
+    embedder.forget()
+    await embedder.embed_query(TEXT)
+    assert endpoint.texts == [TEXT] * 2
+
+
+async def test_a_query_under_way_is_not_kept_after_forgetting(endpoint, embedder):
+    call = asyncio.create_task(embedder.embed_query(TEXT))
+    while not endpoint.asked:  # noqa: ASYNC110  what is waited for has no event
+        await asyncio.sleep(0.001)
+    embedder.forget()
+    await call
+    await embedder.embed_query(TEXT)
+    assert len(endpoint.asked) == 2
+
+
+async def test_closing_ends_what_runs(endpoint, embedder):
+    endpoint.always = Silence()
+    call = asyncio.create_task(embedder.embed([TEXT]))
+    while not endpoint.asked:  # noqa: ASYNC110  what is waited for has no event
+        await asyncio.sleep(0.001)
+    await embedder.close()
+    with pytest.raises(EmbedderUnavailable):
+        await asyncio.wait_for(call, 5)
+    for late in (embedder.embed([TEXT]), embedder.embed_query(TEXT), embedder.warm_up()):
+        with pytest.raises(EmbedderUnavailable, match="closed"):
+            await late
+
+
+async def test_nobody_listens():
+    one = RemoteEmbedder("http://127.0.0.1:1/v1", "m", retries=0)
+    with pytest.raises(EmbedderUnavailable, match="cannot be reached"):
+        await one.warm_up()
+    await one.close()
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [(None, 0), ("", 0), ("7", 7), ("1.5", 1.5), ("-3", 0), ("nan", 0), ("inf", 0), ("soon", 0)],
+)
+def test_retry_after(value, seconds):
+    assert retry_after(value) == seconds
