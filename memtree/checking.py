@@ -1,0 +1,129 @@
+"""Whether a model's summary may take the place of the extraction: its form, its language, and what
+it claims against the text it was made of.
+
+A summary that is refused costs a call: the model is asked again, then the extraction stays. One
+that lies stays in the tree. So every rule names what is surely wrong, and what is told in other
+words is not judged.
+
+    >>> task = leaf_task("1", [Source("user", 0, "Use 4 workers, not 8.")])
+    >>> check(Draft("Workers", "The user wants 6 workers, not 8."), task, lambda text: 9)
+    [Problem(name='number', detail='a number is new: 6')]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from memtree import claims, figures, planted, tongues
+from memtree.prompts import Source, Task, leaf_task
+from memtree.replies import Draft
+
+__all__ = ["Draft", "Problem", "Source", "check", "leaf_task"]
+
+TOLERANCE = 1.3  # times the cap, DESIGN section 6
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`name`: empty, cut off, headline too long, body too long, repetition, meta, planted,
+    language, anchor, number, negation, speaker. `detail` quotes the summary: never log it."""
+
+    name: str
+    detail: str = ""
+
+
+def check(draft: Draft, task: Task, count: Callable[[str], int]) -> list[Problem]:
+    """All that is wrong with a draft; empty: it is accepted. `count` counts tokens."""
+    if empty := list(_empty(draft)):
+        return empty
+    return [*_form(draft, task, count), *_foreign(draft, task), *_false(draft, task)]
+
+
+_NOTHING = re.compile(
+    r"\W*(?:\(?empty\)?|n/?a|none|null|unknown|no (?:summary|content|information)"
+    r"(?: available)?)?\W*",
+    re.IGNORECASE,
+)
+
+
+def _empty(draft: Draft) -> Iterator[Problem]:
+    for name, text in (("headline", draft.headline), ("body", draft.body)):
+        if _NOTHING.fullmatch(text):
+            yield Problem("empty", name)
+
+
+_DANGLING = re.compile(
+    r"(?:[,:(\[{\\/&+=-]|\b(?:and|or|but|the|an?|to|of|with|because|that|which|for|from|by|into|"
+    r"als|und|oder|aber|der|die|das|ein|eine|weil|dass|mit|von|et|ou|mais|le|les|des|une|que|de|y|"
+    r"el|los|las|con|porque|и|или|но|что|с|в))\s*$"
+)
+_END = re.compile(r"[.!?…。！？\"'”’»)\]`}」]\s*$")
+_PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"), ("「", "」"))
+
+
+def _form(draft: Draft, task: Task, count: Callable[[str], int]) -> Iterator[Problem]:
+    headline, body = count(draft.headline), count(draft.body)
+    if headline > TOLERANCE * task.headline_cap:
+        yield Problem("headline too long", f"{headline} tokens")
+    if body > TOLERANCE * task.cap:
+        yield Problem("body too long", f"{body} tokens")
+    if _cut(draft.body, body >= 0.9 * task.cap):
+        yield Problem("cut off", draft.body[-20:])
+    if again := claims.loops(f"{draft.headline}\n{draft.body}"):
+        yield Problem("repetition", again)
+
+
+def _cut(body: str, full: bool) -> bool:
+    """A last word that calls for more, something open at the end, or no end of a full body."""
+    if _DANGLING.search(body):
+        return True
+    last = body[max(body.rfind(". "), body.rfind("; ")) + 1 :]
+    opened = any(last.count(one) > last.count(other) for one, other in _PAIRS)
+    quoted = last.count('"') % 2 == 1 and body.count('"') % 2 == 1
+    return not _END.search(body) and (opened or quoted or full)
+
+
+def _foreign(draft: Draft, task: Task) -> Iterator[Problem]:
+    user = "\n".join(text for who, text in _pieces(task) if who != claims.ASSISTANT)
+    if found := planted.planted(draft.headline, draft.body, user):
+        yield Problem("planted", found)
+    if found := planted.meta(draft.headline, draft.body):
+        yield Problem("meta", found)
+    spoken = "\n".join(one.text for one in task.sources if one.kind == "text") or _text(task)
+    if found := tongues.differs(f"{draft.headline} {draft.body}", spoken):
+        yield Problem("language", found)
+
+
+def _false(draft: Draft, task: Task) -> Iterator[Problem]:
+    summary, text = f"{draft.headline}\n{draft.body}", _text(task)
+    names = tongues.script(text) == "latin" and tongues.language(text) != "de"
+    for found in figures.invented(summary, text, names):
+        yield Problem("anchor", found)
+    for found in figures.numbers(summary, text):
+        yield Problem("number", found)
+    mine, theirs = claims.said([("", summary)]), claims.said(_pieces(task))
+    for found in claims.negations(mine, theirs):
+        yield Problem("negation", found)
+    for found in claims.speakers(mine, theirs):
+        yield Problem("speaker", found)
+
+
+def _text(task: Task) -> str:
+    parts = [one.text for one in task.sources]
+    for child in task.children:
+        parts += [child.headline, child.body, " ".join(child.anchors)]
+    return "\n".join(parts)
+
+
+def _pieces(task: Task) -> list[tuple[str, str]]:
+    """(speaker, text): of a child's summary the speaker stands in the text, if anywhere."""
+    found = [(_speaker(one), one.text) for one in task.sources]
+    return found + [("", f"{child.headline}\n{child.body}") for child in task.children]
+
+
+def _speaker(source: Source) -> str:
+    if source.kind in ("call", "result") or source.role not in ("user", "assistant"):
+        return "tool"
+    return source.role

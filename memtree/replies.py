@@ -1,0 +1,161 @@
+"""Reading what a model answered: drafts of summaries, out of whatever it put around them.
+
+The answer that `prompts.py` asks for is one JSON object. Read as well: reasoning before it, code
+fences and prose around it, a list or a mapping by id, half of it (entries that are complete
+are kept), and `Headline: ... Body: ...` in lines where there is no JSON at all.
+What this file does not do: judge a draft (`checking.py`).
+
+    >>> read('Sure!\\n[{"id": 1, "headline": "A", "body": "B."}, {"id": 2, "hea', ["1", "2"])
+    {'1': Draft(headline='A', body='B.')}
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+REACH = 100_000  # characters of an answer that are read; eight parts take about 6,000
+TRIES = 200  # openings of an object that are tried: each may read to the end
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A summary as the model wrote it, not judged yet."""
+
+    headline: str
+    body: str
+
+
+_TAG = r"(?:\w+:)?(?:think|thinking|thought|reasoning|reflection|analysis)"
+_REASONING = re.compile(rf"<({_TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_REASONED = re.compile(rf"</{_TAG}>", re.IGNORECASE)
+_REASONS = re.compile(rf"<{_TAG}>", re.IGNORECASE)
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>")
+_decoder = json.JSONDecoder(strict=False)  # a raw line break inside of a string
+
+
+def read(text: str, ids: Collection[str], finished: bool = True) -> dict[str, Draft]:
+    """The drafts for those of `ids` that the answer holds complete; the first one of each id.
+
+    `finished`: the model stopped by itself. If not, the last of plain lines may be cut off.
+    """
+    text = _answered(text[:REACH])
+    found: dict[str, Draft] = {}
+    for id_, draft in _parts(text, ids):
+        found.setdefault(id_, draft)
+    return found or _lines(text, ids, finished)
+
+
+def _answered(text: str) -> str:
+    """Without reasoning: a block, one whose beginning stood in the prompt, one without an end."""
+    channels = list(_CHANNEL.finditer(text))
+    if channels:
+        last = channels[-1]
+        return text[last.end() :] if last.group(1) == "final" else ""
+    text = _REASONING.sub("", text)
+    if ends := list(_REASONED.finditer(text)):
+        text = text[ends[-1].end() :]
+    starts = _REASONS.search(text)
+    # A tag inside of a summary stands behind a brace; one that begins reasoning does not.
+    if starts and "{" not in text[: starts.start()]:
+        return text[: starts.start()]
+    return text
+
+
+def _parts(text: str, ids: Collection[str]) -> Iterator[tuple[str, Draft]]:
+    at = -1
+    for _ in range(TRIES):
+        at = text.find("{", at + 1)
+        if at < 0:
+            return
+        try:
+            value, end = _decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            continue  # prose, or cut off: what lies inside may be complete
+        yield from _inside(value, ids, len(ids) == 1)
+        at = end - 1
+
+
+def _inside(value: Any, ids: Collection[str], alone: bool) -> Iterator[tuple[str, Draft]]:
+    """Drafts in a decoded value, which may be a part, a list of parts, or parts by id."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _inside(one, ids, alone and len(value) == 1)
+    elif isinstance(value, dict):
+        headline, body = value.get("headline"), value.get("body")
+        if isinstance(headline, str) and isinstance(body, str):
+            known = _id(value["id"], ids) if "id" in value else next(iter(ids)) if alone else None
+            if known is not None:
+                yield known, Draft(headline, body)
+            return
+        for key, one in value.items():
+            if isinstance(one, dict) and "id" not in one and _id(key, ids) is not None:
+                one = {**one, "id": key}
+            if isinstance(one, list | dict):
+                yield from _inside(one, ids, alone)
+
+
+def _id(value: Any, ids: Collection[str]) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    name = re.sub(r"^\s*(?:part|id)?[\s:#_-]*", "", str(value), flags=re.IGNORECASE).strip()
+    return str(value) if str(value) in ids else name if name in ids else None
+
+
+_FIELD = re.compile(r"[\s>*#_-]*(part|headline|body)\b[\s*_]*[:#]?[\s*_]*(.*)", re.IGNORECASE)
+
+
+def _lines(text: str, ids: Collection[str], finished: bool) -> dict[str, Draft]:
+    """`Part 1`, `Headline: ...`, `Body: ...`, each at the start of a line."""
+    found: dict[str, Draft] = {}
+    id_ = next(iter(ids)) if len(ids) == 1 else None
+    headline, last = "", None
+    for line in text.splitlines():
+        match = _FIELD.match(line)
+        name = match.group(1).lower() if match else ""
+        rest = match.group(2).strip() if match else ""
+        if name == "part":
+            id_, headline = _id(rest.rstrip(".:*"), ids), ""
+        elif name == "headline":
+            headline = rest
+        elif name == "body" and headline and rest and id_ is not None and id_ not in found:
+            found[id_] = Draft(headline, rest)
+            last = id_
+    if last is not None and not finished:
+        del found[last]
+    return found
+
+
+_FENCED = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
+_PREFIX = re.compile(
+    r"(?:\*\*|__)?(?:summary|headline|title|body)(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"^(?:[-*•]|#+)\s+")
+_QUOTES = {'"': '"', "'": "'", "“": "”", "«": "»", "「": "」", "*": "*", "`": "`"}
+
+
+def mended(draft: Draft) -> Draft:
+    """The draft without what does no harm: fences, a prefix, outer quotes, line breaks."""
+    return Draft(_trimmed(draft.headline), _trimmed(draft.body))
+
+
+def _trimmed(text: str) -> str:
+    before = None
+    while text != before:  # quotes around a prefix around quotes
+        before = text
+        text = " ".join(_FENCED.sub("", text).split())
+        text = _BULLET.sub("", text)
+        if match := _PREFIX.match(text):
+            text = text[match.end() :]
+        if len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and _outer(text):
+            text = text[1:-1]
+    return text
+
+
+def _outer(text: str) -> bool:
+    """Whether the first and the last mark are a pair: no other one stands between them."""
+    return text[0] not in text[1:-1] and text[-1] not in text[1:-1]

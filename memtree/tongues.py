@@ -1,0 +1,85 @@
+"""Which script and language a text is written in: enough to see that a summary is in another.
+
+Scripts by the names of their letters, seven languages in Latin letters by their small words. A
+text that is too short or too mixed has none.
+
+    >>> script("Как дела?"), language("Der Test ist nicht mehr rot, und das ist auch gut so.")
+    ('cyrillic', 'de')
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+_SCRIPTS = {
+    "latin": r"A-Za-zÀ-ɏ", "cyrillic": "Ѐ-ԯ", "greek": "Ͱ-Ͽ", "hebrew": "֐-׿",
+    "arabic": "؀-ۿݐ-ݿ", "devanagari": "ऀ-ॿ", "thai": "฀-๿",
+    "kana": "぀-ヿ", "han": "㐀-鿿", "hangul": "가-힯ᄀ-ᇿ",
+}  # fmt: skip
+_LETTERS = {name: re.compile(f"[{letters}]") for name, letters in _SCRIPTS.items()}
+_DENSE = {"kana": 2.5, "han": 2.5, "hangul": 2.5}  # letters of Latin that say as much as one
+_SMALL = {
+    "en": "the and is was are were that this with for not have has had they from which its of",
+    "de": "der die das und ist nicht ein eine mit auf für sich auch war wurde dass wird von dem",
+    "fr": "le les des et est une pas que qui dans pour sur avec sont été du au ne elle il aux",
+    "es": "el los las y es una que en por con para del como está fue pero su se lo más",
+    "it": "il gli che di è una per con non sono della nel alla anche più stato ha ma delle questo",
+    "pt": "o os uma que em por não para da dos das foi está mais seu sua ao também",
+    "nl": "de het een en van is niet dat op te voor met zijn ook werd naar maar bij wordt er",
+}
+_LANGUAGES = {name: frozenset(words.split()) for name, words in _SMALL.items()}
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+
+
+def shares(text: str) -> dict[str, float]:
+    """The share of each script among the letters, dense scripts weighed up; only those found."""
+    found = {
+        name: len(pattern.findall(text)) * _DENSE.get(name, 1.0)
+        for name, pattern in _LETTERS.items()
+    }
+    total = sum(found.values())
+    return {name: number / total for name, number in found.items() if number}
+
+
+def script(text: str) -> str:
+    """The script of most letters; empty where there are none."""
+    found = shares(text)
+    return max(found, key=found.__getitem__) if found else ""
+
+
+def language(text: str, least: int = 4) -> str:
+    """The language whose small words are most of those found; empty below `least` of its own, or
+    where another language has more than half as many."""
+    words = Counter(_WORD.findall(text.lower()))
+    hits = {name: sum(words[one] for one in small) for name, small in _LANGUAGES.items()}
+    first, second = sorted(hits, key=lambda name: -hits[name])[:2]
+    return first if hits[first] >= least and hits[second] <= hits[first] / 2 else ""
+
+
+def differs(text: str, source: str) -> str:
+    """How the language of `text` differs from that of `source`; empty when it does not, or
+    nothing certain can be said."""
+    of_text, of_source = shares(text), shares(source)
+    if not of_text or not of_source:
+        return ""
+    mine = max(of_text, key=of_text.__getitem__)
+    # Japanese is Han and kana in any mixture: a script counts together with its neighbour.
+    theirs = max(of_source, key=of_source.__getitem__)
+    if of_source.get(mine, 0.0) < 0.02 and of_text[mine] > 0.3:
+        return f"{mine}, not {theirs}"
+    if (
+        of_source[theirs] > 0.6
+        and of_text.get(theirs, 0.0) < 0.1
+        and {mine, theirs}
+        != {
+            "han",
+            "kana",
+        }
+    ):
+        return f"{mine}, not {theirs}"
+    if mine == "latin" == theirs:
+        one, other = language(text), language(source, 8)
+        if one and other and one != other:
+            return f"{one}, not {other}"
+    return ""
