@@ -23,7 +23,16 @@ DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
 MODES = ("stable", "auto", "fresh")
 OTHERS = "*"  # in `prices`: every model that nothing else names
-MAY_BE_ZERO = frozenset({"port", "requests_per_minute", "embedding_dimensions"})
+MAY_BE_ZERO = frozenset(
+    {
+        "port",
+        "requests_per_minute",
+        "embedding_dimensions",
+        "summary_requests_per_minute",
+        "summary_tokens_per_minute",
+        "summary_tokens_per_day",
+    }
+)
 MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
 
 
@@ -68,6 +77,45 @@ class Settings:
     )
     embedding_relevant: float = _setting(
         0.0, "cosine under which a passage hardly ever answers a query; 0: measured at the start"
+    )
+    summary_base_url: str | None = _setting(
+        None, "base URL of an OpenAI-compatible API for summaries, up to and with /v1"
+    )
+    summary_api_key: str | None = _setting(
+        None, "key for the summaries; unset: none is sent", shown=False
+    )
+    summary_model: str | None = _setting(
+        None, "model for the summaries; unset: summaries are extracted, without a model"
+    )
+    summary_text: str = _setting(
+        "model",
+        "what a memory message shows of a node: model (its summary alone), or both (the extracted "
+        "one as well)",
+    )
+    summary_leaves: int = _setting(4, "parts of a history that one call summarises, at most")
+    summary_parallel: int = _setting(4, "calls for summaries at once")
+    summary_seconds: int = _setting(120, "seconds that one call for summaries may take")
+    summary_requests_per_minute: int = _setting(
+        0, "calls for summaries in a minute; 0: no limit but the server's own"
+    )
+    summary_tokens_per_minute: int = _setting(
+        0, "tokens of calls for summaries in a minute; 0: no limit but the server's own"
+    )
+    summary_tokens_per_day: int = _setting(
+        0, "tokens that summaries of one tenant may cost in a day (UTC); 0: no limit"
+    )
+    summary_money_per_day: float = _setting(
+        0.0,
+        "money that summaries of one tenant may cost in a day, at the prices below; 0: no limit",
+    )
+    summary_input_price: float = _setting(0.0, "price of a million input tokens for summaries")
+    summary_cached_price: float = _setting(
+        0.0,
+        "price of a million input tokens that came from the server's prompt cache; 0: as others",
+    )
+    summary_output_price: float = _setting(0.0, "price of a million output tokens for summaries")
+    recall_tools: bool = _setting(
+        False, "offer the model of a chat tools that search and read what memory folded away"
     )
     target_tokens: int = _setting(20_000, "size of a compressed history, system messages aside")
     mode: str | None = _setting(
@@ -239,17 +287,45 @@ def _checked(settings: Settings) -> Settings:
             "upstream must be a URL beginning with http:// or https://, or none", param="upstream"
         )
     _check_embedding(settings)
+    _check_summaries(settings)
     return settings
 
 
 def _check_embedding(settings: Settings) -> None:
-    """What the remote embedder needs. Values are not shown: a URL may carry a password."""
     if not 0 <= settings.embedding_relevant < 1:
         raise BadRequest(
             f"embedding_relevant must be 0 or a cosine below 1, not {settings.embedding_relevant}",
             param="embedding_relevant",
         )
-    url = settings.embedding_base_url
+    named = sum(1 for one in (settings.embedding_base_url, settings.embedding_model) if one)
+    wanted = settings.embedder == "remote" or (settings.embedder == "auto" and named == 1)
+    _check_endpoint(settings, "embedding", "the remote embedder", wanted)
+
+
+def _check_summaries(settings: Settings) -> None:
+    _one_of("summary_text", settings.summary_text, ("model", "both"))
+    for name in ("money_per_day", "input_price", "cached_price", "output_price"):
+        value = getattr(settings, f"summary_{name}")
+        if not 0 <= value < math.inf:
+            raise BadRequest(
+                f"summary_{name} must be 0 or above, not {value}", param=f"summary_{name}"
+            )
+    if settings.summary_money_per_day and not (
+        settings.summary_input_price or settings.summary_output_price
+    ):
+        raise BadRequest(
+            "summary_money_per_day needs summary_input_price and summary_output_price",
+            param="summary_money_per_day",
+        )
+    named = settings.summary_base_url or settings.summary_model
+    _check_endpoint(settings, "summary", "a model for summaries", bool(named))
+
+
+def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> None:
+    """What a remote model needs. Values are not shown: a URL may carry a password."""
+    url, model, key = (
+        getattr(settings, f"{kind}_{name}") for name in ("base_url", "model", "api_key")
+    )
     if url is not None:
         try:
             parts = urlsplit(url)
@@ -258,20 +334,17 @@ def _check_embedding(settings: Settings) -> None:
             sound = False
         if not sound or parts.username is not None or parts.query or parts.fragment:
             raise BadRequest(
-                "embedding_base_url must be a URL beginning with http:// or https://, without "
-                "credentials (embedding_api_key is for these), query and fragment",
-                param="embedding_base_url",
+                f"{kind}_base_url must be a URL beginning with http:// or https://, without "
+                f"credentials ({kind}_api_key is for these), query and fragment",
+                param=f"{kind}_base_url",
             )
-    given = {"embedding_base_url": url, "embedding_model": settings.embedding_model}
+    given = {f"{kind}_base_url": url, f"{kind}_model": model}
     missing = [name for name, value in given.items() if not value]
-    wanted = settings.embedder == "remote" or (settings.embedder == "auto" and len(missing) == 1)
     if wanted and missing:
-        raise BadRequest(f"the remote embedder needs {' and '.join(missing)}", param=missing[0])
-    key = settings.embedding_api_key
+        raise BadRequest(f"{what} needs {' and '.join(missing)}", param=missing[0])
     if key is not None and not (key.isascii() and key.isprintable() and key == key.strip()):
         raise BadRequest(
-            "embedding_api_key holds characters that no header can carry",
-            param="embedding_api_key",
+            f"{kind}_api_key holds characters that no header can carry", param=f"{kind}_api_key"
         )
 
 

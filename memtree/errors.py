@@ -19,6 +19,7 @@ MemTreeError                      500  internal_error
     │   └── NodesGone             503  nodes_gone
     ├── StoreCorrupt              503  store_corrupt
     ├── EmbedderUnavailable       503  embedder_unavailable
+    ├── SummarizerUnavailable     503  summarizer_unavailable
     └── QueueFull                 503  queue_full
 """
 
@@ -165,6 +166,18 @@ class EmbedderUnavailable(Unavailable):
     """The embedder is missing or broken; ranking falls back to BM25 alone."""
 
     code = "embedder_unavailable"
+
+
+class SummarizerUnavailable(Unavailable):
+    """The model for summaries did not answer; extraction stands until it does. `wait`: seconds
+    after which it may be asked again. `cost`: (input, output) tokens that may have been spent."""
+
+    code = "summarizer_unavailable"
+
+    def __init__(self, message: str, *, wait: float = 0.0, cost: tuple[int, int] = (0, 0)) -> None:
+        super().__init__(message)
+        self.wait = wait
+        self.cost = cost
 
 
 class QueueFull(Unavailable):

@@ -22,13 +22,31 @@ KIND_NAMES = ("user", "assistant", "tool", "call", "code")
 class Summary(msgspec.Struct, frozen=True, array_like=True):
     """Headline (<= 18 tokens), body (capped by level) and anchors of one node.
 
-    Version 0 is extraction: it can be computed again from the posted text.
+    Version 0 is extraction: it can be computed again from the posted text. A later version is a
+    model's: `by` names the model's recipe, and `cost` the (input, output) tokens that it took,
+    rejected attempts with it. `extracted`: the extraction's body, where both are to be shown.
+
+    `settled`: of a node whose summaries by the model were all rejected, so that it is not asked
+    again; headline and body are the extraction's.
     """
 
     headline: str
     body: str
     anchors: tuple[str, ...] = ()
     version: int = 0
+    by: str = ""
+    cost: tuple[int, int] = (0, 0)
+    extracted: str = ""
+    settled: bool = False
+
+    @property
+    def by_model(self) -> bool:
+        return self.version > 0 and not self.settled
+
+    @property
+    def shown(self) -> str:
+        """The body as an outline shows it."""
+        return f"{self.body} {self.extracted}" if self.extracted else self.body
 
 
 class Passage(msgspec.Struct, frozen=True, array_like=True):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtree.epoch import Epoch, Turn
-from memtree.node import Frontier, Node, Summary
+from memtree.node import Frontier, Node, Place, Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from memtree.build import Grown, Tail
     from memtree.history import History
+    from memtree.prompts import Task
+    from memtree.replies import Draft
 
     Matrix = NDArray[np.float32]
 
@@ -225,6 +227,87 @@ class Store(ContextStore, KeyStore, Protocol):
     """What `stores.open_store` opens: one place for trees, plans and keys."""
 
 
+class Claims(Protocol):
+    """Who summarises which node, so that two workers never pay for one node. Raises as
+    `TreeStore` does."""
+
+    async def claim(
+        self, tenant: str, ids: Sequence[bytes], owner: str, now: float, until: float
+    ) -> set[bytes]:
+        """Take these nodes for `owner` until then (unix seconds), in one step; returns those that
+        it has now. Left out: nodes that are not stored, that another owner has beyond `now`, and
+        that have a later summary (version 1 and up) already. One's own claim is prolonged."""
+        ...
+
+    async def release(self, tenant: str, ids: Sequence[bytes], owner: str) -> None:
+        """Give back what `owner` has of these; others' claims stay."""
+        ...
+
+
+class Tallies(Protocol):
+    """Numbers that add up, by tenant, day (days since 1970, UTC) and name, such as
+    `summary.input_tokens`. They are no memory: a tenant's deletion leaves them (a limit must not
+    be reset by it), `sweep` takes those older than `TALLY_DAYS`. Raises as `TreeStore` does."""
+
+    async def add(
+        self,
+        tenant: str,
+        day: int,
+        amounts: Mapping[str, int],
+        limits: Mapping[str, int] | None = None,
+    ) -> bool:
+        """Add to that day's numbers (negative ones take away), all or nothing. `limits`: False,
+        and nothing is added, where one of these names would be above its limit afterwards."""
+        ...
+
+    async def tallies(self, tenant: str, first: int, last: int) -> dict[str, int]:
+        """Sums of a tenant's numbers over the days from `first` to `last`, both included."""
+        ...
+
+    async def tallied(self, first: int, last: int) -> dict[str, dict[str, int]]:
+        """The same for every tenant that has some."""
+        ...
+
+
+TALLY_DAYS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call as the server counted them, or as counted here where it told nothing.
+    `cached`: of the input, what it had in its prompt cache. `counted`: counted here."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of one call: for each task's id what could be read of it, not judged yet."""
+
+    drafts: Mapping[str, Draft]
+    usage: Usage
+
+
+class Summarizer(Protocol):
+    """A model that writes summaries. `recipe` names it and the form of what it is asked."""
+
+    recipe: str
+
+    async def write(self, tasks: Sequence[Task]) -> Written:
+        """One call for tasks of one kind; ids that the answer lacks are missing in the drafts.
+
+        Waits for its turn where calls are limited. `SummarizerUnavailable` where nothing came:
+        down, refused, or out of time; `wait` seconds later it may be asked again, and `usage` is
+        what the failed attempts may have cost.
+        """
+        ...
+
+    async def close(self) -> None: ...
+
+
 class Embedder(Protocol):
     """Text to unit vectors. `recipe` names model and preprocessing: recipes never mix.
     `relevant`: the cosine under which a passage hardly ever answers a query.
@@ -287,6 +370,32 @@ class LeafWork:
 
     leaf: Node
     first: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeWork:
+    """A sealed node that lacks a model's summary, and where it stands in the history."""
+
+    node: Node
+    place: Place
+
+
+class SummaryQueue(Protocol):
+    """Takes stage 3 for a history. A job is (tenant, address where work starts)."""
+
+    def submit(
+        self, history: History, start: bytes, work: Sequence[NodeWork], nodes: Mapping[bytes, Node]
+    ) -> None:
+        """Have these nodes summarised some time, children before parents; `nodes`: the whole tree.
+        A newer call with the same tenant and start replaces an older one. Never blocks and never
+        raises."""
+        ...
+
+    def pending(self, tenant: str) -> Pending: ...
+
+    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        """As `IndexQueue.forget`."""
+        ...
 
 
 class Clock(Protocol):

@@ -16,7 +16,7 @@ from memtree.errors import EmbedderUnavailable, MemTreeError
 from memtree.prices import UNKNOWN
 from proxy.fields import CHAT_MODE, CONTEXT_MODE
 
-SECRETS = frozenset({"upstream_api_key", "metrics_key", "embedding_api_key"})
+SECRETS = frozenset({"upstream_api_key", "metrics_key", "embedding_api_key", "summary_api_key"})
 UNSET = {
     "embedding_dimensions": "the model's own",
     "embedding_relevant": "measured at the start",
