@@ -17,6 +17,7 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, with_parts
 from memtree.compress import Ask
 from memtree.message import Message
+from proxy.serve import settle_garbage
 
 TARGET = 20_000
 SMALL = 100_000
@@ -48,6 +49,7 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
         small = await _measure(subject, store, "100k", first(history, SMALL))
         large = await _measure(subject, store, "1m", history)
         on_disk = sum(f.stat().st_size for f in subject.path.parent.glob(f"{subject.path.name}*"))
+        settle_garbage()  # as the server does when it starts
         blocked = await _loop_blocked(subject, history)
     rows = [
         *small,

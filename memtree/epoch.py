@@ -32,7 +32,7 @@ CEILING = 4.0  # times the target, or half the window
 ROUNDS_OF_MEAN = 8
 
 
-class Epoch(msgspec.Struct, frozen=True, array_like=True):
+class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`start`: messages of the history that began it. `size`, `memory`: tokens of what was sent
     then (system messages and recall blocks apart), and of the memory message in it with what
     stands beside it (`pack.Packed.beside`)."""
@@ -45,7 +45,7 @@ class Epoch(msgspec.Struct, frozen=True, array_like=True):
     created: float  # unix seconds
 
 
-class Turn(msgspec.Struct, frozen=True, array_like=True):
+class Turn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One request within an epoch. `block`: spans of the recall block before its newest message,
     none where there is nothing to recall. `direct`, `paid`: input cost of the conversation so far
     in uncached input tokens, sent whole and sent by us; `sent`: tokens of this request.

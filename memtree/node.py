@@ -3,6 +3,9 @@
 None of these values holds message text beyond the capped extracts of a `Summary`. A position in a
 history is relative everywhere, so equal content has equal nodes wherever it stands.
 
+None refers back to what holds it, so the garbage collector need not look at them (`gc=False`): a
+million tokens are 40,000 such values, and a full collection stops every request of the process.
+
     history text   |-- leaf --|------ leaf ------|-- leaf --|  not yet final ...
     passages       |--|-|-----|---|---|----------|--|-------|
     nodes          [        node (4-12 leaves)           ]
@@ -19,7 +22,7 @@ USER, ASSISTANT, TOOL, CALL, CODE = range(5)  # kinds of passage
 KIND_NAMES = ("user", "assistant", "tool", "call", "code")
 
 
-class Summary(msgspec.Struct, frozen=True, array_like=True):
+class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Headline (<= 18 tokens), body (capped by level) and anchors of one node.
 
     Version 0 is extraction: it can be computed again from the posted text. A later version is a
@@ -49,7 +52,7 @@ class Summary(msgspec.Struct, frozen=True, array_like=True):
         return f"{self.body} {self.extracted}" if self.extracted else self.body
 
 
-class Passage(msgspec.Struct, frozen=True, array_like=True):
+class Passage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A run of one message's view text: the unit of ranking and of excerpts.
 
     `message` counts from the leaf's first message; `start`, `end` are characters of that
@@ -63,7 +66,7 @@ class Passage(msgspec.Struct, frozen=True, array_like=True):
     kind: int
 
 
-class Terms(msgspec.Struct, frozen=True, array_like=True):
+class Terms(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Term statistics of a leaf's passages, packed: uint32 term hashes, uint8 counts, and for
     each passage where its run ends in both (in terms)."""
 
@@ -72,7 +75,7 @@ class Terms(msgspec.Struct, frozen=True, array_like=True):
     ends: tuple[int, ...] = ()
 
 
-class Node(msgspec.Struct, frozen=True, array_like=True):
+class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A leaf (level 0: `passages`, `terms`) or a node over 4-12 children (`children`).
 
     `messages`: message ends that lie inside. `tail`: characters of the following message that
@@ -97,7 +100,7 @@ class Node(msgspec.Struct, frozen=True, array_like=True):
         return self.level == 0
 
 
-class Frontier(msgspec.Struct, frozen=True, array_like=True):
+class Frontier(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The nodes that cover a prefix, left to right: what an address points to.
 
     They cover `messages` whole messages and `tail` characters of the next one's view.

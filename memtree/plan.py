@@ -25,7 +25,7 @@ GAP = "[...]"
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
 
 
-class Span(msgspec.Struct, frozen=True, order=True, array_like=True):
+class Span(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):
     """Characters [start, end) of the view of message `message` (index in the history)."""
 
     message: int
@@ -33,7 +33,7 @@ class Span(msgspec.Struct, frozen=True, order=True, array_like=True):
     end: int
 
 
-class Shown(msgspec.Struct, frozen=True, array_like=True):
+class Shown(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A node in the outline, `depth` below the top; `body`: its summary is shown as well."""
 
     id: bytes
@@ -43,7 +43,7 @@ class Shown(msgspec.Struct, frozen=True, array_like=True):
     body: bool
 
 
-class Plan(msgspec.Struct, frozen=True, array_like=True):
+class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Outline lines in reading order, pinned spans, excerpts, and the cut: the first message
     (index in the history) that is sent as it is. Refers to messages before the cut only; messages
     [0, head) are sent whole, too, and not quoted."""
