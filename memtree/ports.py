@@ -223,10 +223,6 @@ class KeyRow:
     created: float
 
 
-class Store(ContextStore, KeyStore, Protocol):
-    """What `stores.open_store` opens: one place for trees, plans and keys."""
-
-
 class Claims(Protocol):
     """Who summarises which node, so that two workers never pay for one node. Raises as
     `TreeStore` does."""
@@ -270,6 +266,10 @@ class Tallies(Protocol):
 
 
 TALLY_DAYS = 400
+
+
+class Store(ContextStore, Claims, Tallies, KeyStore, Protocol):
+    """What `stores.open_store` opens: one place for trees, plans, claims, tallies and keys."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ Pure. It keeps a few numbers per node, so rows may come from a generator over a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
+from math import isfinite
 from typing import NamedTuple
 
 import msgspec
@@ -18,10 +19,12 @@ from memtree.node import Frontier, Node, decode_frontier, decode_node
 from memtree.stores.needs import Version
 from memtree.stores.rows import (
     AddressRow,
+    ClaimRow,
     EpochRow,
     FrontierRow,
     NodeRow,
     SummaryRow,
+    TallyRow,
     TenantRows,
     TurnRow,
     VectorRow,
@@ -68,7 +71,18 @@ def audit(tenant: str, rows: TenantRows) -> list[str]:
         found += (f"epoch {epoch.id.hex()}: {w}" for w in _epoch_problems(epoch, facts, versions))
     for turn in rows.turns:
         found += (f"turn at {turn.address.hex()}: {what}" for what in _turn_problems(turn, epochs))
+    for claim in rows.claims:
+        found += (f"claim on {claim.id.hex()}: {what}" for what in _claim_problems(claim, facts))
     return [f"tenant {tenant[:12]}: {line}" for line in found]
+
+
+def audit_tallies(rows: Iterable[TallyRow]) -> list[str]:
+    """Problems of all tenants' tallies, one line each."""
+    return [
+        f"tenant {row.tenant[:12]}: tally {row.name!r} of day {row.day}: {what}"
+        for row in rows
+        for what in _tally_problems(row)
+    ]
 
 
 def _read_facts(rows: Iterable[NodeRow], found: list[str]) -> dict[bytes, Fact]:
@@ -217,3 +231,20 @@ def _turn_problems(row: TurnRow, epochs: Set[bytes]) -> Iterator[str]:
         return
     if turn.epoch != row.epoch:
         yield f"its row says epoch {row.epoch.hex()}, the turn {turn.epoch.hex()}"
+
+
+def _claim_problems(row: ClaimRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+    if row.id not in facts:
+        yield "there is no such node"
+    if not row.owner:
+        yield "has no owner"
+    if not isfinite(row.until):
+        yield "never ends"
+
+
+def _tally_problems(row: TallyRow) -> Iterator[str]:
+    if not row.name:
+        yield "has no name"
+    numbers: tuple[object, ...] = (row.day, row.amount)  # a back end may hold other types
+    if not all(isinstance(number, int) for number in numbers):
+        yield f"{row.amount!r} is no whole number of a day"

@@ -25,6 +25,7 @@ from memtree.stores.needs import (
 )
 from memtree.stores.rows import (
     AddressRow,
+    ClaimRow,
     EpochRow,
     FrontierRow,
     NewTurn,
@@ -55,6 +56,7 @@ class Held:
     summaries: dict[Version, SummaryRow] = field(default_factory=dict)
     epochs: dict[bytes, EpochRow] = field(default_factory=dict)
     turns: dict[tuple[bytes, bytes], TurnRow] = field(default_factory=dict)  # (key, address)
+    claims: dict[bytes, ClaimRow] = field(default_factory=dict)
 
     def rows(self) -> TenantRows:
         return TenantRows(
@@ -65,6 +67,7 @@ class Held:
             self.summaries.values(),
             self.epochs.values(),
             self.turns.values(),
+            self.claims.values(),
         )
 
     def copied(self) -> Held:
@@ -76,6 +79,7 @@ class Held:
             dict(self.summaries),
             dict(self.epochs),
             dict(self.turns),
+            dict(self.claims),
         )
 
     def counts(self) -> Receipt:
@@ -184,6 +188,31 @@ class Held:
             self._add_nodes(nodes)
             self.epochs.setdefault(epoch.id, epoch_row(epoch, new.expires))
 
+    # -- claims ------------------------------------------------------------------------------
+
+    def claim(self, ids: Iterable[bytes], owner: str, now: float, until: float) -> set[bytes]:
+        summarised = {node for node, _ in self.summaries}
+        free = {
+            node
+            for node in ids
+            if node in self.nodes
+            and node not in summarised
+            and not (node in self.claims and self.claims[node].bars(owner, now))
+        }
+        for node in free:
+            standing = self.claims.get(node)
+            own = standing.until if standing and standing.owner == owner else until
+            self.claims[node] = ClaimRow(node, owner, max(own, until))
+        return free
+
+    def release(self, ids: Iterable[bytes], owner: str) -> None:
+        for node in ids:
+            if node in self.claims and self.claims[node].owner == owner:
+                del self.claims[node]
+
+    def drop_claims(self, now: float) -> None:
+        self.claims = {at: row for at, row in self.claims.items() if row.until > now}
+
     # -- retention ---------------------------------------------------------------------------
 
     def chain(self, address: bytes) -> list[bytes]:
@@ -235,6 +264,7 @@ class Held:
         self.nodes = {at: row for at, row in self.nodes.items() if at not in dead}
         self.vectors = {at: row for at, row in self.vectors.items() if row.id in self.nodes}
         self.summaries = {at: row for at, row in self.summaries.items() if row.id in self.nodes}
+        self.claims = {at: row for at, row in self.claims.items() if at in self.nodes}
 
     def _plans(self) -> list[Epoch]:
         return [read_epoch(row.data) for row in self.epochs.values()]

@@ -14,10 +14,20 @@ from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreUnavailable
 from memtree.node import Node, Summary
 from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
-from memtree.stores.audit import audit
+from memtree.stores.audit import audit, audit_tallies
 from memtree.stores.held import Held
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
-from memtree.stores.rows import NewTurn, added, read_frontier, read_node, read_summary, summary_rows
+from memtree.stores.rows import (
+    NewTurn,
+    TallyRow,
+    added,
+    oldest_tally,
+    read_frontier,
+    read_node,
+    read_summary,
+    summary_rows,
+    within,
+)
 
 T = TypeVar("T")
 
@@ -30,6 +40,7 @@ class MemoryStore:
         self._tenants: dict[str, Held] = {}
         self._keys: dict[str, KeyRow] = {}
         self._values: dict[str, str] = {}  # hash of a value -> key id
+        self._tallies: dict[tuple[str, int], dict[str, int]] = {}  # (tenant, day) -> amounts
         self._closed = False
 
     # -- trees -------------------------------------------------------------------------------
@@ -120,14 +131,59 @@ class MemoryStore:
             if held.expired(now):
                 swept = self._delete(tenant, lambda held: held.sweep(now))
                 receipt = added(receipt, swept)
+        for held in self._tenants.values():
+            held.drop_claims(now)
+        kept = self._tallies.items()
+        self._tallies = {at: row for at, row in kept if at[1] >= oldest_tally(now)}
         return receipt
+
+    # -- claims and tallies ------------------------------------------------------------------
+
+    async def claim(
+        self, tenant: str, ids: Sequence[bytes], owner: str, now: float, until: float
+    ) -> set[bytes]:
+        return self._read(tenant).claim(ids, owner, now, until)
+
+    async def release(self, tenant: str, ids: Sequence[bytes], owner: str) -> None:
+        self._read(tenant).release(ids, owner)
+
+    async def add(
+        self,
+        tenant: str,
+        day: int,
+        amounts: Mapping[str, int],
+        limits: Mapping[str, int] | None = None,
+    ) -> bool:
+        self._open()
+        stored = self._tallies.get((tenant, day), {})
+        if not within(stored, amounts, limits or {}):
+            return False
+        sums = {name: stored.get(name, 0) + amount for name, amount in amounts.items()}
+        self._tallies[tenant, day] = {**stored, **sums}
+        return True
+
+    async def tallies(self, tenant: str, first: int, last: int) -> dict[str, int]:
+        return (await self.tallied(first, last)).get(tenant, {})
+
+    async def tallied(self, first: int, last: int) -> dict[str, dict[str, int]]:
+        self._open()
+        found: dict[str, dict[str, int]] = {}
+        for (tenant, day), amounts in self._tallies.items():
+            for name, amount in amounts.items() if first <= day <= last else ():
+                sums = found.setdefault(tenant, {})
+                sums[name] = sums.get(name, 0) + amount
+        return found
 
     # -- the whole ---------------------------------------------------------------------------
 
     async def check(self) -> list[str]:
         self._open()
         every = self._tenants.items()
-        return [line for tenant, held in every for line in audit(tenant, held.rows())]
+        found = [line for tenant, held in every for line in audit(tenant, held.rows())]
+        tallies = (
+            TallyRow(*at, *each) for at, row in self._tallies.items() for each in row.items()
+        )
+        return found + audit_tallies(tallies)
 
     async def stats(self) -> StoreStats:
         self._open()

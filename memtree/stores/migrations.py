@@ -70,7 +70,20 @@ def _plans(db: sqlite3.Connection) -> None:
     db.execute("CREATE TABLE deletions (number INTEGER PRIMARY KEY AUTOINCREMENT)")
 
 
-TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans)
+def _claims(db: sqlite3.Connection) -> None:
+    """Who summarises which node, and numbers that add up. Tallies name the tenant itself: they
+    outlive its row in `tenants`."""
+    db.execute(
+        "CREATE TABLE claims (tenant INTEGER NOT NULL, id BLOB NOT NULL, owner TEXT NOT NULL,"
+        " until REAL NOT NULL, PRIMARY KEY (tenant, id)) WITHOUT ROWID"
+    )
+    db.execute(
+        "CREATE TABLE tallies (tenant TEXT NOT NULL, day INTEGER NOT NULL, name TEXT NOT NULL,"
+        " amount INTEGER NOT NULL, PRIMARY KEY (tenant, day, name)) WITHOUT ROWID"
+    )
+
+
+TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans, _claims)
 
 
 def migrate(db: sqlite3.Connection, part: str = "tree", steps: Sequence[Step] = TREE_STEPS) -> None:

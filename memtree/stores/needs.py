@@ -3,7 +3,7 @@
 Pure, over ids; every back end decides by these. A stored node has all its descendants stored:
 `commit` asks for the children of what it adds, and a collection keeps all below what it keeps.
 
-    addresses --> frontiers --> nodes --> nodes (children) <-- vectors, summaries
+    addresses --> frontiers --> nodes --> nodes (children) <-- vectors, summaries, claims
     turns     --> epochs    --> nodes and summary versions that the plan names
 """
 

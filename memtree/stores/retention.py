@@ -115,6 +115,7 @@ def _forget_all(db: sqlite3.Connection, number: int) -> Receipt:
     """Without decoding anything, so that it works on a damaged tenant as well."""
     counts = {each: _count(db, f"DELETE FROM {each} WHERE tenant = ?", number) for each in _TABLES}
     _count(db, "DELETE FROM frontiers WHERE tenant = ?", number)
+    _count(db, "DELETE FROM claims WHERE tenant = ?", number)
     _count(db, "DELETE FROM tenants WHERE number = ?", number)
     return Receipt(**counts)
 
@@ -146,8 +147,10 @@ def _collect(db: sqlite3.Connection, number: int) -> Receipt:
     frontiers = (read_frontier(data) for _, data in joined(db, _FRONTIERS, (number,), keys))
     roots = {*frontier_nodes(frontiers), *plan_nodes(_epochs(db, number))}
     dead = unneeded(dict(joined_rows(db, _CHILDREN, (number,))), roots)
+    nodes = change(db, "DELETE FROM nodes WHERE tenant = ? AND id IN ({ids})", (number,), dead)
+    _sole(db, "DELETE FROM claims " + mine.format("id", "id", "nodes"), number)
     return Receipt(
-        nodes=change(db, "DELETE FROM nodes WHERE tenant = ? AND id IN ({ids})", (number,), dead),
+        nodes=nodes,
         vectors=_sole(db, "DELETE FROM vectors " + mine.format("id", "id", "nodes"), number),
         summaries=_sole(db, "DELETE FROM summaries " + mine.format("id", "id", "nodes"), number),
         epochs=epochs,

@@ -18,7 +18,9 @@ from memtree.address import NODE_ID_BYTES
 from memtree.epoch import Epoch, Turn
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt
 from memtree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
-from memtree.ports import Batch, Receipt
+from memtree.ports import TALLY_DAYS, Batch, Receipt
+
+DAY_SECONDS = 86_400
 
 
 class NodeRow(NamedTuple):
@@ -69,6 +71,26 @@ class TurnRow(NamedTuple):
     data: bytes
 
 
+class ClaimRow(NamedTuple):
+    """`owner` alone summarises the node until then (unix seconds)."""
+
+    id: bytes
+    owner: str
+    until: float
+
+    def bars(self, owner: str, now: float) -> bool:
+        return self.owner != owner and self.until > now
+
+
+class TallyRow(NamedTuple):
+    """`day`: days since 1970, UTC. Of no tenant's rows: it stays when they are deleted."""
+
+    tenant: str
+    day: int
+    name: str
+    amount: int
+
+
 @dataclass(frozen=True, slots=True)
 class TenantRows:
     """All rows of one tenant, each table read once and in this order."""
@@ -80,6 +102,7 @@ class TenantRows:
     summaries: Iterable[SummaryRow] = ()
     epochs: Iterable[EpochRow] = ()
     turns: Iterable[TurnRow] = ()
+    claims: Iterable[ClaimRow] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +209,20 @@ decode_summary = msgspec.msgpack.Decoder(Summary).decode
 
 def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
     return StoreCorrupt(f"A stored {what} does not decode ({error}); {ADVICE}")
+
+
+def within(
+    stored: Mapping[str, int], amounts: Mapping[str, int], limits: Mapping[str, int]
+) -> bool:
+    """Whether no number is above its limit once the amounts are added to what is stored."""
+    return all(
+        stored.get(name, 0) + amounts.get(name, 0) <= limit for name, limit in limits.items()
+    )
+
+
+def oldest_tally(now: float) -> int:
+    """The first day whose tallies are kept at that time (unix seconds)."""
+    return int(now // DAY_SECONDS) - TALLY_DAYS
 
 
 def added(one: Receipt, other: Receipt) -> Receipt:

@@ -1,9 +1,9 @@
-"""The store in one SQLite file: trees, vectors, plans and access keys. The default; nothing to
-install.
+"""The store in one SQLite file: trees, vectors, plans, claims, tallies and access keys. The
+default; nothing to install.
 
 Reads and writes have a thread and a connection each, so neither blocks the event loop, and in WAL
 mode readers do not wait for writers. Any number of processes may use the file. The SQL is in
-`trees`, `plans` and `retention`. Does not hold message text or credentials.
+`trees`, `plans`, `retention` and `claiming`. Does not hold message text or credentials.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreCorrupt
 from memtree.node import Node, Summary
 from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
-from memtree.stores import plans, retention, trees
-from memtree.stores.audit import audit
+from memtree.stores import claiming, plans, retention, trees
+from memtree.stores.audit import audit, audit_tallies
 from memtree.stores.connection import Lane, connect, create, fault, transaction
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.rows import (
     AddressRow,
+    ClaimRow,
     EpochRow,
     FrontierRow,
     NewTurn,
     NodeRow,
     SummaryRow,
+    TallyRow,
     TenantRows,
     TurnRow,
     VectorRow,
@@ -41,7 +43,9 @@ from memtree.stores.rows import (
 SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
 
-Row = TypeVar("Row", NodeRow, FrontierRow, AddressRow, VectorRow, SummaryRow, EpochRow, TurnRow)
+Row = TypeVar(
+    "Row", NodeRow, FrontierRow, AddressRow, VectorRow, SummaryRow, EpochRow, TurnRow, ClaimRow
+)
 
 
 class SqliteStore:
@@ -144,12 +148,44 @@ class SqliteStore:
         receipt = Receipt()
         for number in await self._reader.run(lambda db: retention.expired_tenants(db, now)):
             receipt = added(receipt, await self._sweep_tenant(number, now))
+        if await self._reader.run(lambda db: claiming.stale(db, now)):
+            await self._writer.run(lambda db: claiming.drop_stale(db, now))
         if _bytes(self._path) <= SWEEP_BYTES and await self._reader.run(retention.unscrubbed):
             await self._writer.run_bare(retention.scrub)
         return receipt
 
     async def _sweep_tenant(self, number: int, now: float) -> Receipt:
         return await self._writer.run(lambda db: retention.sweep(db, number, now))
+
+    # -- claims and tallies ------------------------------------------------------------------
+
+    async def claim(
+        self, tenant: str, ids: Sequence[bytes], owner: str, now: float, until: float
+    ) -> set[bytes]:
+        if not ids:
+            return set()
+        return await self._writer.run(lambda db: claiming.claim(db, tenant, ids, owner, now, until))
+
+    async def release(self, tenant: str, ids: Sequence[bytes], owner: str) -> None:
+        if ids:
+            await self._writer.run(lambda db: claiming.release(db, tenant, ids, owner))
+
+    async def add(
+        self,
+        tenant: str,
+        day: int,
+        amounts: Mapping[str, int],
+        limits: Mapping[str, int] | None = None,
+    ) -> bool:
+        return await self._writer.run(
+            lambda db: claiming.add(db, tenant, day, amounts, limits or {})
+        )
+
+    async def tallies(self, tenant: str, first: int, last: int) -> dict[str, int]:
+        return await self._reader.run(lambda db: claiming.tallies(db, tenant, first, last))
+
+    async def tallied(self, first: int, last: int) -> dict[str, dict[str, int]]:
+        return await self._reader.run(lambda db: claiming.tallied(db, first, last))
 
     # -- the whole ---------------------------------------------------------------------------
 
@@ -242,7 +278,8 @@ def _problems(db: sqlite3.Connection) -> list[str]:
     found = [f"sqlite: {line}" for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"]
     for number, tenant in db.execute("SELECT number, name FROM tenants").fetchall():
         found += audit(tenant, _tenant_rows(db, number))
-    return found
+    tallies = db.execute("SELECT tenant, day, name, amount FROM tallies")
+    return found + audit_tallies(map(TallyRow._make, tallies))
 
 
 def _tenant_rows(db: sqlite3.Connection, number: int) -> TenantRows:
@@ -260,6 +297,7 @@ def _tenant_rows(db: sqlite3.Connection, number: int) -> TenantRows:
         rows("summaries", SummaryRow),
         rows("epochs", EpochRow),
         rows("turns", TurnRow),
+        rows("claims", ClaimRow),
     )
 
 

@@ -44,7 +44,7 @@ _FRONTIERS = f"""
     WHERE addresses.{TENANT} AND address IN ({{ids}})"""
 _RENEW = f"UPDATE addresses SET expires = ? WHERE {TENANT} AND expires < ? AND address IN ({{ids}})"
 _KNOWN = "SELECT address AS id, x'' AS data FROM addresses WHERE tenant = ? AND address IN ({ids})"
-_STORED = "SELECT id, x'' AS data FROM nodes WHERE tenant = ? AND id IN ({ids})"
+STORED = "SELECT id, x'' AS data FROM nodes WHERE tenant = ? AND id IN ({ids})"
 _LEAVES = "SELECT id, x'' AS data FROM nodes WHERE tenant = ? AND level = 0 AND id IN ({ids})"
 _VECTORS = f"SELECT id, data FROM vectors WHERE {TENANT} AND recipe = ? AND id IN ({{ids}})"
 _ANY_SUMMARY = f"SELECT 1 FROM summaries WHERE {TENANT} LIMIT 1"
@@ -90,7 +90,7 @@ def write_batch(db: sqlite3.Connection, tenant: str, batch: Batch) -> None:
     keyed = {address: frontier_row(found) for address, found in batch.frontiers.items()}
     number = tenant_number(db, tenant)
     write_nodes(db, number, batch.nodes, frontier_nodes(batch.frontiers.values()))
-    known = _present(db, _KNOWN, number, (*keyed, batch.previous))
+    known = present(db, _KNOWN, number, (*keyed, batch.previous))
     # A frontier that comes with known addresses only would be a row that nothing names.
     fresh = {row.key: (number, *row) for at, row in keyed.items() if at not in known}
     insert(db, "INSERT OR IGNORE INTO frontiers (tenant, key, data)", list(fresh.values()))
@@ -110,7 +110,7 @@ def write_nodes(
     """`NodesGone` unless all that `nodes` and `roots` name is stored, or among the nodes."""
     rows = [(number, *node_row(node)) for node in nodes]
     wanted = named(nodes, roots)
-    if wanted - _present(db, _STORED, number, wanted):
+    if wanted - present(db, STORED, number, wanted):
         raise gone("A node")
     insert(db, "INSERT OR IGNORE INTO nodes (tenant, id, level, children, data)", rows)
 
@@ -130,7 +130,7 @@ def write_vectors(
 ) -> None:
     number = known_tenant(db, tenant)
     if number is not None:
-        leaves = _present(db, _LEAVES, number, rows)
+        leaves = present(db, _LEAVES, number, rows)
         values = [(number, recipe, leaf, rows[leaf]) for leaf in rows if leaf in leaves]
         insert(db, "INSERT OR IGNORE INTO vectors (tenant, recipe, id, data)", values)
 
@@ -156,10 +156,11 @@ def read_summaries(
 def write_summaries(db: sqlite3.Connection, tenant: str, rows: Sequence[SummaryRow]) -> None:
     number = known_tenant(db, tenant)
     if number is not None:
-        nodes = _present(db, _STORED, number, (row.id for row in rows))
+        nodes = present(db, STORED, number, (row.id for row in rows))
         values = [(number, *row) for row in rows if row.id in nodes]
         insert(db, "INSERT OR IGNORE INTO summaries (tenant, id, version, data)", values)
 
 
-def _present(db: sqlite3.Connection, query: str, number: int, ids: Iterable[bytes]) -> set[bytes]:
+def present(db: sqlite3.Connection, query: str, number: int, ids: Iterable[bytes]) -> set[bytes]:
+    """Those of the ids that the query finds for the tenant."""
     return {found for found, _ in joined(db, query, (number,), ids)}

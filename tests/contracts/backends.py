@@ -21,6 +21,7 @@ from memtree.stores import MemoryStore, SqliteStore, open_store
 from memtree.stores.held import Held
 from memtree.stores.rows import (
     AddressRow,
+    ClaimRow,
     EpochRow,
     FrontierRow,
     NodeRow,
@@ -40,6 +41,7 @@ TABLES = {
     "summaries": (SummaryRow, ("id", "version")),
     "epochs": (EpochRow, ("id",)),
     "turns": (TurnRow, ("key", "address")),
+    "claims": (ClaimRow, ("id",)),
 }
 
 
@@ -114,7 +116,7 @@ def garbage(rows: dict[str, set]) -> list[str]:
             reached |= set(split_ids(row.children))
     nodes = {row.id for row in rows["nodes"]}
     found += [f"node {node.hex()}" for node in nodes - reached]
-    for table in ("vectors", "summaries"):
+    for table in ("vectors", "summaries", "claims"):
         found += [f"{table} {row.id.hex()}" for row in rows[table] if row.id not in nodes]
     used = {row.epoch for row in rows["turns"]}
     return found + [f"epoch {each.id.hex()}" for each in epochs if each.id not in used]

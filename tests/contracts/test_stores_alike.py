@@ -40,6 +40,8 @@ steps = st.lists(
         st.tuples(st.just("vectors"), numbers),
         st.tuples(st.just("summaries"), numbers, st.integers(1, 3)),
         st.tuples(st.just("turn"), numbers, numbers, numbers, st.integers(0, 2), numbers),
+        st.tuples(st.just("claim"), numbers, numbers, numbers),
+        st.tuples(st.just("release"), numbers, numbers),
         st.tuples(st.just("forget"), st.lists(numbers, max_size=3)),
         st.tuples(st.just("sweep"), numbers),
     ),
@@ -51,6 +53,7 @@ BEGINNING: list[tuple] = [
     ("commit", 11, 11, 11, True),
     *(("commit", at, at, (at * 5) % 12, True) for at in range(0, 12, 2)),
     *(("summaries", at, number) for at in (3, 9, 11) for number in (1, 2, 3)),
+    *(("claim", at, at, 11 - at) for at in (1, 4, 8)),
     *(("turn", at, at, 11 - at, at % 3, 11) for at in (2, 3, 5, 8)),
 ]
 
@@ -80,6 +83,11 @@ async def take(store: SqliteStore | MemoryStore, step: tuple) -> object:
                 return await store.put_turn(
                     A, KEY, address(at), new, epoch=one, expires=float(expires), instead_of=old
                 )
+            case "claim", node, now, until:
+                ids = [each.id for each in EVERY[node : node + 12]]
+                return await store.claim(A, ids, str(now % 2), float(now), float(until))
+            case "release", node, owner:
+                await store.release(A, [each.id for each in EVERY[node:]], str(owner % 2))
             case "forget", ats:
                 return await store.forget(A, [address(at) for at in ats])
             case "sweep", now:
@@ -94,6 +102,8 @@ async def take(store: SqliteStore | MemoryStore, step: tuple) -> object:
 def _outcome(given: object) -> str:
     if isinstance(given, Receipt):
         return "something" if any(given) else "nothing"
+    if isinstance(given, set):
+        return "claimed" if given else "nothing"
     return "refused" if given is NodesGone else "done"
 
 

@@ -384,6 +384,35 @@ class TreeStoreContract(Backend):
         assert await store.nodes(A, ids[:1]) == {TOP.id: TOP}
         assert await store.check() == []
 
+    async def test_a_summary_is_carried_whole(self, store):
+        await store.commit(A, batch())
+        written = Summary("headline", "body", ("a",), 1, "model/1", (120, 17), "extract", True)
+        await store.put_summaries(A, {TOP.id: written})
+        assert await store.newest_summaries(A, [TOP.id]) == {TOP.id: written}
+        assert await store.summaries(A, [(TOP.id, 1)]) == {(TOP.id, 1): written}
+
+    async def test_summaries_of_an_older_program_are_read(self, store):
+        """Four fields, as they were written before a summary told who wrote it."""
+        await store.commit(A, batch())
+        old = SummaryRow(TOP.id, 2, b"\x94\xa8headline\xa4body\x91\xa6anchor\x02")
+        self.plant(store, A, "summaries", old)
+        read = Summary("headline", "body", ("anchor",), 2)
+        assert await store.newest_summaries(A, [TOP.id]) == {TOP.id: read}
+        assert await store.summaries(A, [(TOP.id, 2)]) == {(TOP.id, 2): read}
+        assert (read.by, read.cost, read.extracted, read.settled) == ("", (0, 0), "", False)
+        assert await store.check() == []
+
+    async def test_nodes_of_an_older_program_are_read(self, store):
+        await store.commit(A, batch())
+        data = node_row(TOP).data
+        new = msgspec.msgpack.encode(TOP.summary)
+        old = msgspec.msgpack.encode(msgspec.to_builtins(TOP.summary)[:4])
+        assert data.count(new) == 1
+        self.uproot(store, A, "nodes", TOP.id)
+        self.plant(store, A, "nodes", node_row(TOP)._replace(data=data.replace(new, old)))
+        assert await store.nodes(A, [TOP.id]) == {TOP.id: TOP}
+        assert await store.check() == []
+
     async def test_a_known_version_stays(self, store):
         await store.commit(A, batch())
         await store.put_summaries(A, {TOP.id: version(1)})
