@@ -225,11 +225,12 @@ class TestSqliteStore(OnSqlite, ClaimsContract):
         owners = {row.id.hex(): int(row.owner[-1]) for row in self.claims(store)}
         assert owners == {node: n for n, each in enumerate(won) for node in each}
 
-    async def test_no_byte_of_a_claim_is_left(self, store, tmp_path):
+    @pytest.mark.parametrize("addresses", [[address(n) for n in range(3)], None])
+    async def test_no_byte_of_a_claim_is_left(self, store, tmp_path, addresses):
         await store.commit(A, batch())
         await store.claim(A, IDS, "the-owner", 10.0, 99.0)
         assert b"the-owner" in _files(tmp_path)
-        await store.forget(A, [address(n) for n in range(3)])
+        await store.forget(A, addresses)
         content = _files(tmp_path)
         assert b"the-owner" not in content
         assert not any(node in content for node in IDS)
