@@ -44,7 +44,13 @@ class Silence:
     """Nothing, until the client goes away."""
 
 
-Step = Status | Raw | Silence | Callable[[Rows], dict[str, Any]]
+@dataclass(frozen=True, slots=True)
+class Half:
+    """A good answer that breaks off in the middle."""
+
+
+Spoken = Status | Raw | Half | Callable[[Rows], dict[str, Any]]
+Step = Spoken | Silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,8 @@ class Asked:
 
 
 class Embeddings:
-    """The ASGI app. `most`: texts that it takes in a call; `longest`: characters of a text."""
+    """The ASGI app. `most`: texts that it takes in a call; `longest`: characters of a text;
+    `never`: a word in the texts that it refuses."""
 
     def __init__(self, width: int = 64) -> None:
         self.width = width
@@ -67,6 +74,7 @@ class Embeddings:
         self.always: Step | None = None
         self.asked: list[Asked] = []
         self.most, self.longest = 10_000, 10**9
+        self.never: str | None = None
         self.key: str | None = None
         self.url = ""
         self.open, self.peak = 0, 0
@@ -98,7 +106,7 @@ class Embeddings:
         finally:
             self.open -= 1
 
-    def _answer(self, asked: Asked, step: Step | None) -> tuple[int, dict[str, str], bytes]:
+    def _answer(self, asked: Asked, step: Spoken | None) -> tuple[int, dict[str, str], bytes]:
         kind = {"content-type": "application/json"}
         if self.key and asked.headers.get("authorization") != f"Bearer {self.key}":
             step = Status(401)
@@ -106,6 +114,8 @@ class Embeddings:
             step = Status(422)
         elif max(len(text) for text in asked.texts) > self.longest:
             step = Status(413)
+        elif self.never and any(self.never in text for text in asked.texts):
+            step = Status(400)
         if isinstance(step, Status):
             # As unkind servers do: the text and the key come back in the error.
             said = {"error": {"message": f"bad: {asked.texts} {asked.headers}"}}
@@ -113,6 +123,9 @@ class Embeddings:
         if isinstance(step, Raw):
             return 200, {"content-type": step.kind}, step.body
         rows = [self.row(text) for text in asked.texts]
+        if isinstance(step, Half):
+            whole = json.dumps(in_order(rows)).encode()
+            return 200, kind | {"content-length": str(len(whole))}, whole[: len(whole) // 2]
         return 200, kind, json.dumps((step or in_order)(rows)).encode()
 
     def row(self, text: str) -> list[float]:

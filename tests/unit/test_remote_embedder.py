@@ -15,7 +15,7 @@ from memtree.models import calibration
 from memtree.models.breaker import Breaker
 from memtree.models.endpoint import retry_after
 from memtree.models.remote import RemoteEmbedder
-from tests.embeddings import Embeddings, Raw, Silence, Status, in_base64, in_order, serving
+from tests.embeddings import Embeddings, Half, Raw, Silence, Status, in_base64, in_order, serving
 
 KEY = "sk-secret-of-the-tests"
 TEXT = "the quick brown fox"
@@ -223,6 +223,7 @@ WRONG = {
     "no model": Status(404),
     "a redirect": Status(307, {"location": "http://127.0.0.1:1/elsewhere"}),
     "a failure": Status(500),
+    "half an answer": Half(),
 }
 
 
@@ -231,12 +232,13 @@ async def test_a_wrong_answer_is_refused(endpoint, embedder, name, caplog):
     caplog.set_level(logging.DEBUG)
     expected = await embedder.embed([TEXT, "another"])
     endpoint.asked.clear()
-    endpoint.steps = [WRONG[name]] * 2
+    endpoint.always = WRONG[name]
     with pytest.raises(EmbedderUnavailable, match=r"127\.0\.0\.1") as failure:
         await embedder.embed([TEXT, "another"])
     assert len(endpoint.asked) == 1
     with pytest.raises(EmbedderUnavailable):
         await embedder.embed_query("another question")
+    endpoint.always = None
     told = failure.value.message + caplog.text
     assert not [secret for secret in (KEY, TEXT, "another") if secret in told]
     np.testing.assert_array_equal(await embedder.embed([TEXT, "another"]), expected)
