@@ -371,6 +371,17 @@ class LeafWork:
     leaf: Node
     first: int
 
+    @property
+    def id(self) -> bytes:
+        return self.leaf.id
+
+    @property
+    def tokens(self) -> int:
+        return self.leaf.tokens
+
+
+NOTE = 90  # tokens of a child's summary as its parent's call shows it
+
 
 @dataclass(frozen=True, slots=True)
 class NodeWork:
@@ -378,6 +389,30 @@ class NodeWork:
 
     node: Node
     place: Place
+
+    @property
+    def id(self) -> bytes:
+        return self.node.id
+
+    @property
+    def tokens(self) -> int:
+        """What a model has to read for it: its text, or the summaries of its children."""
+        return self.node.tokens if self.node.is_leaf else NOTE * len(self.node.children)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryStatus:
+    """How stage 3 does for one tenant. `state`: off, ok, limit_reached or unavailable;
+    `pending_nodes`: what waits, and what was given up until its text comes again. The rest: what
+    its calls of this day (UTC) took, those under way at the most that they may take."""
+
+    state: str
+    pending_nodes: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    money: float = 0.0
 
 
 class SummaryQueue(Protocol):
@@ -388,10 +423,14 @@ class SummaryQueue(Protocol):
     ) -> None:
         """Have these nodes summarised some time, children before parents; `nodes`: the whole tree.
         A newer call with the same tenant and start replaces an older one. Never blocks and never
-        raises."""
+        raises: what is too much is dropped and counted."""
         ...
 
     def pending(self, tenant: str) -> Pending: ...
+
+    async def status(self, tenant: str) -> SummaryStatus:
+        """Raises as `TreeStore` does."""
+        ...
 
     def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         """As `IndexQueue.forget`."""
