@@ -1,4 +1,5 @@
-"""When to ask a server that has failed: not while it said so, and rarely after several failures.
+"""When those who wait may ask a server that has failed: not while it said so, and not once it is
+taken to be down. Then a probe finds out whether it works again, so that nobody waits for that.
 
 Times are monotonic seconds, given by the caller.
 """
@@ -6,7 +7,8 @@ Times are monotonic seconds, given by the caller.
 from __future__ import annotations
 
 FAILURES = 3  # in a row, then it is taken to be down
-REST = 30.0  # seconds between two attempts at one that is down
+REST = 10.0  # seconds between two probes
+LONGEST_TOLD = 3_600.0  # seconds; what a server says beyond that is taken to be a mistake
 
 
 class Breaker:
@@ -17,12 +19,12 @@ class Breaker:
         self._told = 0.0
 
     def admits(self, now: float) -> bool:
-        """Whether to ask now. Of one that is down, one caller in `rest` seconds finds out."""
-        if now < self._told:
-            return False
-        if self._failures < self._limit:
-            return True
-        if now < self._next:
+        """Whether to ask now."""
+        return now >= self._told and self._failures < self._limit
+
+    def due(self, now: float) -> bool:
+        """Whether to probe now; true once in `rest` seconds."""
+        if self._failures < self._limit or now < max(self._told, self._next):
             return False
         self._next = now + self._rest
         return True
@@ -31,11 +33,17 @@ class Breaker:
         """Seconds for which the server itself does not want to be asked."""
         return max(0.0, self._told - now)
 
-    def failed(self, now: float, wait: float = 0.0) -> None:
-        """`wait`: the seconds that the server named."""
-        self._failures += 1
+    def failed(self, now: float, wait: float = 0.0, *, slow: bool = False) -> None:
+        """`wait`: the seconds that the server named. `slow`: somebody waited in vain, which is
+        dear enough to happen once."""
+        self._failures = self._limit if slow else self._failures + 1
         self._next = now + self._rest
-        self._told = max(self._told, now + wait)
+        self._told = max(self._told, now + min(wait, LONGEST_TOLD))
+
+    def alive(self) -> None:
+        """Patient work was answered. Whether that is quick enough for others, a probe may find out
+        at once: a busy server answers batches while every query comes too late."""
+        self._next = 0.0
 
     def worked(self) -> None:
         self._failures = 0

@@ -14,6 +14,7 @@ What this file does not do: batches, limits, and what to do after a failure (`re
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import logging
@@ -45,6 +46,7 @@ REASONS = {
     404: " (are embedding_base_url and embedding_model right?)",
 }
 CONNECT_SECONDS = 5.0
+INLINE_BYTES = 200_000  # of an answer; more than 1 ms of reading is done in a thread
 
 # A line for each call and each retry; what failed in the end is told by the callers.
 for _noisy in ("httpcore2", "httpx2", "openai"):
@@ -52,7 +54,8 @@ for _noisy in ("httpcore2", "httpx2", "openai"):
 
 
 class RequestRefused(EmbedderUnavailable):
-    """The endpoint does not take these texts: too many, too long, or something else in them."""
+    """The endpoint does not take these texts: too many, too long, or something else in them.
+    Or it finds nothing in them."""
 
 
 class ComeLater(EmbedderUnavailable):
@@ -63,8 +66,16 @@ class ComeLater(EmbedderUnavailable):
         self.seconds = seconds
 
 
+class ConnectionLost(EmbedderUnavailable):
+    """No answer began, or it broke off."""
+
+
+class NotInTime(EmbedderUnavailable):
+    """Somebody waited in vain."""
+
+
 class _Item(msgspec.Struct):
-    embedding: list[float] | str
+    embedding: msgspec.Raw
     index: int | None = None
 
 
@@ -92,7 +103,8 @@ class Endpoint:
         )
 
     async def rows(self, texts: Sequence[str], *, seconds: float, retry: bool = True) -> Matrix:
-        """(n, d) float32 unit rows in order. `seconds`: for connecting and for each read.
+        """(n, d) float32 unit rows in order, some of them zero where the endpoint finds nothing
+        in a text. `seconds`: for connecting and for each read.
 
         `RequestRefused`, `ComeLater` or another `EmbedderUnavailable`.
         """
@@ -110,10 +122,12 @@ class Endpoint:
         except openai.APIStatusError as error:
             self._refused(error)
         except openai.APITimeoutError:
-            raise EmbedderUnavailable(f"{self.host} did not answer in time") from None
+            raise NotInTime(f"{self.host} did not answer in time") from None
         except openai.APIConnectionError:
             raise ConnectionLost(f"{self.host} cannot be reached") from None
-        return self._checked(answer.content, len(texts))
+        if len(answer.content) <= INLINE_BYTES:
+            return self._checked(answer.content, len(texts))
+        return await asyncio.to_thread(self._checked, answer.content, len(texts))
 
     async def close(self) -> None:
         await self._client.close()
@@ -143,16 +157,17 @@ class Endpoint:
             rows = [_numbers(item.embedding) for item in _in_order(items, count)]
             if len({len(row) for row in rows}) != 1:
                 raise ValueError("vectors of different lengths")
-            return _unit(np.array(rows, np.float64))
+            found = _unit(np.array(rows, np.float64))
         except (msgspec.DecodeError, UnicodeDecodeError):
             problem = "no list of embeddings"
         except ValueError as error:
             problem = str(error)
+        else:
+            if found.any():
+                return found
+            # Models that look words up have nothing for a line of dashes; broken ones for no text.
+            raise RequestRefused(f"{self.host} answered with zeros alone")
         raise EmbedderUnavailable(f"{self.host} answered with {problem}")
-
-
-class ConnectionLost(EmbedderUnavailable):
-    """No answer began, or it broke off."""
 
 
 def retry_after(value: str | None) -> float:
@@ -183,9 +198,11 @@ def _in_order(items: list[_Item], count: int) -> list[_Item]:
     return sorted(items, key=lambda item: item.index or 0)
 
 
-def _numbers(embedding: list[float] | str) -> Any:
+def _numbers(raw: msgspec.Raw) -> NDArray[Any]:
+    """Row by row, so that the event loop has its turns in between."""
+    embedding = msgspec.json.decode(raw, type=list[float] | str)
     if not isinstance(embedding, str):
-        return embedding
+        return np.array(embedding, np.float64)
     try:
         return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
     except (binascii.Error, ValueError):
@@ -196,7 +213,6 @@ def _unit(rows: NDArray[np.float64]) -> Matrix:
     if not rows.size or not np.isfinite(rows).all():
         raise ValueError("a vector that is empty or not finite")
     peaks = np.abs(rows).max(axis=1, keepdims=True)
-    if not peaks.all():
-        raise ValueError("a vector of zeros")
-    rows = rows / peaks  # so that squares neither overflow nor vanish
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+    rows = rows / np.where(peaks > 0, peaks, 1)  # so that squares neither overflow nor vanish
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(norms > 0, norms, 1), np.float32)

@@ -6,8 +6,8 @@
     query = await embedder.embed_query("where do we parse lines?")
 
 Background work is patient: bounded batches, few at a time, retried, and cut smaller where the
-server takes less. A query is not: it has two seconds and one try, and after some failures the
-server is not asked for a while, since a request is waiting and BM25 ranks without it.
+server takes less. A query is not: it has two seconds and one try, and after a time-out or some
+failures none is sent until a probe was answered, since a request is waiting and BM25 ranks without.
 
 Importing this file costs a second and 50 MB (the SDK), so only those who use it do.
 """
@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,10 +31,18 @@ from memtree import tokens
 from memtree.errors import EmbedderUnavailable
 from memtree.models import calibration
 from memtree.models.breaker import Breaker
-from memtree.models.endpoint import ComeLater, ConnectionLost, Endpoint, RequestRefused
+from memtree.models.endpoint import (
+    ComeLater,
+    ConnectionLost,
+    Endpoint,
+    NotInTime,
+    RequestRefused,
+)
 from memtree.models.queries import QueryCache
 
 Matrix = NDArray[np.float32]
+
+log = logging.getLogger("memtree")
 
 MAX_TEXTS = 96  # in a call; OpenAI takes 2,048, Cohere 96, text-embeddings-inference 32 unless told
 MAX_TOKENS = (
@@ -48,6 +58,7 @@ QUERY_TOKENS = 512
 START_SECONDS = 20.0
 # Of a text that is refused alone: half of it, and so on, as long as it has more tokens than this.
 SHORT = 128
+HARMLESS = calibration.QUESTIONS[0]  # what every server takes that takes anything
 CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see models/local.py
 RELEVANT = 0.38  # until it is measured
 
@@ -91,6 +102,7 @@ class RemoteEmbedder:
         self._parallel = asyncio.Semaphore(PARALLEL)
         self._queries = QueryCache()
         self._breaker, self._clock = breaker or Breaker(), clock
+        self._probing: asyncio.Task[None] | None = None
         self._closed = False
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
@@ -128,9 +140,10 @@ class RemoteEmbedder:
             return cached
         self._open()
         if not self._breaker.admits(self._clock()):
+            self._find_out()
             raise EmbedderUnavailable(f"{self._endpoint.host} is not asked for now: it failed")
         generation = self._queries.generation
-        row: Matrix = (await self._watched(self._query([text]), self._query_seconds))[0]
+        row: Matrix = (await self._quick(text))[0]
         if generation == self._queries.generation:
             self._queries.put(text, row)
         return row
@@ -150,6 +163,9 @@ class RemoteEmbedder:
         """Later calls get `EmbedderUnavailable`, and so do open ones."""
         self._closed = True
         self._queries.clear()
+        if self._probing:
+            self._probing.cancel()
+            await asyncio.wait([self._probing])
         await self._endpoint.close()
 
     async def _learn(self) -> None:
@@ -188,12 +204,9 @@ class RemoteEmbedder:
         """
         try:
             return await self._patient(texts), True
-        except RequestRefused:
+        except RequestRefused as refusal:
             if len(texts) == 1:
-                size = tokens.count(texts[0])
-                if size <= SHORT:
-                    raise
-                return (await self._batch([tokens.prefix(texts[0], size // 2)]))[0], False
+                return await self._alone(texts[0], refusal), False
         half = len(texts) // 2
         first, whole = await self._batch(texts[:half])
         second, too = await self._batch(texts[half:])
@@ -201,21 +214,62 @@ class RemoteEmbedder:
             self._most = min(self._most, max(half, 1))
         return np.concatenate([first, second]), False
 
+    async def _alone(self, text: str, refusal: RequestRefused) -> Matrix:
+        """The row of a text that was refused alone: that of its first half, and so on.
+
+        In the end a row of zeros, if the server takes another text: one that it never takes must
+        not keep all others of its history from being embedded.
+        """
+        size = tokens.count(text)
+        if size > SHORT:
+            return (await self._batch([tokens.prefix(text, size // 2)]))[0]
+        if text == HARMLESS:
+            raise refusal
+        await self._batch([HARMLESS])
+        log.warning("embedder.text_refused")
+        return np.zeros((1, self.dimensions), np.float32)
+
     async def _patient(self, texts: list[str]) -> Matrix:
         wait = self._breaker.told_to_wait(self._clock())
         if wait > LONGEST_WAIT:
             raise EmbedderUnavailable(f"{self._endpoint.host} wants to be asked in {wait:.0f} s")
         await asyncio.sleep(wait)
-        return await self._watched(self._endpoint.rows(texts, seconds=CALL_SECONDS), PATIENCE)
+        rows = await self._watched(self._endpoint.rows(texts, seconds=CALL_SECONDS), PATIENCE)
+        self._breaker.alive()
+        self._find_out()
+        return rows
+
+    async def _quick(self, text: str) -> Matrix:
+        rows = await self._watched(self._query([text]), self._query_seconds)
+        self._breaker.worked()
+        return rows
 
     async def _query(self, texts: list[str]) -> Matrix:
         try:
             return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
         except ConnectionLost:  # often one that lay idle, and was closed just now: a new one
-            return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
+            pass
+        except RequestRefused:  # some models take no more than 512 tokens of their own
+            shorter = tokens.prefix(texts[0], SHORT)
+            if shorter == texts[0]:
+                raise
+            texts = [shorter]
+        return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
+
+    def _find_out(self) -> None:
+        """Probe a server that is taken to be down, if it is time to, while nobody waits."""
+        if self._closed or (self._probing and not self._probing.done()):
+            return
+        if self._breaker.due(self._clock()):
+            self._probing = asyncio.create_task(self._probe(), name="embedder-probe")
+
+    async def _probe(self) -> None:
+        with suppress(EmbedderUnavailable):
+            await self._quick(HARMLESS)
+            log.info("embedder.back")
 
     async def _watched(self, call: Coroutine[Any, Any, Matrix], seconds: float) -> Matrix:
-        """The rows of a call that has `seconds` in all; the breaker learns how it went."""
+        """The rows of a call that has `seconds` in all; the breaker learns of failures."""
         try:
             async with asyncio.timeout(seconds):
                 rows = await call
@@ -228,12 +282,13 @@ class RemoteEmbedder:
             if isinstance(error, RuntimeError):
                 raise
             self._breaker.failed(
-                self._clock(), error.seconds if isinstance(error, ComeLater) else 0.0
+                self._clock(),
+                error.seconds if isinstance(error, ComeLater) else 0.0,
+                slow=isinstance(error, (TimeoutError, NotInTime)),
             )
             if isinstance(error, TimeoutError):
                 raise EmbedderUnavailable(f"{self._endpoint.host} did not answer in time") from None
             raise
-        self._breaker.worked()
         return rows
 
     def _same_width(self, rows: Matrix) -> None:

@@ -14,7 +14,7 @@ from memtree.errors import EmbedderUnavailable
 from memtree.models import calibration
 from memtree.models.breaker import Breaker
 from memtree.models.endpoint import retry_after
-from memtree.models.remote import RemoteEmbedder
+from memtree.models.remote import HARMLESS, RemoteEmbedder
 from tests.embeddings import Embeddings, Half, Raw, Silence, Status, in_base64, in_order, serving
 
 KEY = "sk-secret-of-the-tests"
@@ -207,7 +207,6 @@ WRONG = {
     "beyond": _with(lambda data: data[1].update(index=7)),
     "shorter": _with(lambda data: data[1].update(embedding=[1.0])),
     "all shorter": _with(lambda data: [one.update(embedding=[1.0, 2.0]) for one in data]),
-    "zeros": _with(lambda data: data[0].update(embedding=[0.0] * 64)),
     "nothing in it": _with(lambda data: [one.update(embedding=[]) for one in data]),
     "a word in it": _with(lambda data: data[0].update(embedding=["x"] * 64)),
     "no base64": _with(lambda data: data[0].update(embedding="?!")),
@@ -289,14 +288,67 @@ async def test_who_is_told_to_wait_long_does_not_ask(endpoint, opened, form):
     assert (await one.embed_query(TEXT)).any()
 
 
-async def test_a_query_does_not_wait(endpoint, opened):
+def _zeros(rows):
+    return in_order([[0.0] * len(row) for row in rows])
+
+
+async def test_texts_in_which_a_model_finds_nothing(endpoint, embedder):
+    endpoint.steps = [_with(lambda data: data[0].update(embedding=[0.0] * 64))]
+    rows = await embedder.embed(["-----", TEXT])
+    assert [bool(row.any()) for row in rows] == [False, True]
+    endpoint.steps = [_zeros]
+    assert not (await embedder.embed(["====="])).any()
+    assert endpoint.texts[-1] == HARMLESS
+    assert (await embedder.embed_query(TEXT)).any()
+
+
+async def test_a_model_that_finds_nothing_in_any_text_is_broken(endpoint, embedder, opened):
+    endpoint.always = _zeros
+    for call in (embedder.embed([TEXT, "=="]), embedder.embed_query(TEXT), opened().warm_up()):
+        with pytest.raises(EmbedderUnavailable, match=r"127\.0\.0\.1"):
+            await call
+
+
+async def test_a_text_that_is_never_taken_does_not_stop_the_others(endpoint, embedder, caplog):
+    endpoint.never = "unspeakable"
+    texts = [f"text {number}" for number in range(8)]
+    texts[5] += " unspeakable"
+    rows = await embedder.embed(texts)
+    assert [index for index, row in enumerate(rows) if not row.any()] == [5]
+    assert [len(asked.texts) for asked in endpoint.asked] == [8, 4, 4, 2, 1, 1, 1, 2]
+    assert endpoint.asked[6].texts == [HARMLESS]
+    assert "embedder.text_refused" in caplog.text
+    assert "unspeakable" not in caplog.text
+    rows = await embedder.embed([f"text {number}" for number in range(96)])
+    assert rows.any(axis=1).all()
+    assert len(endpoint.asked) == 9  # nothing was learned about numbers
+
+
+async def test_a_query_that_is_too_long_for_the_model_is_cut(endpoint, embedder):
+    endpoint.longest = 1_000
+    assert (await embedder.embed_query("word " * 600)).any()
+    assert [len(text) // 5 for text in endpoint.texts] == [511, 127]
+    endpoint.always = Status(400)
+    with pytest.raises(EmbedderUnavailable, match="400"):
+        await embedder.embed_query(TEXT)
+    assert len(endpoint.asked) == 3
+
+
+async def test_a_query_does_not_wait_and_nobody_waits_after_it(endpoint, opened):
     one = opened(query_seconds=0.1, retries=3, dimensions=64)
     await one.warm_up()
+    endpoint.asked.clear()
     endpoint.always = Silence()
-    begun = time.monotonic()
     with pytest.raises(EmbedderUnavailable, match="in time"):
+        await asyncio.wait_for(one.embed_query(TEXT), 5)
+    with pytest.raises(EmbedderUnavailable, match="not asked"):
         await one.embed_query(TEXT)
-    assert time.monotonic() - begun < 1.0
+    assert len(endpoint.asked) == 1
+
+
+async def test_a_query_is_not_tried_again(endpoint, opened):
+    one = opened(retries=3)
+    await one.warm_up()
     endpoint.asked.clear()
     endpoint.always = Status(503, {"retry-after": "30"})
     with pytest.raises(EmbedderUnavailable, match="503"):
@@ -304,7 +356,18 @@ async def test_a_query_does_not_wait(endpoint, opened):
     assert len(endpoint.asked) == 1
 
 
-async def test_after_three_failures_the_server_rests(endpoint, opened):
+def probes():
+    return [task for task in asyncio.all_tasks() if task.get_name() == "embedder-probe"]
+
+
+async def probed(endpoint, count):
+    """When so many requests have been answered, and what came of them is known."""
+    while len(endpoint.asked) < count or endpoint.open:  # noqa: ASYNC110  it has no event
+        await asyncio.sleep(0.001)
+    await asyncio.gather(*probes())
+
+
+async def test_after_three_failures_a_probe_finds_out_and_nobody_waits(endpoint, opened):
     clock = Hand()
     one = opened(clock=clock)
     await one.warm_up()
@@ -314,27 +377,65 @@ async def test_after_three_failures_the_server_rests(endpoint, opened):
         with pytest.raises(EmbedderUnavailable):
             await one.embed_query(f"question {number}")
     assert len(endpoint.asked) == 3
-    clock.at += 31  # one finds out, the others do not wait for it
+    clock.at += 31
     asked = [one.embed_query(f"question {number}") for number in range(4)]
     found = await asyncio.gather(*asked, return_exceptions=True)
-    assert all(isinstance(error, EmbedderUnavailable) for error in found)
-    assert len(endpoint.asked) == 4
+    assert all("not asked" in str(error) for error in found)
+    await probed(endpoint, 4)
+    assert endpoint.asked[3].texts == [HARMLESS]
     endpoint.always = None
+    with pytest.raises(EmbedderUnavailable, match="not asked"):  # it rests again
+        await one.embed_query(TEXT)
     clock.at += 31
+    with pytest.raises(EmbedderUnavailable, match="not asked"):
+        await one.embed_query(TEXT)
+    await probed(endpoint, 5)
     assert (await one.embed_query(TEXT)).any()
     assert (await one.embed_query("and more")).any()
+    assert len(endpoint.asked) == 7
 
 
-async def test_background_work_ends_the_rest(endpoint, opened):
+async def test_background_work_that_is_answered_brings_the_probe_forward(endpoint, opened):
     breaker = Breaker()
     one = opened(clock=Hand(), breaker=breaker)
     await one.warm_up()
-    for _ in range(3):
-        breaker.failed(100.0)
+    endpoint.asked.clear()
+    breaker.failed(100.0, slow=True)
     with pytest.raises(EmbedderUnavailable, match="not asked"):
         await one.embed_query(TEXT)
     await one.embed([TEXT])
+    await probed(endpoint, 2)
     assert (await one.embed_query(TEXT)).any()
+
+
+async def test_a_server_that_is_too_busy_for_queries_is_not_waited_for(endpoint, opened):
+    one = opened(query_seconds=0.1)
+    await one.warm_up()
+    endpoint.steps = [Silence()]
+    with pytest.raises(EmbedderUnavailable, match="in time"):
+        await one.embed_query(TEXT)
+    for _ in range(2):
+        endpoint.asked.clear()
+        endpoint.steps = [in_order, Silence()]  # a batch, and the probe behind it
+        await one.embed([TEXT])
+        await probed(endpoint, 2)
+        with pytest.raises(EmbedderUnavailable, match="not asked"):
+            await one.embed_query(TEXT)
+
+
+async def test_closing_ends_a_probe(endpoint, opened):
+    breaker = Breaker()
+    one = opened(breaker=breaker)
+    await one.warm_up()
+    endpoint.asked.clear()
+    breaker.failed(0.0, slow=True)
+    endpoint.always = Silence()
+    with pytest.raises(EmbedderUnavailable, match="not asked"):
+        await one.embed_query(TEXT)
+    while not endpoint.asked:  # noqa: ASYNC110  what is waited for has no event
+        await asyncio.sleep(0.001)
+    await asyncio.wait_for(one.close(), 1.5)
+    assert not probes()
 
 
 async def test_queries_are_kept_until_forgotten(endpoint, embedder):
@@ -376,6 +477,14 @@ async def test_nobody_listens():
     with pytest.raises(EmbedderUnavailable, match="cannot be reached"):
         await one.warm_up()
     await one.close()
+
+
+def test_nobody_is_told_to_wait_for_ever():
+    breaker = Breaker()
+    breaker.failed(0.0, 1e12)
+    assert breaker.told_to_wait(0.0) == 3_600
+    assert not breaker.admits(3_599.0)
+    assert breaker.admits(3_600.0)
 
 
 @pytest.mark.parametrize(
