@@ -2,8 +2,7 @@
 
 The `openai` SDK carries the call: it retries 408, 409, 429, 5xx, time-outs and broken connections,
 and waits as `retry-after` says (up to two minutes). What this file adds is distrust: an answer that
-is not exactly one sound vector a text is refused, and nothing but the key that was given for this
-server goes out, whatever the SDK finds in the environment.
+is not exactly one sound vector a text is refused.
 
 Only `model` and `input` are sent, and `dimensions` where asked for. No `encoding_format`, which the
 SDK's own method adds: Gemini refuses any, Voyage "float", older servers "base64", and without it
@@ -17,11 +16,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-import logging
-import math
-import time
 from collections.abc import Sequence
-from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -32,25 +27,18 @@ import openai
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
+from memtree.models.client import connected, patience, retry_after
 
 Matrix = NDArray[np.float32]
 
 # 400 and 422: text-embeddings-inference for too many or too long texts, OpenAI for too long ones.
 TOO_MUCH = frozenset({400, 413, 422})
-SENT = frozenset(
-    {"host", "accept", "accept-encoding", "connection", "content-length", "content-type"}
-)
 REASONS = {
     401: " (is embedding_api_key right?)",
     403: " (may this key use the model?)",
     404: " (are embedding_base_url and embedding_model right?)",
 }
-CONNECT_SECONDS = 5.0
 INLINE_BYTES = 200_000  # of an answer; more than 1 ms of reading is done in a thread
-
-# A line for each call and each retry; what failed in the end is told by the callers.
-for _noisy in ("httpcore2", "httpx2", "openai"):
-    logging.getLogger(_noisy).setLevel(logging.WARNING)
 
 
 class RequestRefused(EmbedderUnavailable):
@@ -91,16 +79,7 @@ class Endpoint:
     ) -> None:
         self.host = urlsplit(url).netloc
         self._model, self._dimensions, self._retries = model, dimensions, retries
-        self._key = key
-        self._client = openai.AsyncOpenAI(
-            base_url=url,
-            api_key=key or "none",  # None would be the environment's
-            http_client=openai.DefaultAsyncHttpxClient(
-                trust_env=False,
-                follow_redirects=False,  # the texts are for this server
-                event_hooks={"request": [self._only_ours]},
-            ),
-        )
+        self._client = connected(url, key)
 
     async def rows(self, texts: Sequence[str], *, seconds: float, retry: bool = True) -> Matrix:
         """(n, d) float32 unit rows in order, some of them zero where the endpoint finds nothing
@@ -111,13 +90,15 @@ class Endpoint:
         body: dict[str, Any] = {"model": self._model, "input": list(texts)}
         if self._dimensions:
             body["dimensions"] = self._dimensions
-        timeout = httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
         try:
             answer = await self._client.post(
                 "/embeddings",
                 cast_to=httpx2.Response,
                 body=body,
-                options={"timeout": timeout, "max_retries": self._retries if retry else 0},
+                options={
+                    "timeout": patience(seconds),
+                    "max_retries": self._retries if retry else 0,
+                },
             )
         except openai.APIStatusError as error:
             self._refused(error)
@@ -131,14 +112,6 @@ class Endpoint:
 
     async def close(self) -> None:
         await self._client.close()
-
-    async def _only_ours(self, request: httpx2.Request) -> None:
-        """The SDK adds headers of its own, some of them for OpenAI's eyes (`OPENAI_ORG_ID`)."""
-        for name in [name for name in request.headers if name.lower() not in SENT]:
-            del request.headers[name]
-        request.headers["user-agent"] = "memtree"
-        if self._key:
-            request.headers["authorization"] = f"Bearer {self._key}"
 
     def _refused(self, error: openai.APIStatusError) -> NoReturn:
         # The body is not told: some servers quote the text that they refuse.
@@ -168,20 +141,6 @@ class Endpoint:
             # Models that look words up have nothing for a line of dashes; broken ones for no text.
             raise RequestRefused(f"{self.host} answered with zeros alone")
         raise EmbedderUnavailable(f"{self.host} answered with {problem}")
-
-
-def retry_after(value: str | None) -> float:
-    """Seconds of a `retry-after` header in either form; 0 where it says nothing."""
-    if not value:
-        return 0.0
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return 0.0
-    return max(0.0, seconds) if math.isfinite(seconds) else 0.0
 
 
 def _in_order(items: list[_Item], count: int) -> list[_Item]:

@@ -1,0 +1,74 @@
+"""The `openai` SDK's client for a server that is told nothing but what it must know.
+
+Whatever the SDK finds in the environment (keys, organisation, proxies, headers of its own) stays
+here; redirects are not followed, since text and key are for this server alone.
+
+Importing this file costs a second and 50 MB (the SDK).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import time
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+SENT = frozenset(
+    {"host", "accept", "accept-encoding", "connection", "content-length", "content-type"}
+)
+CONNECT_SECONDS = 5.0
+
+# A line for each call and each retry; what failed in the end is told by the callers.
+for _noisy in ("httpcore2", "httpx2", "openai"):
+    logging.getLogger(_noisy).setLevel(logging.WARNING)
+
+
+def connected(url: str, key: str | None) -> openai.AsyncOpenAI:
+    """`url`: up to and with `/v1`. `key` None: none is sent."""
+
+    async def only_ours(request: httpx2.Request) -> None:
+        """The SDK adds headers of its own, some of them for OpenAI's eyes (`OPENAI_ORG_ID`)."""
+        for name in [name for name in request.headers if name.lower() not in SENT]:
+            del request.headers[name]
+        request.headers["user-agent"] = "memtree"
+        if key:
+            request.headers["authorization"] = f"Bearer {key}"
+
+    return openai.AsyncOpenAI(
+        base_url=url,
+        api_key=key or "none",  # None would be the environment's
+        http_client=openai.DefaultAsyncHttpxClient(
+            trust_env=False, follow_redirects=False, event_hooks={"request": [only_ours]}
+        ),
+    )
+
+
+def patience(seconds: float) -> httpx2.Timeout:
+    """`seconds`: for connecting (less of it) and for each read."""
+    return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+
+
+def retry_after(value: str | None) -> float:
+    """Seconds of a `retry-after` header in either form; 0 where it says nothing."""
+    if not value:
+        return 0.0
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return 0.0
+    return max(0.0, seconds) if math.isfinite(seconds) else 0.0
+
+
+def place(url: str) -> str:
+    """A short name for a server, so that no address stands in the store."""
+    parts = urlsplit(url)
+    named = f"{parts.netloc.lower()}{parts.path.rstrip('/')}"
+    return hashlib.sha256(named.encode()).hexdigest()[:8]
