@@ -119,7 +119,7 @@ async def _embedder(settings: Settings) -> tuple[Embedder | None, str]:
 
 
 async def _remote(settings: Settings) -> tuple[Embedder | None, str]:
-    # A second and 50 MB that only those pay who use it.
+    # Half a second and 25 MB that only those pay who use it.
     from memtree.models.remote import RemoteEmbedder  # noqa: PLC0415
 
     if not settings.embedding_base_url or not settings.embedding_model:

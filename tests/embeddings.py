@@ -147,9 +147,12 @@ def in_base64(rows: Rows) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def serving(app: Embeddings) -> AsyncIterator[Embeddings]:
-    """The endpoint on a port of its own; `app.url` leads there."""
-    listening = socket.create_server(("127.0.0.1", 0))
+async def serving(app: Embeddings, port: int = 0) -> AsyncIterator[Embeddings]:
+    """The endpoint on a port, 0: of its own; `app.url` leads there."""
+    # With the protocol named, or asyncio lets Nagle's algorithm delay each answer by 40 ms.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("127.0.0.1", port))
     app.url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
     config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)

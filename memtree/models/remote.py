@@ -9,7 +9,7 @@ Background work is patient: bounded batches, few at a time, retried, and cut sma
 server takes less. A query is not: it has two seconds and one try, and after a time-out or some
 failures none is sent until a probe was answered, since a request is waiting and BM25 ranks without.
 
-Importing this file costs a second and 50 MB (the SDK), so only those who use it do.
+Importing this file costs half a second and 25 MB (the SDK), so only those who use it do.
 """
 
 from __future__ import annotations

@@ -9,7 +9,21 @@ import pytest
 
 import memtree
 
-HEAVY = ("numpy", "faiss", "onnxruntime", "httpx", "starlette", "aiohttp", "tokenizers", "uvicorn")
+# What only a remote model needs: half a second and 25 MB
+REMOTE = ("openai", "httpx2", "pydantic")
+HEAVY = (
+    *("numpy", "faiss", "onnxruntime", "httpx", "starlette", "aiohttp", "tokenizers", "uvicorn"),
+    *REMOTE,
+)
+OPENED = """
+import asyncio
+from indexer.runtime import open_runtime
+from memtree.config import Settings
+async def opened():
+    async with open_runtime(Settings(store='memory:', {settings})):
+        pass
+asyncio.run(opened())
+"""
 
 
 def test_public_names():
@@ -18,7 +32,7 @@ def test_public_names():
 
 
 def loaded_by(statement: str) -> list[str]:
-    found = f"{statement}; import sys; print(*[n for n in {HEAVY!r} if n in sys.modules])"
+    found = f"{statement}\nimport sys; print(*[n for n in {HEAVY!r} if n in sys.modules])"
     run = subprocess.run([sys.executable, "-c", found], capture_output=True, text=True, check=True)
     return run.stdout.split()
 
@@ -37,3 +51,20 @@ def test_importing_loads_nothing_heavy(statement):
 
 def test_the_look_at_modules_sees_what_is_loaded():
     assert loaded_by("import numpy") == ["numpy"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import proxy.cli, proxy.serve, proxy.commands",
+        pytest.param(OPENED.format(settings=""), marks=pytest.mark.slow),
+    ],
+)
+def test_a_server_without_remote_models_does_not_load_their_sdk(statement):
+    assert not set(REMOTE) & set(loaded_by(statement))
+
+
+@pytest.mark.slow
+def test_a_server_with_a_remote_model_loads_it():
+    remote = "embedding_base_url='http://127.0.0.1:1/v1', embedding_model='m'"
+    assert set(REMOTE) <= set(loaded_by(OPENED.format(settings=remote)))
