@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from indexer import inprocess
+from indexer import jobs
 from indexer.inprocess import InProcessQueue, NoQueue
 from indexer.job import passage_texts
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
@@ -271,7 +271,7 @@ async def test_what_is_unavailable_is_tried_again_ever_more_patiently(bench, err
         await poke(bench, f"{number}b")
         await bench.until(lambda seen=number: len(tries) == seen + 2)
     await bench.until(lambda: bench.queue.pending("a").jobs == 0)
-    assert len(tries) == inprocess.MAX_TRIES
+    assert len(tries) == jobs.MAX_TRIES
     assert bench.queue.dropped == 1
 
 
