@@ -12,7 +12,9 @@ from memtree import explain, marker, recall
 from memtree.history import History
 from memtree.message import MESSAGE_OVERHEAD, Message
 from memtree.pack import LINE, lines_at
+from memtree.plan import Plan
 from memtree.prices import UNKNOWN, Prices
+from memtree.recollect import Folded
 
 BELOW_THRESHOLD = "below-threshold"
 PASSED = "passed"
@@ -56,6 +58,9 @@ class Answer:
 
     `saved_tokens`: what the epochs of this conversation saved so far against sending everything,
     `gain`: this request's part in it; both in uncached input tokens, a loss is negative.
+
+    `shown`: what the memory message and the recall blocks show, None where there is no memory
+    message; `folded`: a way into what lies behind it, where the tree is whole.
     """
 
     state: str
@@ -78,6 +83,8 @@ class Answer:
     saved_tokens: int = 0
     gain: float = 0.0
     explain: Callable[[], dict[str, Any]] = explain.nothing
+    shown: Plan | None = None
+    folded: Folded | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from memtree.message import MESSAGE_OVERHEAD, Volatile
 from memtree.node import Frontier, Node
 from memtree.plan import Plan, render
 from memtree.ports import Builder, Clock, ContextStore, Embedder, IndexQueue, Pending, Receipt
+from memtree.recollect import Folded, Work
 from memtree.seek import Seeker
 from memtree.unfold import Unfolded
 
@@ -101,7 +102,7 @@ class Memory:
                 if answer.state == PASSED:
                     self._indexing.passed(posted)
                     self._indexing.prepare_later(posted, ask.expiration_days, generation)
-                return answer
+                return self._searchable(answer, posted, known, generation)
         known = known or await self._indexing.prepare(
             posted, ask.expiration_days, generation, ask.patience
         )
@@ -112,7 +113,8 @@ class Memory:
         decision = pack.decide(posted, limits, fixed, tree=known.whole)
         if not isinstance(decision, pack.Packed):
             raise AssertionError(f"after stage 1 a history is packed, not {decision}")
-        return await self._fresh(posted, ask, decision, known)
+        answer = await self._fresh(posted, ask, decision, known)
+        return self._searchable(answer, posted, known, generation)
 
     async def index(self, ask: Ask) -> Answer:
         """Index what was posted; the answer has the numbers and no messages."""
@@ -206,8 +208,25 @@ class Memory:
             outline_tokens=unfolded.outline_tokens,
             excerpts=len(unfolded.plan.excerpts),
             explain=lambda: explain.of(posted, unfolded, rows, known.all_nodes),
+            shown=unfolded.plan,
         )
         return known.told(answer)
+
+    def _searchable(
+        self, answer: Answer, posted: History, known: Known | None, generation: int
+    ) -> Answer:
+        """The answer with a way into what it folded, where all of that can be ranked."""
+        if answer.shown is None or known is None or not known.whole:
+            return answer
+
+        async def seek(text: str, work: Work) -> str:
+            try:
+                return await self._seeker.seek(posted, known, text, work)
+            finally:
+                self._indexing.drop_forgotten(posted.tenant, generation)
+
+        folded = Folded(posted, answer.shown, seek, self._seeker.relevant)
+        return replace(answer, folded=folded)
 
 
 def _decayed(posted: History, decision: pack.Packed, known: Known) -> Unfolded:

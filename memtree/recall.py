@@ -74,7 +74,7 @@ def chosen(
     `relevant`: the embedder's cosine from which on a passage may matter."""
     if room < LEAST or not len(corpus):
         return ()
-    hidden = _hidden(corpus, plan, earlier)
+    hidden = unsent(corpus, plan, earlier)
     if not _matters(ranking, hidden, corpus.message == len(history) - 1, relevant):
         return ()
     before = corpus.message < len(history) - 1
@@ -96,7 +96,7 @@ def _fitted(found: list[Chosen], history: History, room: int, count: Count) -> t
     return ()
 
 
-def _hidden(corpus: Corpus, plan: Plan, earlier: Iterable[Span]) -> NDArray[np.bool_]:
+def unsent(corpus: Corpus, plan: Plan, earlier: Iterable[Span]) -> NDArray[np.bool_]:
     """Which passages stand before the cut and are not sent yet."""
     hidden = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
     for span in (*plan.rules, *plan.excerpts, *earlier):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import msgspec
 
 from memtree import explain, pack, recall, tokens
 from memtree.answer import Answer, Ask, Shape, assembled
@@ -94,5 +97,6 @@ def told(request: Request, known: Known, sending: Sending, turn: Turn) -> Answer
         explain=lambda: explain.of_epoch(
             posted, plan, spans, sending.unfolded, sending.rows, sending.nodes
         ),
+        shown=msgspec.structs.replace(plan, excerpts=(*plan.excerpts, *chain(*spans))),
     )
     return known.told(answer)

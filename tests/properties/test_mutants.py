@@ -252,7 +252,7 @@ FORM_MUTANTS = [
 
 LASTING_MUTANTS = [
     (pack, "begin", plans_look_behind_their_cut),
-    (recall, "_hidden", blocks_show_what_is_visible),
+    (recall, "unsent", blocks_show_what_is_visible),
     (recall, "text_of", blocks_are_not_labelled),
     (recall, "before", blocks_replace_the_message),
     (epoch, "block_room", blocks_take_any_room),
