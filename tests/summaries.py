@@ -101,6 +101,22 @@ class Held:
 Step = Status | Raw | Silence | Unavailable | Held | Answer | Callable[[Asked], Answer]
 
 
+class Hand:
+    """A clock that is moved by hand, and by those who sleep."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.at
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.at += seconds
+        await asyncio.sleep(0)
+
+
 class Script:
     """What port and server have in common: steps in, a record of calls out.
 

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 
 from memtree import tokens
 from memtree.checking import check
 from memtree.errors import SummarizerUnavailable
+from memtree.models.summariser import ChatSummarizer
 from memtree.node import Summary
 from memtree.ports import Summarizer
 from memtree.prompts import CHAT, CODING, Source, leaf_task, node_task, prompt
 from memtree.replies import mended
+from tests.embeddings import Silence, Status
 from tests.summaries import (
     Answer,
+    Hand,
     Held,
     Script,
     ScriptedSummarizer,
-    Silence,
-    Status,
+    Step,
+    Summaries,
     fenced,
     garbage,
     half,
     nothing_but_reasoning,
     one_missing,
     refusal,
+    serving,
     thinking,
 )
 
@@ -85,25 +90,25 @@ class SummarizerContract:
 
     @pytest.mark.parametrize("step", [fenced, thinking])
     async def test_what_stands_around_it_does_no_harm(
-        self, summarizer: Summarizer, script: Script, step: object
+        self, summarizer: Summarizer, script: Script, step: Step
     ) -> None:
         expected = (await summarizer.write(LEAVES)).drafts
-        script.always = step  # type: ignore[assignment]
+        script.always = step
         assert (await summarizer.write(LEAVES)).drafts == expected
 
     @pytest.mark.parametrize("step", [half, one_missing])
     async def test_what_is_complete_is_kept(
-        self, summarizer: Summarizer, script: Script, step: object
+        self, summarizer: Summarizer, script: Script, step: Step
     ) -> None:
         expected = (await summarizer.write(LEAVES)).drafts
-        script.always = step  # type: ignore[assignment]
+        script.always = step
         assert (await summarizer.write(LEAVES)).drafts == {"1": expected["1"]}
 
     @pytest.mark.parametrize("step", [garbage, refusal, nothing_but_reasoning])
     async def test_nothing_to_read_is_no_draft_and_costs(
-        self, summarizer: Summarizer, script: Script, step: object
+        self, summarizer: Summarizer, script: Script, step: Step
     ) -> None:
-        script.always = step  # type: ignore[assignment]
+        script.always = step
         written = await summarizer.write(LEAVES)
         assert not written.drafts
         assert (written.usage.input, written.usage.output) == (
@@ -111,15 +116,23 @@ class SummarizerContract:
             script.output_tokens,
         )
 
+    @pytest.mark.parametrize("status", [401, 404, 429, 500, 503])
     async def test_a_failure_is_one_kind_of_error(
+        self, summarizer: Summarizer, script: Script, status: int
+    ) -> None:
+        script.always = Status(status)
+        with pytest.raises(SummarizerUnavailable) as failure:
+            await summarizer.write(LEAVES)
+        assert failure.value.cost == (0, 0)
+
+    async def test_who_is_told_to_wait_long_tells_it(
         self, summarizer: Summarizer, script: Script
     ) -> None:
-        for step in (Status(401), Status(500), Status(429, {"retry-after": "7000"})):
-            script.steps = [step]
-            script.always = step
-            with pytest.raises(SummarizerUnavailable) as failure:
-                await summarizer.write(LEAVES)
-        assert failure.value.wait > 6_900
+        script.steps = [Status(429, {"retry-after": "7000"})]
+        with pytest.raises(SummarizerUnavailable) as failure:
+            await summarizer.write(LEAVES)
+        assert failure.value.wait == pytest.approx(7_000, abs=1)
+        assert script.calls == 1
 
     async def test_a_cancelled_call_breaks_nothing(
         self, summarizer: Summarizer, script: Script
@@ -162,3 +175,17 @@ class TestScriptedSummarizer(SummarizerContract):
     @pytest.fixture
     def summarizer(self, script: ScriptedSummarizer) -> Summarizer:
         return script
+
+
+class TestChatSummarizer(SummarizerContract):
+    @pytest.fixture
+    async def script(self) -> AsyncIterator[Summaries]:
+        async with serving(Summaries()) as server:
+            yield server
+
+    @pytest.fixture
+    async def summarizer(self, script: Summaries) -> AsyncIterator[Summarizer]:
+        hand = Hand()
+        one = ChatSummarizer(script.url, "m", clock=hand, sleep=hand.sleep)
+        yield one
+        await one.close()
