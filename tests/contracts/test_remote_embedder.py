@@ -60,12 +60,13 @@ async def embedder(endpoint, opened):
     return one
 
 
-async def test_what_is_sent(endpoint, embedder, monkeypatch):
+async def test_what_is_sent(endpoint, embedder):
     await embedder.embed([TEXT])
     (asked,) = endpoint.asked
     assert asked.path == "/v1/embeddings"
     assert asked.body == {"model": "a-model", "input": [TEXT]}
     assert asked.headers["authorization"] == f"Bearer {KEY}"
+    assert set(asked.headers) == SENT | {"authorization", "user-agent"}
 
 
 async def test_nothing_of_the_environment_is_sent(endpoint, opened, monkeypatch):

@@ -1,0 +1,160 @@
+"""Another embedder over the same store: old trees stay, vectors are made anew in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from indexer.runtime import Runtime, open_runtime
+from memtree.answer import Answer, Ask
+from memtree.config import Settings
+from memtree.message import Message
+from memtree.models import calibration
+from tests.embeddings import Embeddings, Status, serving
+from tests.sessions import chat
+
+NEEDLE = "The vault code is 7319."
+OWN = {*calibration.QUESTIONS, *calibration.PASSAGES}
+
+
+def asking() -> Ask:
+    fields = chat(160, words=60)
+    fields[40] = {"role": "user", "content": f"Please note: {NEEDLE}"}
+    fields.append({"role": "user", "content": "What is the vault code?"})
+    posted = tuple(Message.of(one) for one in fields)
+    return Ask("t", posted, target=4_000, hard=True)
+
+
+ASK = asking()
+QUESTION = "What is the vault code?"
+
+
+@pytest.fixture
+async def servers() -> AsyncIterator[tuple[Embeddings, Embeddings]]:
+    """Two models whose vectors differ in length."""
+    async with serving(Embeddings(64)) as one, serving(Embeddings(32)) as other:
+        yield one, other
+
+
+@asynccontextmanager
+async def opened(store: Path, endpoint: Embeddings) -> AsyncIterator[Runtime]:
+    """A runtime that is warm; the endpoint's record is empty."""
+    settings = Settings(
+        store=f"sqlite:///{store}",
+        embedding_base_url=endpoint.url,
+        embedding_model="m",
+        embedding_dimensions=endpoint.width,
+        index_processes=False,
+    )
+    async with open_runtime(settings) as runtime:
+        endpoint.asked.clear()
+        yield runtime
+
+
+def passages(endpoint: Embeddings) -> Counter[str]:
+    return Counter(text for text in endpoint.texts if QUESTION not in text and text not in OWN)
+
+
+def rows(store: Path) -> dict[str, int]:
+    """Leaves with vectors by recipe."""
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as base:
+        return dict(base.execute("select recipe, count(*) from vectors group by recipe"))
+
+
+def ranked_by_meaning(answer: Answer) -> bool:
+    return any("cosine" in one["scores"] for one in answer.explain()["candidates"])
+
+
+def memory_of(answer: Answer) -> str:
+    return str(msgspec.json.decode(answer.messages[0])["content"])
+
+
+async def answered(runtime: Runtime, mode: str = "fresh") -> Answer:
+    answer = await runtime.memory.compress(replace(ASK, mode=mode))
+    assert answer.changed
+    assert NEEDLE in memory_of(answer)
+    return answer
+
+
+@pytest.mark.slow
+async def test_vectors_are_made_anew_and_the_old_ones_serve_again(servers, tmp_path: Path) -> None:
+    one, other = servers
+    store = tmp_path / "m.db"
+    async with opened(store, one) as runtime:
+        await answered(runtime)
+        await runtime.settle()
+        first = await answered(runtime)
+        assert (first.state, first.pending_tokens) == ("packed", 0)
+        assert ranked_by_meaning(first)
+        made = passages(one)
+        (recipe,) = rows(store)
+        nodes = (await runtime.store.stats()).nodes
+    async with opened(store, other) as runtime:
+        other.always = Status(500)  # the background gets nowhere yet
+        between = await answered(runtime)
+        assert between.state == "provisional"
+        assert between.pending_tokens > 0.9 * first.indexed_tokens
+        assert not ranked_by_meaning(between)
+        other.always = None
+        await runtime.settle()
+        later = await answered(runtime)
+        assert (later.state, later.pending_tokens) == ("packed", 0)
+        assert ranked_by_meaning(later)
+        assert set(made) <= set(passages(other))
+        assert (await runtime.store.stats()).nodes == nodes
+        kept = rows(store)
+        assert len(kept) == 2
+        assert len(set(kept.values())) == 1
+        assert await runtime.store.check() == []
+    async with opened(store, one) as runtime:
+        assert runtime.embedder
+        assert runtime.embedder.recipe == recipe
+        again = await answered(runtime)
+        assert (again.state, memory_of(again)) == ("packed", memory_of(first))
+        await runtime.settle()
+        assert not passages(one)
+        await runtime.memory.forget_tenant("t")
+        assert rows(store) == {}
+
+
+async def test_an_answer_that_lasts_is_begun_anew_and_found_again(servers, tmp_path: Path) -> None:
+    """What ranks is part of an epoch's name: what was sent with one model is not gone on with by
+    another, and is there, byte for byte, when the first comes back."""
+    one, other = servers
+    store = tmp_path / "m.db"
+    async with opened(store, one) as runtime:
+        await answered(runtime)
+        await runtime.settle()
+        first = await answered(runtime, "stable")
+    async with opened(store, other) as runtime:
+        second = await answered(runtime, "stable")
+        assert second.epoch not in ("", first.epoch)
+    async with opened(store, one) as runtime:
+        again = await answered(runtime, "stable")
+        assert (again.epoch, again.messages) == (first.epoch, first.messages)
+    async with opened(store, other) as runtime:
+        again = await answered(runtime, "stable")
+        assert (again.epoch, again.messages) == (second.epoch, second.messages)
+
+
+async def test_two_models_on_one_store_at_once(servers, tmp_path: Path) -> None:
+    """As while servers are replaced one by one."""
+    one, other = servers
+    store = tmp_path / "m.db"
+    async with opened(store, one) as old, opened(store, other) as new:
+        await asyncio.gather(answered(old), answered(new))
+        await asyncio.gather(old.settle(), new.settle())
+        for runtime in (old, new):
+            answer = await answered(runtime)
+            assert (answer.state, ranked_by_meaning(answer)) == ("packed", True)
+        assert len(rows(store)) == 2
+        assert await old.store.check() == []
