@@ -15,14 +15,12 @@ Importing this file costs half a second and 25 MB (the SDK), so only those who u
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +29,7 @@ from memtree import tokens
 from memtree.errors import EmbedderUnavailable
 from memtree.models import calibration
 from memtree.models.breaker import Breaker
+from memtree.models.client import place
 from memtree.models.endpoint import (
     ComeLater,
     ConnectionLost,
@@ -89,7 +88,7 @@ class RemoteEmbedder:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         # Models of one name on two servers need not be one model, so it holds the server too.
-        self._prefix = f"remote/1/{_place(url)}/{model}/{max_tokens}"
+        self._prefix = f"remote/1/{place(url)}/{model}/{max_tokens}"
         self.recipe = f"{self._prefix}/{dimensions}"
         self.dimensions = dimensions
         self.relevant = relevant or RELEVANT
@@ -311,10 +310,3 @@ def _cut(text: str, limit: int) -> str:
     head = text[: limit * CHARACTERS_PER_TOKEN].encode(errors="replace").decode()
     head = tokens.prefix(head, limit)
     return head if head.strip() else ""
-
-
-def _place(url: str) -> str:
-    """A short name for a server, so that no address stands in the store."""
-    parts = urlsplit(url)
-    place = f"{parts.netloc.lower()}{parts.path.rstrip('/')}"
-    return hashlib.sha256(place.encode()).hexdigest()[:8]
