@@ -14,7 +14,6 @@ from memtree.errors import EmbedderUnavailable
 from memtree.models import calibration
 from memtree.models.breaker import Breaker
 from memtree.models.client import SENT, retry_after
-from memtree.models.client import retry_after
 from memtree.models.remote import HARMLESS, RemoteEmbedder
 from tests.embeddings import Embeddings, Half, Raw, Silence, Status, in_base64, in_order, serving
 
