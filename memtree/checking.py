@@ -23,6 +23,7 @@ from memtree.replies import Draft
 __all__ = ["Draft", "Problem", "Source", "check", "leaf_task"]
 
 TOLERANCE = 1.3  # times the cap, DESIGN section 6
+LONGEST = 16  # characters a token; text of any language has 2 to 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +37,31 @@ class Problem:
 
 def check(draft: Draft, task: Task, count: Callable[[str], int]) -> list[Problem]:
     """All that is wrong with a draft; empty: it is accepted. `count` counts tokens."""
-    if empty := list(_empty(draft)):
-        return empty
+    if hopeless := [*_huge(draft, task), *_empty(draft)]:
+        return hopeless
     return [*_form(draft, task, count), *_foreign(draft, task), *_false(draft, task)]
 
 
+def _huge(draft: Draft, task: Task) -> Iterator[Problem]:
+    """What no tokenizer needs to count: nothing else is looked for in it, so no answer, however
+    long, takes long to judge."""
+    if len(draft.headline) > LONGEST * task.headline_cap:
+        yield Problem("headline too long", f"{len(draft.headline)} characters")
+    if len(draft.body) > LONGEST * task.cap:
+        yield Problem("body too long", f"{len(draft.body)} characters")
+
+
+_WORDS = re.compile(r"[\w/]+")
 _NOTHING = re.compile(
-    r"\W*(?:\(?empty\)?|n/?a|none|null|unknown|no (?:summary|content|information)"
-    r"(?: available)?)?\W*",
+    r"empty|n/?a|none|null|unknown|no (?:summary|content|information)(?: available)?",
     re.IGNORECASE,
 )
 
 
 def _empty(draft: Draft) -> Iterator[Problem]:
     for name, text in (("headline", draft.headline), ("body", draft.body)):
-        if _NOTHING.fullmatch(text):
+        words = " ".join(_WORDS.findall(text))
+        if not words or _NOTHING.fullmatch(words):
             yield Problem("empty", name)
 
 
@@ -86,7 +97,10 @@ def _cut(body: str, full: bool) -> bool:
 
 
 def _foreign(draft: Draft, task: Task) -> Iterator[Problem]:
-    user = "\n".join(text for who, text in _pieces(task) if who != claims.ASSISTANT)
+    # A tool's words, or a page's that it fetched, are nobody's to give orders with. In a child's
+    # summary, which was judged before, it is labelled where the user does not speak.
+    heard = claims.said(_pieces(task))
+    user = "\n".join(one.text for one in heard if one.speaker in ("", claims.USER))
     if found := planted.planted(draft.headline, draft.body, user):
         yield Problem("planted", found)
     if found := planted.meta(draft.headline, draft.body):
@@ -98,7 +112,9 @@ def _foreign(draft: Draft, task: Task) -> Iterator[Problem]:
 
 def _false(draft: Draft, task: Task) -> Iterator[Problem]:
     summary, text = f"{draft.headline}\n{draft.body}", _text(task)
-    names = tongues.script(text) == "latin" and tongues.language(text) != "de"
+    # German writes every noun like a name.
+    german = tongues.language(f"{summary} {text}", 3) == "de"
+    names = tongues.script(text) == "latin" and not german
     for found in figures.invented(summary, text, names):
         yield Problem("anchor", found)
     for found in figures.numbers(summary, text):

@@ -8,6 +8,7 @@ What this file does not do: numbers and names (`figures.py`); form and language 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,11 +32,14 @@ class Said:
 
 
 _BORDER = re.compile(
-    r"(?<=[.!?…])[\"')\]”’]*\s+|(?<=[。！？；])|[;\n]\s*|,\s+(?=(?:but|and|so|because|aber|und|mais|pero|но|а)\b)"
-    r"|\s+(?:but|because|aber|weil|mais|pero|porque|но)\s+|\s[—–-]\s"
+    r"(?<=[.!?…])[\"')\]”’]*\s+|(?<=[。！？；，、])|[;\n]\s*"
+    r"|,\s+(?=(?:but|and|so|because|my|i|he|she|it|we|they|you|the|this|aber|und|ich|wir|sie|es|"
+    r"mais|je|il|elle|pero|но|а|я|он|она|это)\b)"
+    r"|(?<!\s)\s+(?:but|because|aber|weil|mais|pero|porque|но)\s+|\s[—–-]\s"
     r"|(?=\b(?:user|assistant|tool): )"
 )
-_STEM = re.compile(r"[^\W\d_]{3,}|[^\W_]*\d[^\W_]*|[぀-ヿ㐀-鿿가-힯]{2}")
+_STEM = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2,}|[^\W\d_]{3,}|[^\W_]*\d[^\W_]*")
+_DENSE = re.compile("[぀-ヿ㐀-鿿가-힯]+")
 _EMPTY = frozenset(
     "the and for that this with was were are has had have been from not but you your she her his "
     "him they them their its our will would can could should did does done just also any all who "
@@ -62,14 +66,15 @@ _SOFT = re.compile(
     r"dis\w{4,}|im\w{3,}le)\b|n't|避|拒|禁|失败|失敗",
     re.IGNORECASE,
 )
+_ROLE = re.compile(r"\b(?:user|assistant)\b")
 _LABEL = re.compile(r"^\s*(?:[\"'(]*)(user|assistant|tool): ", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"^\s*(?:(?:then|later|and|so|also|finally|first|next|but),? )?(?:the )?(user|assistant)"
-    r"(?: also| then| now| later| explicitly)? "
+    r"(?:['’]s \w+|(?: also| then| now| later| explicitly)? "
     r"(?:asks?|asked|wants?|wanted|says?|said|tells?|told|requests?|requested|prefers?|preferred|"
     r"needs?|needed|decid\w+|chose|insist\w*|demand\w*|forb\w+|proposed?|proposes|suggest\w*|"
     r"recommend\w*|found|fixed|explain\w*|report\w*|stat\w+|mention\w*|is|was|has|had|likes?|"
-    r"liked|plans?|planned|bought|made|did|does|will|must|can|\w+ed)\b",
+    r"liked|plans?|planned|bought|made|did|does|will|must|can|hands?|\w+ed))\b",
     re.IGNORECASE,
 )
 
@@ -95,21 +100,35 @@ def said(pieces: Iterable[tuple[str, str]]) -> list[Said]:
 
 
 def _stems(text: str) -> Iterator[str]:
-    for word in _STEM.findall(text.lower()):
-        if word not in _EMPTY:
-            yield word[:5]
+    return (stem for _, stem in _telling(text.lower()))
+
+
+def _telling(text: str) -> Iterator[tuple[int, str]]:
+    """(start, stem): the first letters of a word, each two letters of a dense script."""
+    for match in _STEM.finditer(text):
+        word, start = match.group(), match.start()
+        if _DENSE.match(word):
+            yield from ((start + at, word[at : at + 2]) for at in range(len(word) - 1))
+        elif word not in _EMPTY:
+            yield start, word[:5]
 
 
 def _denied(clause: str) -> Iterator[str]:
     """The telling word behind each denial, or before one at the end ("weiß ich nicht")."""
+    clause = clause.lower()
+    telling = list(_telling(clause))
+    starts = [start for start, _ in telling]
     for match in _DENIES.finditer(clause):
-        behind = next(_stems(clause[match.end() :]), None)
-        yield behind or next(iter(list(_stems(clause[: match.start()]))[::-1]), "")
+        behind = bisect_left(starts, match.end())
+        # None behind it: the last one that begins before it.
+        at = behind if behind < len(starts) else bisect_left(starts, match.start()) - 1
+        yield telling[at][1] if at >= 0 else ""
 
 
 def negations(draft: Sequence[Said], text: Sequence[Said]) -> Iterator[str]:
     """Clauses that the summary keeps but for a "not", or with one more."""
-    wide = [*text, *_pairs(text)]
+    # A question neither says nor denies.
+    wide = [one for one in (*text, *_pairs(text)) if one.text.rstrip()[-1:] not in ("?", "？")]
     for one in draft:
         near = [(_kept(one, other), other) for other in wide] if len(one.stems) > 2 else []
         closest = max((kept for kept, _ in near), default=0.0)
@@ -133,12 +152,15 @@ def speakers(draft: Sequence[Said], text: Sequence[Said]) -> Iterator[str]:
     for one in draft:
         if one.speaker not in (USER, ASSISTANT) or len(one.stems) < 3 or "" in roles:
             continue
+        if len(set(_ROLE.findall(one.text.lower()))) > 1:
+            continue  # "the assistant recommended Hyperion, which the user had read"
         theirs = ASSISTANT if one.speaker == USER else USER
         own = max((_kept(one, other) for other in text if other.speaker == one.speaker), default=0)
         # What a tool printed, the assistant reports: so it counts as nobody's.
         other = max((_kept(one, other) for other in text if other.speaker == theirs), default=0)
         told = frozenset().union(*(o.stems for o in text if o.speaker == one.speaker))
-        if other >= 0.75 and own < 0.4 and len(one.stems & told) < 0.6 * len(one.stems):
+        sure = (other >= 0.75 and own < other - 0.4) or (other >= 0.6 and own < 0.2)
+        if sure and len(one.stems & told) < 0.6 * len(one.stems):
             yield f"said by the {theirs}: {one.text.strip()}"
 
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from memtree.anchors import weigh
 
 _NUMBER = re.compile(r"\d+(?:[.,:/'-]\d+)*")
-_SCALED = re.compile(r"(\d+(?:[.,]\d+)?) ?([kKM])(?![\w])")
+_SCALED = re.compile(r"(?<!\d)(\d{1,12}(?:[.,]\d{1,12})?) ?([kKM])(?!\w)")
 _WORDS = {
     word: str(value)
     for value, words in enumerate(
@@ -49,7 +49,7 @@ def numbers(draft: str, text: str) -> Iterator[str]:
     known |= {_CJK_DIGITS[one] for one in text if one in _CJK_DIGITS}
     for match in _NUMBER.finditer(draft):
         number = match.group()
-        if not _known(number, draft[match.end() : match.end() + 2], known):
+        if not _known(number, draft[match.end() : match.end() + 3], known):
             yield f"a number is new: {number}"
     counted = _counted(text)
     for thing, values in _counted(draft).items():
@@ -58,9 +58,9 @@ def numbers(draft: str, text: str) -> Iterator[str]:
 
 
 def _known(number: str, behind: str, known: set[str]) -> bool:
-    if _value(number) in known or (
-        (match := re.match(r" ?([kKM])\b", behind)) and (_scaled(number, match.group(1)) in known)
-    ):
+    if _value(number) in known:
+        return True
+    if (match := _SCALED.match(number + behind)) and _scaled(*match.groups()) in known:
         return True
     if number.count(".") == 1 and not re.search(r"[,:/'-]", number):
         # 3.5 is one number, but a version or a section may be cut short: 3.5 of 3.5.1
@@ -95,7 +95,7 @@ def _value(number: str) -> str:
 
 
 def _scaled(number: str, unit: str) -> str:
-    value = float(number.replace(",", ".") if number.count(",") + number.count(".") == 1 else "0")
+    value = float(number.replace(",", "."))
     return str(round(value * (1_000 if unit in "kK" else 1_000_000)))
 
 
@@ -108,14 +108,15 @@ def _counted(text: str) -> dict[str, set[str]]:
 
 
 _NAMED = frozenset(
-    "user users assistant assistants tool monday tuesday wednesday thursday friday saturday sunday "
-    "english german french spanish january february march april may june july august september "
-    "october november december".split()
+    "user users assistant assistants tool nutzer nutzers benutzer assistent utilisateur assistante "
+    "usuario asistente utente assistente usuário gebruiker "
+    "monday tuesday wednesday thursday friday saturday sunday english german french spanish "
+    "january february march april may june july august september october november december".split()
 )
 _PARTS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")  # of mail
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")  # of mail
 _QUOTED_END = re.compile(r"([.!?])[\"'”»)]+\s")
 
 

@@ -15,8 +15,12 @@ import unicodedata
 # Overrides of what was told before, wherever they stand. Verb, at most a few words, object.
 _OVERRIDES = [
     r"\b(?:ignor(?:e|ing)|disregard|forget|override|bypass|discard|drop)\b[^.;\n]{0,30}"
-    r"\b(?:previous|prior|above|earlier|preceding|all|any|your|system|everything)\b[^.;\n]{0,20}"
+    r"\b(?:previous|prior|above|earlier|preceding|your|everything)\b[^.;\n]{0,20}"
     r"\b(?:instructions?|prompts?|rules?|directions?|commands?|guidelines|told|said|above|context)",
+    # "Ignore all lint rules" is work, "ignore all instructions" is none.
+    r"\b(?:ignor(?:e|ing)|disregard|forget|override|bypass)\b[^.;\n]{0,30}"
+    r"\b(?:all|any|these|those|the system)\b[^.;\n]{0,20}"
+    r"\b(?:instructions|prompts?|guidelines|told)",
     r"\bforget (?:everything|all) (?:above|before|you|that)",
     r"\b(?:ignorier\w*|vergiss|vergesse\w*|missachte\w*)\b[^.;\n]{0,40}"
     r"\b(?:anweisung\w*|regeln|vorgaben|befehle|alles)",
@@ -24,6 +28,12 @@ _OVERRIDES = [
     r"\b(?:ignor[ae]n?|olvida|olvide|omite|descarta)\b[^.;\n]{0,40}\b(?:instrucciones|reglas|órdenes)",
     r"\b(?:ignor[ae]|esqueç?[ae]|esquece)\b[^.;\n]{0,40}\b(?:instruções|regras)",
     r"\b(?:ignora|dimentica)\b[^.;\n]{0,40}\b(?:istruzioni|regole)",
+    r"\b(?:negeer|vergeet)\b[^.;\n]{0,40}\b(?:instructies|regels|opdrachten)",
+    r"\b(?:z?ignoruj|zapomnij)\b[^.;\n]{0,40}\b(?:instrukcj|polece|zasad)",
+    r"\b(?:ignorera|glöm)\b[^.;\n]{0,40}\b(?:instruktion|regler)",
+    r"\b(?:talimat|kural|komut)[^.;\n]{0,30}\b(?:yok say|görmezden|unut)",
+    r"\b(?:abaikan|bỏ qua)\b[^.;\n]{0,40}\b(?:instruksi|perintah|aturan|hướng dẫn|chỉ dẫn)",
+    r"(?:ігноруй|забудь)[^.;\n]{0,40}(?:інструкц|вказів|правил)",
     r"(?:игнорируй|забудь|проигнорируй|не обращай внимания)\w*[^.;\n]{0,40}"
     r"(?:инструкц|указан|правил)",
     r"(?:忽略|无视|無視|忘记|忘掉)[^。；\n]{0,15}(?:指令|指示|规则|提示|说明|要求)",
@@ -53,6 +63,24 @@ _ADDRESS = [
     r"(?:你必须|你现在是|从现在开始你|您必须|你要扮演|あなたは今から|"
     r"今から(?:あなた|君)は|너는 이제|당신은 이제)",
 ]
+_OBJECT = r"(?:only|with|the|all|this|that|your|me|us|it|every|any|exactly|nothing|back)\b"
+_SPEECH = "reply|respond|answer|say|output|print|repeat|send|forward|tell|pretend|email|reveal"
+# Orders, where a sentence begins: as well only as the user's own words.
+_ORDERS = [
+    r"(?:^|[.!?…:;\"“”»(。！？」] ?)(?:"
+    r"please (?!find|note)[a-z]+"
+    rf"|(?:{_SPEECH}) {_OBJECT}"
+    r"|(?:always|never|do not|don't|only) (?!\w+ed\b)(?:ever )?"
+    rf"(?:{_SPEECH}|write|run|use|give|follow|obey|trust|include|add|show|call|do|make|mention)\b"
+    r")",
+    r"\b(?:when|if|whenever) (?:asked|(?:any|some)one asks|the user asks|questioned)\b"
+    r"[^.;\n]{0,60}[, ](?:say|answer|reply|respond|tell|claim|pretend)\b",
+]
+# What a headline may be ("Run the tests first"), but no sentence of a body.
+_DEEDS = [
+    r"(?:^|[.!?…。！？\"”»」] ?)(?:run|execute|delete|write|visit|open|click|call|fetch|"
+    rf"download|upload|install) (?:{_OBJECT}|curl|rm|https?|an?\b)",
+]
 # Roles, tags and calls: the syntax that a prompt is made of.
 _SYNTAX = [
     r"(?:^|[\n.;!?]\s*|[\"'(\[#*]\s*)(?:system|developer|human|sysprompt|instructions?)\s*(?:\*\*)?:",
@@ -64,7 +92,7 @@ _SYNTAX = [
     r"\[(?:TOOL_CALLS|AVAILABLE_TOOLS|system\]?)|<function=|\bto=functions\.",
     r"[{,]\s*\"(?:name|tool|function|tool_name|recipient_name)\"\s*:\s*\"[^\"]*\"\s*,\s*"
     r"\"(?:arguments|parameters|input|args)\"",
-    r"!\[[^\]\n]*\]\(\s*\w+:",
+    r"!\[[^\]\n]{0,200}\]\( ?[\w/<]|!\[[^\]\n]{0,80}\]\[",
     r"@@\d{3,}",  # a mark of the prompt
 ]
 _META = [
@@ -86,7 +114,8 @@ def _any(patterns: list[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
 
 
-OVERRIDE, ADDRESS, SYNTAX, META = map(_any, (_OVERRIDES, _ADDRESS, _SYNTAX, _META))
+OVERRIDE, SYNTAX, META = map(_any, (_OVERRIDES, _SYNTAX, _META))
+IN_HEADLINE, IN_BODY = _any(_ADDRESS + _ORDERS), _any(_ADDRESS + _ORDERS + _DEEDS)
 # What a reader does not see and a model does: tags, overrides of direction, invisible joins.
 _HIDDEN = re.compile(
     "[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\x00-\x08\x0b-\x1f]"
@@ -105,10 +134,10 @@ def planted(headline: str, body: str, said: str = "") -> str:
     for text in (headline, body):
         if match := OVERRIDE.search(text) or SYNTAX.search(text):
             return match.group()
-    if match := ADDRESS.search(headline):
+    if match := IN_HEADLINE.search(headline):
         return match.group()
     known = _folded(said)
-    for match in ADDRESS.finditer(body):
+    for match in IN_BODY.finditer(body):
         if not known or _around(body, match) not in known:
             return match.group()
     return ""

@@ -191,7 +191,7 @@ def _label(source: Source) -> str:
 
 
 _TECHNICAL = re.compile(
-    r"```|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b\w+\(\)|\b[\w/.-]+\.(?:py|js|ts|tsx|rs|go|java|c|h|cpp|rb|"
+    r"```|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*|\b\w+\(\)|(?<![\w/.-])[\w/.-]+\.(?:py|js|ts|tsx|rs|go|java|c|h|cpp|rb|"
     r"php|md|toml|json|ya?ml|sh|sql|html|css|lock)\b|\b\w+(?:Error|Exception)\b|(?:^|\s)--?[a-z]+\b"
     r"|\b(?:git|npm|pip|API|SQL|HTTP|JSON|CSS|HTML|Python|JavaScript|Docker|Flask|React)\b"
 )

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 REACH = 100_000  # characters of an answer that are read; eight parts take about 6,000
+DEPTH = 6  # lists and objects around a part; the form asked for has two
 TRIES = 200  # openings of an object that are tried: each may read to the end
 
 
@@ -30,10 +31,9 @@ class Draft:
 
 
 _TAG = r"(?:\w+:)?(?:think|thinking|thought|reasoning|reflection|analysis)"
-_REASONING = re.compile(rf"<({_TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _REASONED = re.compile(rf"</{_TAG}>", re.IGNORECASE)
 _REASONS = re.compile(rf"<{_TAG}>", re.IGNORECASE)
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>")
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w{1,20})[^<]{0,100}<\|message\|>")
 _decoder = json.JSONDecoder(strict=False)  # a raw line break inside of a string
 
 
@@ -55,7 +55,6 @@ def _answered(text: str) -> str:
     if channels:
         last = channels[-1]
         return text[last.end() :] if last.group(1) == "final" else ""
-    text = _REASONING.sub("", text)
     if ends := list(_REASONED.finditer(text)):
         text = text[ends[-1].end() :]
     starts = _REASONS.search(text)
@@ -75,15 +74,19 @@ def _parts(text: str, ids: Collection[str]) -> Iterator[tuple[str, Draft]]:
             value, end = _decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             continue  # prose, or cut off: what lies inside may be complete
-        yield from _inside(value, ids, len(ids) == 1)
+        yield from _inside(value, ids, len(ids) == 1, DEPTH)
         at = end - 1
 
 
-def _inside(value: Any, ids: Collection[str], alone: bool) -> Iterator[tuple[str, Draft]]:
+def _inside(
+    value: Any, ids: Collection[str], alone: bool, depth: int
+) -> Iterator[tuple[str, Draft]]:
     """Drafts in a decoded value, which may be a part, a list of parts, or parts by id."""
+    if not depth:
+        return
     if isinstance(value, list):
         for one in value:
-            yield from _inside(one, ids, alone and len(value) == 1)
+            yield from _inside(one, ids, alone and len(value) == 1, depth - 1)
     elif isinstance(value, dict):
         headline, body = value.get("headline"), value.get("body")
         if isinstance(headline, str) and isinstance(body, str):
@@ -95,7 +98,7 @@ def _inside(value: Any, ids: Collection[str], alone: bool) -> Iterator[tuple[str
             if isinstance(one, dict) and "id" not in one and _id(key, ids) is not None:
                 one = {**one, "id": key}
             if isinstance(one, list | dict):
-                yield from _inside(one, ids, alone)
+                yield from _inside(one, ids, alone, depth - 1)
 
 
 def _id(value: Any, ids: Collection[str]) -> str | None:
@@ -129,6 +132,7 @@ def _lines(text: str, ids: Collection[str], finished: bool) -> dict[str, Draft]:
     return found
 
 
+LONG = 8_000  # characters: no summary; it will be refused as it is
 _FENCED = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
 _PREFIX = re.compile(
     r"(?:\*\*|__)?(?:summary|headline|title|body)(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*",
@@ -144,6 +148,8 @@ def mended(draft: Draft) -> Draft:
 
 
 def _trimmed(text: str) -> str:
+    if len(text) > LONG:
+        return text
     before = None
     while text != before:  # quotes around a prefix around quotes
         before = text

@@ -63,20 +63,12 @@ def differs(text: str, source: str) -> str:
     of_text, of_source = shares(text), shares(source)
     if not of_text or not of_source:
         return ""
-    mine = max(of_text, key=of_text.__getitem__)
-    # Japanese is Han and kana in any mixture: a script counts together with its neighbour.
-    theirs = max(of_source, key=of_source.__getitem__)
-    if of_source.get(mine, 0.0) < 0.02 and of_text[mine] > 0.3:
-        return f"{mine}, not {theirs}"
-    if (
-        of_source[theirs] > 0.6
-        and of_text.get(theirs, 0.0) < 0.1
-        and {mine, theirs}
-        != {
-            "han",
-            "kana",
-        }
-    ):
+    mine, theirs = script(text), script(source)
+    new = of_source.get(mine, 0.0) < 0.02 and of_text[mine] > 0.3
+    lost = of_source[theirs] > 0.6 and of_text.get(theirs, 0.0) < 0.1
+    if of_source.get("kana", 0.0) > 0.2:  # Japanese is Han and kana in any mixture, never Han alone
+        lost = mine != "kana" and "kana" not in of_text
+    if new or lost:
         return f"{mine}, not {theirs}"
     if mine == "latin" == theirs:
         one, other = language(text), language(source, 8)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memtree.prompts import Source, Task, leaf_task
 from memtree.replies import Draft
+from tests.unit.good_more import BLOCKS
 
 
 @dataclass(frozen=True)
@@ -228,3 +229,12 @@ assistant: Biscuit and Pepper will love the forests! Have you found a house yet?
 ]
 # Nothing is spoiled by taking out a repetition of the date: the headline has it.
 del GOOD[2].spoiled["number"]
+
+
+def _block(block):
+    text, said = block.strip().replace("\n  ", " ").split("\n--\n")
+    headline, *body = said.split("\n")
+    return _good(text, headline, " ".join(body))
+
+
+GOOD += map(_block, BLOCKS.split("\n\n"))
