@@ -11,6 +11,7 @@ from prometheus_client.exposition import choose_encoder
 from starlette.requests import Request
 from starlette.responses import Response
 
+from memtree.shadow import Found
 from proxy.auth import Gate
 from proxy.trace import Trace
 
@@ -44,6 +45,26 @@ class Metrics:
         self._deletions = self._counter(
             "memtree_deletions", "Deletions carried out, by what was named.", "scope"
         )
+        self._shadows = self._counter(
+            "memtree_shadows",
+            "Requests that memory compressed beside the chat, without a say in it, by what came "
+            "of it.",
+            "outcome",
+        )
+        self._shadow_raw = self._counter(
+            "memtree_shadow_raw_tokens", "Tokens of requests that were folded in the shadow."
+        )
+        self._shadow_sent = self._counter(
+            "memtree_shadow_sent_tokens", "Tokens that would have been sent in their place."
+        )
+        self._probes = self._counter(
+            "memtree_shadow_probes",
+            "Facts of folded messages that were looked for, by kind.",
+            "kind",
+        )
+        self._kept = self._counter(
+            "memtree_shadow_kept", "Those of them that stood in what would have been sent.", "kind"
+        )
 
     def count(self, seen: Trace) -> None:
         """Add a request that has come to its end; indexing alone is no answer, and neither is one
@@ -60,6 +81,17 @@ class Metrics:
 
     def deleted(self, scope: str) -> None:
         self._deletions.labels(scope).inc()
+
+    def shadowed(self, outcome: str, found: Found | None = None) -> None:
+        """A shadow that has ended, and what was measured in it."""
+        self._shadows.labels(outcome).inc()
+        if found is None:
+            return
+        self._shadow_raw.inc(found.raw)
+        self._shadow_sent.inc(found.sent)
+        for kind, score in found.scores.items():
+            self._probes.labels(kind).inc(score.probes)
+            self._kept.labels(kind).inc(score.kept)
 
     def page(self, accept: str = "") -> Response:
         """All counts in the text format that the reader asks for."""
