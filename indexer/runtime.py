@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from indexer.build import StageOne
 from indexer.inprocess import InProcessQueue, NoQueue
 from indexer.retention import Sweeper
+from indexer.stage_three import StageThree, open_summarizer
+from indexer.summaries import GATHER
 from memtree import tokens
 from memtree.compress import Memory
 from memtree.config import Settings
@@ -48,19 +50,23 @@ class Runtime:
     embedder: Embedder | None
     queue: InProcessQueue | NoQueue
     trouble: str = ""  # why there is no embedder, or what is the matter with it
+    three: StageThree | None = None  # None: summaries are extracted
 
     async def settle(self) -> None:
         """Until everything that was posted is indexed in all stages."""
         await self.memory.close()
         if isinstance(self.queue, InProcessQueue):
             await self.queue.join()
+        if self.three:
+            await self.three.queue.join()
 
 
 @asynccontextmanager
 async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterator[Runtime]:
-    """Open store, embedder and queue; close them in order, finishing work for `drain` seconds.
+    """Open store, models and queues; close them in order, finishing work for `drain` seconds.
 
-    Raises `StoreUnavailable`, `StoreCorrupt` or `BadRequest` where the store cannot be opened.
+    Raises `StoreUnavailable`, `StoreCorrupt` or `BadRequest` where the store cannot be opened, or
+    half of what a model needs is missing.
     """
     store = await asyncio.to_thread(open_store, settings.store)
     builder = StageOne(child=settings.index_processes)
@@ -71,6 +77,10 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
         )
         clock = SystemClock()
         queue = InProcessQueue(store, embedder, clock) if embedder else NoQueue()
+        summarizer = open_summarizer(settings)
+        # What runs for one history alone (drain 0) gets no more of it later: nothing to wait for.
+        gather = GATHER if drain else 0.0
+        three = StageThree.of(settings, store, clock, summarizer, gather) if summarizer else None
         memory = Memory(
             store,
             builder,
@@ -79,18 +89,24 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
             embedder=embedder,
             facts=FactsMemory(secrets.randbits(32)),
             volatile=Volatile(settings.volatile_tags),
+            summaries=three.queue if three else None,
+            settled=three.settled if three else None,
         )
         sweeper = Sweeper(memory)
         sweeper.start()
         if isinstance(queue, InProcessQueue):
             queue.start()
+        if three:
+            three.queue.start()
         try:
-            yield Runtime(memory, store, embedder, queue, trouble)
+            yield Runtime(memory, store, embedder, queue, trouble, three)
         finally:
             await sweeper.close()
             await memory.close()
-            if isinstance(queue, InProcessQueue):
-                await queue.close(drain)
+            await asyncio.gather(
+                *([queue.close(drain)] if isinstance(queue, InProcessQueue) else ()),
+                *([three.close(drain)] if three else ()),
+            )
             if embedder:
                 await embedder.close()
     finally:

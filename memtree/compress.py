@@ -16,6 +16,7 @@ from typing import Any
 
 from memtree import explain, history, pack, tokens
 from memtree.answer import PASSED, Answer, Ask, Shape, assembled, passed
+from memtree.debts import Debts
 from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.history import FactsCache, History
 from memtree.indexing import BUILD_PATIENCE, Indexing, Known
@@ -23,9 +24,20 @@ from memtree.lasting import Lasting
 from memtree.message import MESSAGE_OVERHEAD, Volatile
 from memtree.node import Frontier, Node
 from memtree.plan import Plan, render
-from memtree.ports import Builder, Clock, ContextStore, Embedder, IndexQueue, Pending, Receipt
+from memtree.ports import (
+    Builder,
+    Clock,
+    ContextStore,
+    Embedder,
+    IndexQueue,
+    Pending,
+    Receipt,
+    SummaryQueue,
+    SummaryStatus,
+)
 from memtree.recollect import Folded, Work
 from memtree.seek import Seeker
+from memtree.settled import Settled
 from memtree.unfold import Unfolded
 
 __all__ = ["Answer", "Ask", "Memory"]
@@ -48,12 +60,18 @@ class Memory:
         embedder: Embedder | None = None,
         facts: FactsCache | None = None,
         volatile: Volatile | None = None,
+        summaries: SummaryQueue | None = None,
+        settled: Settled | None = None,
     ) -> None:
+        """`summaries`: None where no model writes them; `settled`: what that queue has done, where
+        it works in this process."""
         self._store, self._queue, self._clock = store, queue, clock
         self._embedder = embedder
         self._facts = facts
         self._volatile = volatile or Volatile()
-        self._indexing = Indexing(store, builder, queue, clock, embedder)
+        self._summaries = summaries
+        self._debts = Debts(store, summaries, settled or Settled()) if summaries else None
+        self._indexing = Indexing(store, builder, queue, clock, embedder, self._debts)
         self._seeker = Seeker(self._indexing, embedder)
         self._lasting = Lasting(store, clock, self._indexing, self._seeker)
 
@@ -135,7 +153,14 @@ class Memory:
         return posted, known.frontier, known.nodes
 
     def pending(self, tenant: str) -> Pending:
-        return self._queue.pending(tenant)
+        """What stages 2 and 3 have to do yet."""
+        one = self._queue.pending(tenant)
+        other = self._debts.pending(tenant) if self._debts else Pending(0, 0)
+        return Pending(one.tokens + other.tokens, one.jobs + other.jobs)
+
+    async def summary_status(self, tenant: str) -> SummaryStatus:
+        """How stage 3 does for a tenant. Raises store errors."""
+        return await self._summaries.status(tenant) if self._summaries else SummaryStatus("off")
 
     async def close(self) -> None:
         """Let background indexing that was begun by requests come to its end."""
@@ -173,7 +198,10 @@ class Memory:
     async def _forget(self, tenant: str, addresses: tuple[bytes, ...] | None) -> Receipt:
         # First what may still write: a request under way sees the new generation, a job is gone.
         self._indexing.forget(tenant)
-        jobs = self._queue.forget(tenant, None if addresses is None else frozenset(addresses))
+        gone = None if addresses is None else frozenset(addresses)
+        jobs = self._queue.forget(tenant, gone)
+        if self._summaries:
+            jobs += self._summaries.forget(tenant, gone)
         receipt = await self._store.forget(tenant, addresses)
         self._indexing.drop(tenant)  # what a request read in between
         if self._facts is not None:

@@ -152,9 +152,9 @@ def _node(node: Node, place: Place, history: History, sealed: bool) -> dict[str,
         "messages": _range(history, place),
         "tokens": node.tokens,
         "headline": node.summary.headline,
-        "body": node.summary.body,
+        "body": node.summary.shown,
         "anchors": list(node.summary.anchors),
-        "summary": "model" if node.summary.version else "extracted",
+        "summary": "model" if node.summary.by_model else "extracted",
         "sealed": sealed,
     }
 

@@ -1,4 +1,4 @@
-"""What is indexed of a history: found in the store, grown to its end, and handed on to stage 2.
+"""What is indexed of a history: found in the store, grown to its end, handed on to stages 2 and 3.
 
 No failure stops an answer: without the store the tree is built for this request alone, without
 the builder what is known has to do. Awaits ports, as `compress` does.
@@ -19,6 +19,7 @@ import msgspec
 from memtree.answer import Answer
 from memtree.build import Grown, Tail
 from memtree.corpus import Corpus
+from memtree.debts import Debts
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.history import History
 from memtree.node import Frontier, Node, Place, Summary, after
@@ -47,6 +48,9 @@ class Known:
     open: Node | None = None
     trouble: str = ""
     lacking: int = 0  # tokens in leaves without vectors
+    unranked: frozenset[bytes] = frozenset()  # these leaves
+    owed: int = 0  # tokens in leaves (at last in inner nodes) that only lack a model's summary
+    met: bool = True  # all of the tree was at hand in this process
 
     @property
     def whole(self) -> bool:
@@ -84,7 +88,7 @@ class Known:
             answer,
             indexed_tokens=self.frontier.tokens,
             indexed_messages=self.frontier.messages,
-            pending_tokens=self.lacking,
+            pending_tokens=self.lacking + self.owed,
         )
 
 
@@ -98,9 +102,11 @@ class Indexing:
         queue: IndexQueue,
         clock: Clock,
         embedder: Embedder | None,
+        debts: Debts | None = None,
     ) -> None:
+        """`debts`: None where no model writes summaries."""
         self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
-        self._embedder = embedder
+        self._embedder, self._debts = embedder, debts
         self._nodes = NodeShelf()
         self._corpora = Shelf()
         self._generations: dict[str, int] = {}
@@ -111,7 +117,7 @@ class Indexing:
     async def prepare(
         self, posted: History, days: int, generation: int, patience: float = BUILD_PATIENCE
     ) -> Known:
-        """Find what is indexed, grow it to the end of the history, and hand stage 2 on. `days`:
+        """Find what is indexed, grow it to the end of the history, and hand the rest on. `days`:
         how long it is to be kept from now on. `generation`: of the request's beginning.
         `patience`: seconds for stage 1."""
         known = Known(Frontier(), {})
@@ -130,6 +136,7 @@ class Indexing:
             except NodesGone:
                 known.trouble = "store"
         await self._embeddings(posted, known, generation)
+        await self._summaries(posted, known, generation)
         self.drop_forgotten(posted.tenant, generation)
         return known
 
@@ -151,6 +158,8 @@ class Indexing:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+        if self._debts:
+            await self._debts.close()
 
     def passed(self, posted: History) -> None:
         """Remember that a history went whole."""
@@ -187,6 +196,8 @@ class Indexing:
         """Let go of what is kept at hand."""
         self._nodes.forget(tenant)
         self._corpora.forget(tenant)
+        if self._debts:
+            self._debts.forget(tenant)
         for address in [one for one, whose in self._passed.items() if whose == tenant]:
             del self._passed[address]
 
@@ -201,6 +212,7 @@ class Indexing:
             return Known(Frontier(), {})
         frontier = covered.frontier
         nodes = self._nodes.below(posted.tenant, frontier.nodes)
+        met = nodes is not None
         if nodes is None:
             nodes = await self._store.descendants(posted.tenant, frontier.nodes)
             if not _complete(frontier.nodes, nodes):
@@ -208,7 +220,7 @@ class Indexing:
                 return Known(Frontier(), {})
             self._nodes.add(posted.tenant, nodes.values())
         await self._renew(posted, covered, days)
-        return Known(frontier, nodes, covered.length)
+        return Known(frontier, nodes, covered.length, met=met)
 
     async def _renew(self, posted: History, covered: Covered, days: int) -> None:
         """Use keeps a chain alive; written at most once a day."""
@@ -239,6 +251,8 @@ class Indexing:
             return
         await self._commit(posted, known, grown, days, generation)
         self._nodes.add(posted.tenant, grown.nodes)
+        if self._debts:
+            self._debts.grown(posted.tenant, grown.nodes)
         known.nodes = {**known.nodes, **{node.id: node for node in grown.nodes}}
         known.frontier, known.open = grown.frontier, grown.open
 
@@ -277,11 +291,27 @@ class Indexing:
                     log.warning("store.vectors_failed code=%s", error.code)
                 lacking = corpus.lacking()
             known.lacking = sum(corpus.leaves[index].tokens for index in lacking)
+            known.unranked = frozenset(corpus.leaves[index].id for index in lacking)
             work = [LeafWork(corpus.leaves[i], corpus.places[i].first) for i in lacking]
         forgotten = generation != self.generation(posted.tenant)
         if work and known.trouble != "store" and not forgotten:
             # The address behind the first message, so that two chats that begin at the root differ.
             self._queue.submit(posted, posted.addresses[work[0].first + 1], work)
+
+    async def _summaries(self, posted: History, known: Known, generation: int) -> None:
+        """Find what a model has not summarised yet; it is handed on when the answer is out."""
+        if self._debts is None or not known.whole:
+            return
+        tenant = posted.tenant
+        lacking = await self._debts.lacking(tenant, known.frontier, known.nodes, met=known.met)
+        leaves = [one for one in lacking if one.node.is_leaf] or lacking
+        known.owed = sum(one.tokens for one in leaves if one.id not in known.unranked)
+
+        def wanted() -> bool:
+            return generation == self.generation(tenant)
+
+        if lacking and known.trouble != "store" and wanted():
+            self._debts.hand_on(posted, known.frontier, known.nodes, lacking, wanted)
 
     async def newest(self, posted: History, known: Known) -> Known:
         """The same with the newest version of each summary."""

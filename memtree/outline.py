@@ -107,7 +107,7 @@ class _Tree:
         return left
 
     def _body_cost(self, branch: _Branch) -> int:
-        return self._count(branch.node.summary.body) + 1
+        return self._count(branch.node.summary.shown) + 1
 
     def _branches(
         self, ids: Sequence[bytes], before: Place | None, depth: int, leaf: int

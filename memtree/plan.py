@@ -96,8 +96,8 @@ def outline_line(shown: Shown, node: Node, history: History) -> str:
     last = history.posted[max(shown.place.first, min(shown.place.last, len(history) - 1))]
     where = f"{first}" if first == last else f"{first}-{last}"
     text = node.summary.headline
-    if shown.body and node.summary.body:
-        text = f"{text}: {node.summary.body}" if text else node.summary.body
+    if shown.body and (body := node.summary.shown):
+        text = f"{text}: {body}" if text else body
     return f"{'  ' * shown.depth}- [{where}] {text}"
 
 
