@@ -212,6 +212,7 @@ class Summaries(Script):
         self.refusal = 400
         self.key: str | None = None
         self.tells = True
+        self.empty = False  # the account
         self.url = ""
 
     @property
@@ -240,6 +241,9 @@ class Summaries(Script):
         kind = {"content-type": "application/json"}
         if self.key and asked.headers.get("authorization") != f"Bearer {self.key}":
             await _send(send, 401, kind, _error(asked, "", "no such key"))
+            return
+        if self.empty:
+            await _send(send, 429, kind, _error(asked, "", "no", "insufficient_quota"))
             return
         if name := self._refused(asked):
             await _send(send, self.refusal, kind, _error(asked, name, _unsupported(name)))
@@ -436,11 +440,12 @@ def _unsupported(name: str) -> str:
     return f"Unsupported parameter: '{name}' is not supported with this model.{instead}"
 
 
-def _error(asked: Asked, param: str, text: str) -> bytes:
+def _error(asked: Asked, param: str, text: str, code: str | None = None) -> bytes:
     # As unkind servers do: prompt and key come back in the error, when it is not about a parameter.
     said = text if param else f"{text}: {asked.messages} {asked.headers}"
     error = {"message": said, "type": "invalid_request_error", "param": param or None}
-    return json.dumps({"error": error | {"code": "unsupported_parameter"}}).encode()
+    code = code or ("unsupported_parameter" if param else None)
+    return json.dumps({"error": error | {"code": code}}).encode()
 
 
 async def _send(send: Any, status: int, headers: dict[str, str], body: bytes) -> None:

@@ -221,7 +221,8 @@ def _reasoning(message: Mapping[str, Any]) -> str:
 def _called(message: Mapping[str, Any]) -> str:
     """Arguments of a tool that was never offered: some models answer so when JSON is wanted."""
     calls = message.get("tool_calls")
-    functions = [_object(_object(call).get("function")) for call in calls or [] if calls]
+    offered = calls if isinstance(calls, list) else []
+    functions = [_object(_object(call).get("function")) for call in offered]
     functions.append(_object(message.get("function_call")))
     return "\n".join(one["arguments"] for one in functions if isinstance(one.get("arguments"), str))
 
