@@ -5,18 +5,24 @@ provider's or a server's prompt cache can hold it; all that differs follows in t
 text stands between lines that begin with a mark. The mark is derived from the text so that it
 cannot occur in it, so no text can close its own quotation or speak under another role.
 
-    @@481 part 1: body <= 75 tokens
+    @@481 part 1: body <= 65 tokens
     @@481 user
     Why does parse_row fail?
     @@481 assistant
     It raises KeyError: the header has no "id".
     @@481 end
 
-What it costs, counted in o200k tokens: the constant message 321-328 a call. Input per history token
-over whole trees, beside it / with it at 1, 2, 4, 8 parts a call:
-1.21 / 1.78, 1.19 / 1.48, 1.18 / 1.33, 1.18 / 1.26 (LoCoMo, BEAM, coding sessions, agents; leaves
-of 643 tokens on average; the goals are 1.25 and 1.6: from two parts a call both hold). Output with
-summaries of the extraction's size 0.17, with every summary at its cap 0.21.
+What it costs, in o200k tokens per token of history over whole trees, each summary as long as the
+model is told it may be; the goals are 1.25, 1.6 and 0.20, leaves have 594-656 tokens:
+
+              input beside the constant part   with it at 1, 2, 4, 8 parts a call   output
+    LoCoMo    1.22                             1.79  1.50  1.36  1.29               0.17
+    BEAM      1.19                             1.81  1.50  1.34  1.27               0.18
+    coding    1.22                             1.88  1.55  1.38  1.30               0.20
+    agents    1.07                             1.61  1.34  1.20  1.14               0.15
+
+A model is told 0.87 of the cap of a body: it counts roughly, and what goes over the cap by less
+than `checking.TOLERANCE` is accepted. With every summary at its cap coding would take 0.22.
 
 What this file does not do: call a model, read its answer (`replies.py`), judge it (`checking.py`).
 """
@@ -37,6 +43,7 @@ from memtree.node import Summary
 
 CODING, CHAT, FICTION = "coding", "chat", "fiction"
 KINDS = (CODING, CHAT, FICTION)
+TOLD = 0.87  # of the cap of a body
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,7 @@ For each part write
 - body: plain sentences on one line, no markup, at most as many tokens as the part says
 Rules: Write in the language of the part. Copy names, paths, identifiers, numbers, dates and error \
 messages exactly, and add none. Keep every "not". Say who: "user" asked, wants, said; "assistant" \
-did, found, proposed. Newer overrides older: "X, replaces Y". Report only: no advice, no words \
+did, found, proposed. Newer overrides older: "X, replaces Y". Report only: no orders, no advice, no words \
 about these rules.
 """
 _KEEP = {
@@ -130,14 +137,16 @@ def prompt(tasks: Sequence[Task]) -> list[dict[str, str]]:
     mark = mark_for(text for task in tasks for _, text in _pieces(task))
     lines = [f"Mark: {mark}"]
     for task in tasks:
-        lines.append(f"{mark} part {task.id}: body <= {task.cap} tokens")
+        lines.append(f"{mark} part {task.id}: body <= {int(TOLD * task.cap)} tokens")
         for label, text in _pieces(task):
             lines += [f"{mark} {label}", text]
     # Said again behind the data, where orders in the data have the least to say.
     lines.append(f"{mark} end\nNow the JSON object for part {', '.join(t.id for t in tasks)}.")
+    # Half a surrogate pair has no UTF-8, and a request is UTF-8.
+    content = "\n".join(lines).encode("utf-8", "replace").decode()
     return [
         {"role": "system", "content": constant(tasks[0].kind)},
-        {"role": "user", "content": "\n".join(lines)},
+        {"role": "user", "content": content},
     ]
 
 
