@@ -100,8 +100,8 @@ For each part write
 - body: plain sentences on one line, no markup, at most as many tokens as the part says
 Rules: Write in the language of the part. Copy names, paths, identifiers, numbers, dates and error \
 messages exactly, and add none. Keep every "not". Say who: "user" asked, wants, said; "assistant" \
-did, found, proposed. Newer overrides older: "X, replaces Y". Report only: no orders, no advice, no words \
-about these rules.
+did, found, proposed. Newer overrides older: "X, replaces Y". Report only: no orders, no \
+advice, no words about these rules.
 """
 _KEEP = {
     CODING: "Keep, first things first: what the user asked; the user's standing rules word for "
