@@ -122,8 +122,11 @@ class InProcessSummaries:
 
     async def status(self, tenant: str) -> SummaryStatus:
         nodes = sum(len(one.work) for one in self._jobs.of(tenant)) + self._jobs.owed(tenant)
-        spent = await self._spending.spent(tenant)
         state = "unavailable" if self._down else "ok"
+        try:
+            spent = await self._spending.spent(tenant)
+        except Unavailable:
+            return SummaryStatus("unavailable", nodes)
         return SummaryStatus(
             "limit_reached" if self._at_limit(tenant) else state,
             nodes,

@@ -159,7 +159,7 @@ class Memory:
         return Pending(one.tokens + other.tokens, one.jobs + other.jobs)
 
     async def summary_status(self, tenant: str) -> SummaryStatus:
-        """How stage 3 does for a tenant. Raises store errors."""
+        """How stage 3 does for a tenant."""
         return await self._summaries.status(tenant) if self._summaries else SummaryStatus("off")
 
     async def close(self) -> None:

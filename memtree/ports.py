@@ -429,7 +429,7 @@ class SummaryQueue(Protocol):
     def pending(self, tenant: str) -> Pending: ...
 
     async def status(self, tenant: str) -> SummaryStatus:
-        """Raises as `TreeStore` does."""
+        """`unavailable`, and the day's numbers 0, where the store cannot tell them."""
         ...
 
     def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:

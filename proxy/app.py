@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from indexer.summaries import InProcessSummaries
 from memtree.compress import Memory
 from memtree.config import Settings
 from memtree.ports import KeyStore
@@ -28,6 +29,7 @@ from proxy.limits import Rates, Waits
 from proxy.metrics import Metrics, MetricsPage
 from proxy.openapi.page import DocumentPage
 from proxy.passthrough import Passthrough
+from proxy.summary_metrics import SummaryMetrics
 from proxy.upstream import Upstream
 from proxy.waiting import PACE, Pace
 
@@ -36,13 +38,15 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the routes need. Whoever builds them closes them. No `upstream`: nothing is relayed."""
+    """What the routes need. Whoever builds them closes them. No `upstream`: nothing is relayed.
+    `summaries`: the queue of stage 3, for its metrics."""
 
     memory: Memory
     keys: KeyStore
     upstream: Upstream | None
     settings: Settings
     pace: Pace = PACE
+    summaries: InProcessSummaries | None = None
 
 
 class Rest(PathConvertor):
@@ -91,6 +95,8 @@ def create_app(services: Services) -> Starlette:
     )
     waits = Waits(settings.max_waits)
     metrics = Metrics()
+    if services.summaries:
+        metrics.show_also(SummaryMetrics(services.summaries))
     context = ContextMemory(services.memory, gate, waits, settings)
     chat = Chat(services.memory, gate, services.upstream, settings, waits, services.pace)
     deletion = Deletion(services.memory, gate, metrics, settings)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from memtree import __version__
 from memtree.compress import Answer, Ask, Memory
 from memtree.config import Settings
+from memtree.ports import SummaryStatus
 from proxy import fields, inbound, trace, wire
 from proxy.auth import Gate
 from proxy.limits import Waits
@@ -57,6 +58,7 @@ class ContextMemory:
             "ready": True,
             "pending_tokens": pending.tokens,
             "pending_jobs": pending.jobs,
+            "summaries": summaries(await self._memory.summary_status(tenant.id)),
             "version": __version__,
         }
         return _json(msgspec.json.encode(shown))
@@ -79,6 +81,21 @@ class ContextMemory:
             )
 
         return await wire.off_loop(len(raw), parse)
+
+
+def summaries(status: SummaryStatus) -> dict[str, Any]:
+    """How summaries by a model do for one tenant."""
+    return {
+        "state": status.state,
+        "pending_nodes": status.pending_nodes,
+        "today": {
+            "calls": status.calls,
+            "input_tokens": status.input_tokens,
+            "cached_tokens": status.cached_tokens,
+            "output_tokens": status.output_tokens,
+            "money": status.money,
+        },
+    }
 
 
 def rendered(answer: Answer, messages: bytes | None, explained: dict[str, Any] | None) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, ProcessCollector
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -92,6 +93,10 @@ class Metrics:
         for kind, score in found.scores.items():
             self._probes.labels(kind).inc(score.probes)
             self._kept.labels(kind).inc(score.kept)
+
+    def show_also(self, collector: Collector) -> None:
+        """Numbers that somebody else keeps."""
+        self._registry.register(collector)
 
     def page(self, accept: str = "") -> Response:
         """All counts in the text format that the reader asks for."""

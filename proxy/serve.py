@@ -93,7 +93,8 @@ class Server(uvicorn.Server):
 async def open_services(settings: Settings, runtime: Runtime) -> AsyncIterator[Services]:
     upstream = Upstream(settings.upstream) if settings.upstream else None
     try:
-        yield Services(runtime.memory, runtime.store, upstream, settings)
+        queue = runtime.three.queue if runtime.three else None
+        yield Services(runtime.memory, runtime.store, upstream, settings, summaries=queue)
     finally:
         if upstream is not None:
             await upstream.close()

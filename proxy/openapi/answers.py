@@ -44,7 +44,9 @@ _MEMORY = thing(
         "state": told(STRING, "What memory did: as the header `x-memtree-state`."),
         "indexed_tokens": told(COUNT, "Tokens of the history that lie in the tree."),
         "indexed_messages": told(COUNT, "Messages of the history that lie in the tree."),
-        "pending_tokens": told(COUNT, "Tokens that wait for their embeddings."),
+        "pending_tokens": told(
+            COUNT, "Tokens that wait for their embeddings, or for a model's summary."
+        ),
         "epoch": told(either(STRING, NULL), "The fold that this answer belongs to."),
         "mode": told({"type": "string", "enum": list(MODES)}, "The mode that was in effect."),
         "outline_tokens": told(COUNT, "Tokens of the unfolded tree."),
@@ -126,8 +128,41 @@ SCHEMAS: dict[str, Json] = {
     "Status": thing(
         {
             "ready": BOOLEAN,
-            "pending_tokens": told(COUNT, "Tokens of yours that wait for their embeddings."),
+            "pending_tokens": told(
+                COUNT, "Tokens of yours that wait for their embeddings, or for a model's summary."
+            ),
             "pending_jobs": told(COUNT, "Histories of yours that wait."),
+            "summaries": thing(
+                {
+                    "state": told(
+                        {
+                            "type": "string",
+                            "enum": ["off", "ok", "limit_reached", "unavailable"],
+                        },
+                        "off: no model writes summaries. limit_reached: nothing more is asked of "
+                        "it on this day (UTC). unavailable: it did not answer lately.",
+                    ),
+                    "pending_nodes": told(
+                        COUNT,
+                        "Nodes of the tree that wait for it; those given up until their text "
+                        "comes again are counted.",
+                    ),
+                    "today": thing(
+                        {
+                            "calls": COUNT,
+                            "input_tokens": COUNT,
+                            "cached_tokens": told(COUNT, "Those of the input that were cached."),
+                            "output_tokens": COUNT,
+                            "money": told(
+                                {"type": "number", "minimum": 0},
+                                "At the prices that the server is told; calls under way count "
+                                "with the most that they may cost.",
+                            ),
+                        }
+                    ),
+                },
+                description="Summaries by a model.",
+            ),
             "version": STRING,
         }
     ),

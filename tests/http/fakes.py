@@ -18,7 +18,7 @@ from memtree.compress import Answer, Ask, Memory
 from memtree.config import Settings
 from memtree.errors import MemTreeError, NotFound
 from memtree.message import Volatile
-from memtree.ports import KeyRow, Pending, Receipt
+from memtree.ports import KeyRow, Pending, Receipt, SummaryStatus
 from memtree.stores import open_store
 from proxy.app import Services, create_app
 from proxy.upstream import Upstream
@@ -40,6 +40,7 @@ class FakeMemory:
         self.asks: list[Ask] = []
         self.before: Callable[[], Any] | None = None
         self.waiting = Pending(0, 0)
+        self.summaries = SummaryStatus("off")
         self.told: dict[str, Any] = {}
         self.kept: set[tuple[str, bytes]] = set()
 
@@ -80,6 +81,9 @@ class FakeMemory:
 
     def pending(self, tenant: str) -> Pending:
         return self.waiting
+
+    async def summary_status(self, tenant: str) -> SummaryStatus:
+        return self.summaries
 
     async def forget_history(self, ask: Ask) -> Receipt:
         await self._pause()

@@ -9,7 +9,7 @@ import pytest
 
 from memtree import __version__
 from memtree.errors import ContextOverflow
-from memtree.ports import Pending
+from memtree.ports import Pending, SummaryStatus
 from tests.http.encoders import encoded
 from tests.http.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, turn
 
@@ -130,9 +130,25 @@ async def test_status():
     async with edge(None, memory) as client:
         for prefix in ("", "/v1", "/api", "/api/v1"):
             answer = await client.get(prefix + "/context_memory/status")
+            today = {"calls": 0, "input_tokens": 0, "cached_tokens": 0, "output_tokens": 0,
+                     "money": 0.0}  # fmt: skip
             assert answer.json() == {
                 "ready": True, "pending_tokens": 1_200, "pending_jobs": 2, "version": __version__,
+                "summaries": {"state": "off", "pending_nodes": 0, "today": today},
             }  # fmt: skip
+
+
+async def test_status_tells_of_summaries():
+    memory = FakeMemory()
+    memory.summaries = SummaryStatus("limit_reached", 7, 3, 4_000, 1_000, 500, 0.0125)
+    async with edge(None, memory) as client:
+        answer = await client.get("/v1/context_memory/status")
+    assert answer.json()["summaries"] == {
+        "state": "limit_reached",
+        "pending_nodes": 7,
+        "today": {"calls": 3, "input_tokens": 4_000, "cached_tokens": 1_000,
+                  "output_tokens": 500, "money": 0.0125},
+    }  # fmt: skip
 
 
 async def test_tree():
