@@ -20,7 +20,6 @@ from indexer.build import StageOne
 from indexer.inprocess import InProcessQueue, NoQueue
 from indexer.retention import Sweeper
 from indexer.stage_three import StageThree, open_summarizer
-from indexer.summaries import GATHER
 from memtree import tokens
 from memtree.compress import Memory
 from memtree.config import Settings
@@ -78,9 +77,11 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
         clock = SystemClock()
         queue = InProcessQueue(store, embedder, clock) if embedder else NoQueue()
         summarizer = open_summarizer(settings)
-        # What runs for one history alone (drain 0) gets no more of it later: nothing to wait for.
-        gather = GATHER if drain else 0.0
-        three = StageThree.of(settings, store, clock, summarizer, gather) if summarizer else None
+        three = (
+            StageThree.of(settings, store, clock, summarizer, patient=drain > 0)
+            if summarizer
+            else None
+        )
         memory = Memory(
             store,
             builder,

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from indexer.refine import Refiner
 from indexer.spending import Limits, Prices, Spending
-from indexer.summaries import GATHER, InProcessSummaries
+from indexer.summaries import GATHER, MAX_TRIES, InProcessSummaries
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.ports import Clock, Store, Summarizer
 from memtree.settled import Settled
+
+HASTY_TRIES = 3  # of one call, each with tries of its own at the server
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,11 @@ class StageThree:
         store: Store,
         clock: Clock,
         summarizer: Summarizer,
-        gather: float = GATHER,
+        *,
+        patient: bool = True,
     ) -> StageThree:
-        """`gather`: seconds that a call which is not full waits for more."""
+        """Not `patient`: for one history that a person waits for, so that calls which are not
+        full do not wait for more of it, and a model that is down is soon given up."""
         spending = Spending(store, clock, Prices.of(settings), Limits.of(settings))
         refiner = Refiner(
             store,
@@ -49,7 +53,8 @@ class StageThree:
             settled,
             parallel=settings.summary_parallel,
             parts=settings.summary_leaves,
-            gather=gather,
+            gather=GATHER if patient else 0.0,
+            max_tries=MAX_TRIES if patient else HASTY_TRIES,
         )
         return cls(summarizer, queue, settled)
 

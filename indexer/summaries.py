@@ -66,6 +66,7 @@ class InProcessSummaries:
         parallel: int = PARALLEL,
         parts: int = PARTS,
         gather: float = GATHER,
+        max_tries: int = MAX_TRIES,
         max_jobs: int = MAX_JOBS,
         max_bytes: int = MAX_BYTES,
     ) -> None:
@@ -73,7 +74,7 @@ class InProcessSummaries:
         self._refiner, self._spending, self._clock = refiner, spending, clock
         self._settled = settled
         self._parallel, self._parts, self._gather = parallel, parts, gather
-        self._jobs: Jobs[NodeWork] = Jobs(max_jobs, max_bytes, MAX_TRIES)
+        self._jobs: Jobs[NodeWork] = Jobs(max_jobs, max_bytes, max_tries)
         # (tenant, node) -> monotonic seconds until which somebody is at it; here: no end
         self._busy: dict[tuple[str, bytes], float] = {}
         self._refused: OrderedDict[tuple[str, bytes], Cost] = OrderedDict()

@@ -19,7 +19,7 @@ from memtree.answer import UNHURRIED, Ask
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.message import Message, read_messages
-from memtree.ports import Receipt
+from memtree.ports import Receipt, SummaryStatus
 from memtree.stores import open_store
 from proxy import fields, prices
 from proxy.draw import draw_all, draw_unfolded, summary_line
@@ -55,10 +55,13 @@ async def index(options: argparse.Namespace, settings: Settings) -> int:
         answer = await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
         await progress(runtime, console)
         stats = await runtime.store.stats()
+        summaries = await runtime.memory.summary_status(TENANT)
     console.print(
         f"{len(messages)} messages, {answer.raw_tokens:,} tokens; {answer.indexed_tokens:,} in "
         f"{stats.leaves:,} leaves of {stats.nodes:,} nodes; store {stats.bytes / 1e6:.1f} MB"
     )
+    if summaries.state != "off":
+        console.print(_summary_line(summaries))
     return 0
 
 
@@ -194,6 +197,16 @@ def _ask(options: argparse.Namespace, settings: Settings, messages: tuple[Messag
         mode=options.mode or "fresh",
         prices=prices.of("", settings.prices),
         **given,
+    )
+
+
+def _summary_line(status: SummaryStatus) -> str:
+    states = {"limit_reached": "the day's limit is reached", "unavailable": "no answer"}
+    left = f"{status.pending_nodes:,} nodes left ({states.get(status.state, status.state)})"
+    return (
+        f"summaries today: {status.calls:,} calls, {status.input_tokens:,} tokens read and "
+        f"{status.output_tokens:,} written, {status.money:.4f} spent; "
+        + (left if status.pending_nodes else "all nodes done")
     )
 
 
