@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import httpx
@@ -26,11 +26,18 @@ def free_port() -> int:
 class Server:
     """A running server; `url` ends before the path. `kill` is SIGKILL, `stop` is SIGTERM."""
 
-    def __init__(self, store: Path, *flags: str, port: int | None = None) -> None:
+    def __init__(
+        self,
+        store: Path,
+        *flags: str,
+        port: int | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = store.with_suffix(f".{self.port}.log")
         env = {k: v for k, v in os.environ.items() if not k.startswith("MEMTREE_")}
+        env |= variables or {}
         command = [sys.executable, "-m", "proxy.cli", "serve", "--port", str(self.port)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
