@@ -2,33 +2,72 @@
 
 sqlite:///PATH       a file, relative to the working directory
 sqlite:////PATH      the same, absolute
+postgresql://...     a schema of a database, which many processes may share (extra `postgres`)
 memory:              nothing is kept
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtree.errors import BadRequest
 from memtree.stores.memory import MemoryStore
 from memtree.stores.sqlite import SqliteStore
 
-__all__ = ["MemoryStore", "SqliteStore", "open_store"]
+if TYPE_CHECKING:
+    from memtree.stores.postgres import PostgresStore
+
+__all__ = ["MemoryStore", "SqliteStore", "open_store", "shown_store", "store_file"]
 
 _SQLITE = "sqlite:///"
+_POSTGRES = ("postgresql://", "postgres://")
 
 
-def open_store(url: str) -> SqliteStore | MemoryStore:
+def open_store(url: str) -> SqliteStore | MemoryStore | PostgresStore:
     """`BadRequest` for an address that is not supported; `StoreUnavailable` or `StoreCorrupt`
-    where the file cannot be used."""
+    where the file cannot be used. A server need not be there yet: see `PostgresStore`."""
     if url == "memory:":
         return MemoryStore()
-    path = url.removeprefix(_SQLITE)
-    if not url.startswith(_SQLITE) or path in ("", "/", ":memory:"):
+    if url.startswith(_POSTGRES):
+        return _postgres(url)
+    path = store_file(url)
+    if path is None:
         raise BadRequest(
             # No more than the scheme: the address of a server may hold a password.
             f"The store address {url.partition(':')[0]}:... is not supported; use "
-            "sqlite:///PATH (relative), sqlite:////PATH (absolute) or memory:",
+            "sqlite:///PATH (relative), sqlite:////PATH (absolute), postgresql://... or memory:",
             param="store",
         )
-    return SqliteStore(Path(path).expanduser())
+    return SqliteStore(path)
+
+
+def store_file(url: str) -> Path | None:
+    """The file of a SQLite address."""
+    path = url.removeprefix(_SQLITE)
+    if not url.startswith(_SQLITE) or path in ("", "/", ":memory:"):
+        return None
+    return Path(path).expanduser()
+
+
+def shown_store(url: str) -> str:
+    """An address for a person's eyes: without user, password and options."""
+    scheme, mark, rest = url.partition("://")
+    if not url.startswith(_POSTGRES):
+        return url
+    place, _, options = rest.partition("?")
+    if "@" in options and "@" not in place:  # of a password with a `?`, or of an option's value
+        return f"{scheme}{mark}..."
+    return f"{scheme}{mark}{place.rpartition('@')[2]}"
+
+
+def _postgres(url: str) -> PostgresStore:
+    try:
+        from memtree.stores.postgres import PostgresStore  # noqa: PLC0415  the optional extra
+    except ImportError as error:
+        raise BadRequest(
+            f"{error.name} is not installed: a store in PostgreSQL needs "
+            "pip install 'memtree-proxy[postgres]'",
+            param="store",
+        ) from error
+    return PostgresStore(url, shown_store(url))

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from memtree.address import node_id
@@ -19,6 +20,7 @@ from memtree.node import Frontier, Node, Passage, Place, Summary, decode_frontie
 from memtree.plan import Plan, Shown, Span
 from memtree.stores import MemoryStore, SqliteStore, open_store
 from memtree.stores.held import Held
+from memtree.stores.postgres import PostgresStore
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
@@ -30,8 +32,9 @@ from memtree.stores.rows import (
     VectorRow,
     split_ids,
 )
+from tests.postgres import drop_schema, schema_of, store_url
 
-Store = SqliteStore | MemoryStore
+Store = SqliteStore | MemoryStore | PostgresStore
 A, B = "a" * 64, "b" * 64
 TABLES = {
     "nodes": (NodeRow, ("id",)),
@@ -197,3 +200,56 @@ class OnSqlite(Backend):
                 }
                 for table, (kind, _) in TABLES.items()
             }
+
+
+class OnPostgres(Backend):
+    """Each folder stands for a schema; stores that are opened on one folder share it."""
+
+    @pytest.fixture
+    async def store(self, tmp_path: Path) -> AsyncIterator[Store]:
+        store = self.open(tmp_path)
+        yield store
+        await store.close()
+        drop_schema(tmp_path)
+
+    def open(self, folder: Path) -> Store:
+        return open_store(store_url(folder))
+
+    def sql(self, store: Store, statement: str, values: object = None) -> list[tuple]:
+        with psycopg.connect(store._dsn.conninfo, autocommit=True) as db:
+            db.execute(f'SET search_path TO "{store._dsn.schema}"')
+            cursor = db.execute(statement, values, binary=True)
+            return cursor.fetchall() if cursor.description else []
+
+    def plant(self, store, tenant, table, row):
+        columns, places = ", ".join(row._fields), ", %s" * len(row)
+        number = f"(SELECT number FROM tenants WHERE name = '{tenant}')"
+        key = ", ".join(("tenant", *TABLES[table][1]))
+        new = ", ".join(f"{name} = excluded.{name}" for name in row._fields)
+        self.sql(
+            store,
+            f"INSERT INTO {table} (tenant, {columns}) VALUES ({number}{places})"
+            f" ON CONFLICT ({key}) DO UPDATE SET {new}",
+            row,
+        )
+
+    def uproot(self, store, tenant, table, *key):
+        columns = "".join(f" AND {name} = %s" for name in TABLES[table][1])
+        number = "(SELECT number FROM tenants WHERE name = %s)"
+        self.sql(store, f"DELETE FROM {table} WHERE tenant = {number}{columns}", (tenant, *key))
+
+    def rows(self, store, tenant):
+        if not self.sql(store, "SELECT to_regclass('tenants')")[0][0]:
+            return {table: set() for table in TABLES}
+        return {
+            table: {
+                kind._make(row)
+                for row in self.sql(
+                    store,
+                    f"SELECT {', '.join(kind._fields)} FROM {table}"
+                    " JOIN tenants ON number = tenant WHERE name = %s",
+                    (tenant,),
+                )
+            }
+            for table, (kind, _) in TABLES.items()
+        }

@@ -17,6 +17,7 @@ from tests.contracts.backends import (
     B,
     Backend,
     OnMemory,
+    OnPostgres,
     OnSqlite,
     address,
     frontier,
@@ -195,6 +196,10 @@ async def main(path, owner, *ids):
 
 asyncio.run(main(*sys.argv[1:]))
 """
+
+
+class TestPostgresStore(OnPostgres, ClaimsContract):
+    pass
 
 
 class TestSqliteStore(OnSqlite, ClaimsContract):

@@ -11,8 +11,10 @@ import pytest
 
 from memtree.errors import BadRequest
 from memtree.stores import MemoryStore, SqliteStore
+from memtree.stores.postgres import PostgresStore
+from tests.postgres import drop_schema, store_url
 
-Store = SqliteStore | MemoryStore
+Store = SqliteStore | MemoryStore | PostgresStore
 SECRET = "sk-a-value-that-must-not-be-found"
 
 
@@ -106,6 +108,18 @@ class KeyStoreContract:
 class TestMemoryStore(KeyStoreContract):
     def open(self, folder: Path, ticks: Iterator[float]) -> Store:
         return MemoryStore(now=lambda: next(ticks))
+
+
+class TestPostgresStore(KeyStoreContract):
+    @pytest.fixture
+    async def store(self, tmp_path: Path, ticks: Iterator[float]) -> AsyncIterator[Store]:
+        store = self.open(tmp_path, ticks)
+        yield store
+        await store.close()
+        drop_schema(tmp_path)
+
+    def open(self, folder: Path, ticks: Iterator[float]) -> Store:
+        return PostgresStore(store_url(folder), now=lambda: next(ticks))
 
 
 class TestSqliteStore(KeyStoreContract):

@@ -16,6 +16,7 @@ from tests.contracts.backends import (
     B,
     Backend,
     OnMemory,
+    OnPostgres,
     OnSqlite,
     address,
     epoch,
@@ -262,6 +263,10 @@ class PlanStoreContract(Backend):
 
 
 class TestMemoryStore(OnMemory, PlanStoreContract):
+    pass
+
+
+class TestPostgresStore(OnPostgres, PlanStoreContract):
     pass
 
 

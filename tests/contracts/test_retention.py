@@ -22,6 +22,7 @@ from tests.contracts.backends import (
     B,
     Backend,
     OnMemory,
+    OnPostgres,
     OnSqlite,
     address,
     epoch,
@@ -299,6 +300,10 @@ class RetentionContract(Backend):
 
 
 class TestMemoryStore(OnMemory, RetentionContract):
+    pass
+
+
+class TestPostgresStore(OnPostgres, RetentionContract):
     pass
 
 

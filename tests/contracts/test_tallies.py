@@ -10,7 +10,7 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.ports import TALLY_DAYS, Batch, Receipt
-from tests.contracts.backends import A, B, Backend, OnMemory, OnSqlite, leaf
+from tests.contracts.backends import A, B, Backend, OnMemory, OnPostgres, OnSqlite, leaf
 
 DAY = 20_000
 NAME, OTHER = "summary.input_tokens", "summary.calls"
@@ -116,6 +116,10 @@ class TestMemoryStore(OnMemory, TalliesContract):
             "has no name",
             "1.5 is no whole number of a day",
         ]
+
+
+class TestPostgresStore(OnPostgres, TalliesContract):
+    pass
 
 
 class TestSqliteStore(OnSqlite, TalliesContract):

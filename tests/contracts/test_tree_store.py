@@ -21,6 +21,7 @@ from tests.contracts.backends import (
     B,
     Backend,
     OnMemory,
+    OnPostgres,
     OnSqlite,
     address,
     by_id,
@@ -456,6 +457,10 @@ class TreeStoreContract(Backend):
 
 
 class TestMemoryStore(OnMemory, TreeStoreContract):
+    pass
+
+
+class TestPostgresStore(OnPostgres, TreeStoreContract):
     pass
 
 

@@ -1,0 +1,168 @@
+"""All rows of a store in order, in pages: for copying one store into another, and for its audit.
+
+Within a tenant what is named comes before what names it, so a copy that stops has no loose ends
+but the links of addresses. A back end gives a `Snapshot`; the rest here is the same for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
+
+from memtree.stores.audit import audit, audit_tallies
+from memtree.stores.rows import (
+    AddressRow,
+    ClaimRow,
+    EpochRow,
+    FrontierRow,
+    NodeRow,
+    SummaryRow,
+    TallyRow,
+    TenantRows,
+    TurnRow,
+    VectorRow,
+)
+
+PAGE_ROWS = 500  # of 0.1 to 4 kB
+
+Row = tuple[Any, ...]
+Each = TypeVar("Each")
+
+
+class KeyEntry(NamedTuple):
+    id: str
+    label: str
+    tenant: str
+    created: float
+
+
+class KeyValue(NamedTuple):
+    """`hash`: of one value that lets in; `key`: whose it is."""
+
+    hash: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`key`: the columns that tell its rows apart, in the order of a dump. `changes`: a row with
+    the same key may be newer; otherwise it is the same row. `owned`: its rows are a tenant's."""
+
+    name: str
+    kind: type[tuple[Any, ...]]
+    key: tuple[str, ...]
+    order: tuple[str, ...] = ()
+    changes: bool = False
+    owned: bool = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return cast("tuple[str, ...]", self.kind._fields)  # type: ignore[attr-defined]
+
+    @property
+    def sorted_by(self) -> tuple[str, ...]:
+        return self.order or self.key
+
+    def key_of(self, row: Row) -> Row:
+        return tuple(row[self.columns.index(name)] for name in self.key)
+
+
+OWNED = (
+    Table("nodes", NodeRow, ("id",), order=("level", "id")),
+    Table("frontiers", FrontierRow, ("key",)),
+    Table("addresses", AddressRow, ("address",), changes=True),
+    Table("vectors", VectorRow, ("recipe", "id")),
+    Table("summaries", SummaryRow, ("id", "version")),
+    Table("epochs", EpochRow, ("id",), changes=True),
+    Table("turns", TurnRow, ("key", "address"), changes=True),
+    Table("claims", ClaimRow, ("id",), changes=True),
+)
+SHARED = (
+    Table("tallies", TallyRow, ("tenant", "day", "name"), changes=True, owned=False),
+    Table("keys", KeyEntry, ("id",), owned=False),
+    Table("key_values", KeyValue, ("hash",), owned=False),
+)
+TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED)}
+
+
+class Page(NamedTuple):
+    """Rows of one table; `tenant` is empty where the table is no tenant's."""
+
+    table: Table
+    tenant: str
+    rows: Sequence[Row]
+
+
+class Snapshot(Protocol):
+    """One state of a store, read in one thread."""
+
+    def tenants(self) -> list[str]: ...
+
+    def rows(self, table: Table, tenant: str) -> Iterator[Row]:
+        """In the table's order; `tenant` is empty where it is nobody's."""
+        ...
+
+
+class Dump(Protocol):
+    """A store that can be copied. Raises as `TreeStore` does."""
+
+    def pages(self) -> AsyncIterator[Page]:
+        """All rows of one state of the store."""
+        ...
+
+    async def counts(self) -> dict[str, int]:
+        """How many rows each table has."""
+        ...
+
+    async def load(self, page: Page) -> None:
+        """Make these rows stand here, all or nothing; of the same key, the page's counts."""
+        ...
+
+    async def missing(self, page: Page) -> int:
+        """How many of these rows are not here; where rows change, whatever they hold."""
+        ...
+
+
+def pages(snapshot: Snapshot) -> Iterator[Page]:
+    for tenant in snapshot.tenants():
+        for table in OWNED:
+            yield from _paged(table, tenant, snapshot.rows(table, tenant))
+    for table in SHARED:
+        yield from _paged(table, "", snapshot.rows(table, ""))
+
+
+def _paged(table: Table, tenant: str, rows: Iterator[Row]) -> Iterator[Page]:
+    while part := list(islice(rows, PAGE_ROWS)):
+        yield Page(table, tenant, part)
+
+
+def problems(snapshot: Snapshot) -> list[str]:
+    """What `check` finds, tenant by tenant."""
+    found = []
+    for tenant in snapshot.tenants():
+        tables = (_made(table, snapshot.rows(table, tenant)) for table in OWNED)
+        found += audit(tenant, TenantRows(*tables))
+    tallies = _made(TABLES["tallies"], snapshot.rows(TABLES["tallies"], ""))
+    return found + audit_tallies(tallies)
+
+
+def _made(table: Table, rows: Iterator[Row]) -> Iterator[Any]:
+    return map(table.kind._make, rows)  # type: ignore[attr-defined]
+
+
+async def in_a_thread(make: Callable[[], Iterator[Each]]) -> AsyncIterator[Each]:
+    """What `make` gives, made, run and closed in one thread of its own."""
+    loop = asyncio.get_running_loop()
+    with ThreadPoolExecutor(1, "dump") as thread:
+        given = await loop.run_in_executor(thread, make)
+        try:
+            while (each := await loop.run_in_executor(thread, next, given, None)) is not None:
+                yield each
+        finally:
+            close = getattr(given, "close", None)
+            if close:
+                await loop.run_in_executor(thread, close)

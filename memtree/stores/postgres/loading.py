@@ -1,0 +1,80 @@
+"""SQL of a copy that comes in: rows as they are, of any table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtree.stores.dump import TABLES, Page, Table
+from memtree.stores.postgres.arrays import Blobs
+from memtree.stores.postgres.pool import DURABLE, Connection
+from memtree.stores.postgres.trees import NUMBER, ask, begin, rows, tenant_number
+
+_ARRAYS = {
+    bytes: "bytea[]",
+    str: "text[]",
+    int: "bigint[]",
+    float: "double precision[]",
+}
+_COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
+
+
+async def counts(db: Connection) -> dict[str, int]:
+    ((*found,),) = await rows(db, f"SELECT {_COUNTS}")
+    return dict(zip(TABLES, found, strict=True))
+
+
+async def load(db: Connection, page: Page) -> None:
+    table, values = page.table, _values(page)
+    owner, number = "", ""
+    await db.execute(DURABLE)
+    if table.owned:
+        await begin(db, page.tenant)
+        known = await ask(db, NUMBER, tenant=page.tenant)
+        values["number"] = await tenant_number(db, page.tenant, known)
+        owner, number = "tenant, ", "%(number)s, "
+    columns = ", ".join(table.columns)
+    await db.execute(
+        f"INSERT INTO {table.name} ({owner}{columns}) SELECT {number}{columns}"
+        f" FROM {_unnest(page)} ORDER BY {', '.join(table.key)} {_conflict(table)}",
+        values,
+    )
+
+
+async def missing(db: Connection, page: Page) -> int:
+    table = page.table
+    compared = table.key if table.changes else table.columns
+    same = " AND ".join(f"{table.name}.{name} = page.{name}" for name in compared)
+    if table.owned:
+        same += f" AND {table.name}.tenant = (SELECT number FROM tenants WHERE name = %(tenant)s)"
+    ((count,),) = await rows(
+        db,
+        f"SELECT count(*) FROM {_unnest(page)}"
+        f" WHERE NOT EXISTS (SELECT 1 FROM {table.name} WHERE {same})",
+        **_values(page),
+        tenant=page.tenant,
+    )
+    return int(count)
+
+
+def _conflict(table: Table) -> str:
+    changing = [name for name in table.columns if name not in table.key]
+    if not table.changes:
+        return "ON CONFLICT DO NOTHING"
+    key = ", ".join((*(("tenant",) if table.owned else ()), *table.key))
+    new = ", ".join(f"{name} = excluded.{name}" for name in changing)
+    return f"ON CONFLICT ({key}) DO UPDATE SET {new}"
+
+
+def _unnest(page: Page) -> str:
+    columns = page.table.columns
+    first = page.rows[0]
+    arrays = (f"%({name})s::{_ARRAYS[type(of)]}" for name, of in zip(columns, first, strict=True))
+    return f"unnest({', '.join(arrays)}) AS page({', '.join(columns)})"
+
+
+def _values(page: Page) -> dict[str, Any]:
+    every = zip(page.table.columns, zip(*page.rows, strict=True), strict=True)
+    return {
+        name: Blobs(column) if isinstance(column[0], bytes) else list(column)
+        for name, column in every
+    }

@@ -1,0 +1,28 @@
+"""Locks of PostgreSQL that no row stands for, held to the end of a transaction.
+
+| who | takes |
+|---|---|
+| adds to a tenant (commit, put_turn, vectors, summaries, claims, renew) | the tenant, shared |
+| deletes of a tenant (forget, sweep) | the tenant, alone |
+| decides which turn stands | also the place of that turn |
+| adds to a day's tallies | that tenant's day |
+
+They are taken in this order and by their first statement, before anything is read, so none waits
+in a circle. Rows are written in the order of their keys for the same reason.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+SHARED = "SELECT pg_advisory_xact_lock_shared(%s)"
+ALONE = "SELECT pg_advisory_xact_lock(%s)"
+
+
+def lock_key(*names: str | bytes) -> int:
+    """64 bits, signed. Two names with one key would only wait for each other."""
+    digest = sha256()
+    for name in names:
+        data = name.encode() if isinstance(name, str) else name
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return int.from_bytes(digest.digest()[:8], "big", signed=True)

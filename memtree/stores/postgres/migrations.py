@@ -1,0 +1,119 @@
+"""The PostgreSQL schema: a list of steps, and the number of steps that a database has seen.
+
+A step that was released is never edited; append another one. Several parts of the program may
+share one schema: each has its own list and its own row in `schema_version`.
+
+Ids are `bytea`, and so are encoded values and vectors: nothing in the database looks into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg import AsyncConnection, errors
+
+from memtree.errors import StoreUnavailable
+from memtree.stores.postgres.locks import ALONE, lock_key
+
+Step = Sequence[str]
+
+# Nodes and vectors of 2 kB and more would be moved into a second table, a row of which is a second
+# look-up: with this target they stay where they are.
+_INLINE = "WITH (toast_tuple_target = 8160)"
+
+_TREE: Step = (
+    "CREATE TABLE tenants (number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " name text NOT NULL UNIQUE)",
+    "CREATE TABLE nodes (tenant integer NOT NULL, level integer NOT NULL, id bytea NOT NULL,"
+    f" children bytea NOT NULL, data bytea NOT NULL, PRIMARY KEY (tenant, id)) {_INLINE}",
+    "CREATE TABLE frontiers (tenant integer NOT NULL, key bytea NOT NULL, data bytea NOT NULL,"
+    " PRIMARY KEY (tenant, key))",
+    "CREATE TABLE addresses (tenant integer NOT NULL, address bytea NOT NULL,"
+    " frontier bytea NOT NULL, expires double precision NOT NULL, previous bytea NOT NULL,"
+    " PRIMARY KEY (tenant, address))",
+    "CREATE INDEX expiring_addresses ON addresses (expires)",
+    "CREATE TABLE vectors (tenant integer NOT NULL, recipe text NOT NULL, id bytea NOT NULL,"
+    f" data bytea NOT NULL, PRIMARY KEY (tenant, id, recipe)) {_INLINE}",
+    # What does not get smaller need not be tried.
+    "ALTER TABLE vectors ALTER COLUMN data SET STORAGE EXTERNAL",
+    "CREATE TABLE summaries (tenant integer NOT NULL, version integer NOT NULL, id bytea NOT NULL,"
+    " data bytea NOT NULL, PRIMARY KEY (tenant, id, version))",
+)
+_PLANS: Step = (
+    "CREATE TABLE epochs (tenant integer NOT NULL, id bytea NOT NULL, data bytea NOT NULL,"
+    " expires double precision NOT NULL, PRIMARY KEY (tenant, id))",
+    "CREATE INDEX expiring_epochs ON epochs (expires)",
+    "CREATE TABLE turns (tenant integer NOT NULL, key bytea NOT NULL, address bytea NOT NULL,"
+    " epoch bytea NOT NULL, data bytea NOT NULL, PRIMARY KEY (tenant, address, key))",
+    "CREATE INDEX turns_of_epochs ON turns (tenant, epoch)",
+    # A row stands for a deletion after which the tables were not vacuumed yet.
+    "CREATE TABLE deletions (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY)",
+)
+_CLAIMS: Step = (
+    "CREATE TABLE claims (tenant integer NOT NULL, id bytea NOT NULL, owner text NOT NULL,"
+    " until double precision NOT NULL, PRIMARY KEY (tenant, id))",
+    "CREATE INDEX ending_claims ON claims (until)",
+    # They name the tenant itself: they outlive its row in `tenants`.
+    "CREATE TABLE tallies (tenant text NOT NULL, day integer NOT NULL, name text NOT NULL,"
+    " amount bigint NOT NULL, PRIMARY KEY (tenant, day, name))",
+)
+_KEYS: Step = (
+    "CREATE TABLE keys (id text PRIMARY KEY, label text NOT NULL, tenant text NOT NULL,"
+    " created double precision NOT NULL)",
+    "CREATE TABLE key_values (hash text PRIMARY KEY, key text NOT NULL)",
+    "CREATE INDEX values_of_keys ON key_values (key)",
+)
+TREE_STEPS: tuple[Step, ...] = ((*_TREE, *_PLANS, *_CLAIMS, *_KEYS),)
+TABLES = ("tenants", "nodes", "frontiers", "addresses", "vectors", "summaries", "epochs", "turns",
+          "deletions", "claims", "tallies", "keys", "key_values")  # fmt: skip
+
+
+async def migrate(
+    db: AsyncConnection, schema: str, part: str = "tree", steps: Sequence[Step] = TREE_STEPS
+) -> None:
+    """Bring a part of the schema up to date, all or nothing; several processes may try at once.
+
+    `StoreUnavailable` for a newer schema than known, and for one of another program.
+    """
+    if await _version(db, schema, part, len(steps)) == len(steps):
+        return
+    async with db.transaction():
+        await db.execute(ALONE, (lock_key("memtree schema", schema),))
+        await db.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+        version = await _version(db, schema, part, len(steps))
+        try:
+            for statement in (each for step in steps[version:] for each in step):
+                await db.execute(statement)
+        except errors.DuplicateTable as error:
+            raise StoreUnavailable(
+                f"The schema {schema} holds tables of another program; name another one in the "
+                "store address (?schema=NAME)."
+            ) from error
+        await _record(db, part, len(steps))
+
+
+async def _record(db: AsyncConnection, part: str, version: int) -> None:
+    await db.execute(
+        "CREATE TABLE IF NOT EXISTS schema_version"
+        " (part text PRIMARY KEY, version integer NOT NULL)"
+    )
+    await db.execute(
+        "INSERT INTO schema_version VALUES (%s, %s)"
+        " ON CONFLICT (part) DO UPDATE SET version = excluded.version",
+        (part, version),
+    )
+
+
+async def _version(db: AsyncConnection, schema: str, part: str, known: int) -> int:
+    found = await db.execute("SELECT to_regclass(%s)", (f'"{schema}".schema_version',))
+    if await found.fetchone() == (None,):
+        return 0
+    rows = await db.execute("SELECT version FROM schema_version WHERE part = %s", (part,))
+    row = await rows.fetchone()
+    version = int(row[0]) if row else 0
+    if version > known:
+        raise StoreUnavailable(
+            f"The schema {schema} ({part}) is version {version}, this program knows up to {known}: "
+            "a newer MemTree wrote it; update this one or name another database."
+        )
+    return version

@@ -1,0 +1,281 @@
+"""Connections of one process to one server.
+
+A call whose server is gone fails at once, and only one at a time finds out: after a connection
+that failed, calls fail without trying while a task in the background tries once a second. A server
+that hangs is told from a slow one by asking it something simple on a connection of its own.
+
+A call runs in a task of its own: whoever awaits it may be cancelled, its transaction still ends.
+Does not hold SQL beyond what a connection needs; works (`Work`) bring theirs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import select
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from memtree.errors import MemTreeError, StoreUnavailable
+from memtree.stores.postgres.arrays import ADAPTERS
+from memtree.stores.postgres.dsn import Dsn
+from memtree.stores.postgres.faults import GONE, answered, fault, unreachable
+
+log = logging.getLogger("memtree.stores")
+
+T = TypeVar("T")
+Connection = psycopg.AsyncConnection[tuple[Any, ...]]
+Work = Callable[[Connection], Awaitable[T]]
+
+PATIENCE = 1.0  # seconds after which a call asks whether the server is still there
+LONGEST = 30.0  # seconds for a statement; the deletion of a large tenant is the longest
+LOCK_SECONDS = 10.0
+REST = 1.0  # seconds between two attempts to reach a server that is down
+LIFETIME = 3_600.0  # seconds after which a connection is made anew: servers move, caches grow
+TRIES = 4  # of a transaction that PostgreSQL itself asks to repeat
+REPEATED = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+
+# Not flushed at every commit: after a crash of the server the last fraction of a second may be
+# missing, never a part of it, as SQLite's `synchronous = NORMAL`. Who needs more says so.
+SETTINGS = (
+    'SET search_path TO "{schema}"; '
+    "SET default_transaction_isolation TO 'read committed'; "
+    "SET client_min_messages TO error; SET synchronous_commit TO off; "
+    f"SET statement_timeout TO '{LONGEST:.0f}s'; SET lock_timeout TO '{LOCK_SECONDS:.0f}s'; "
+    f"SET idle_in_transaction_session_timeout TO '{LONGEST:.0f}s'"
+)
+DURABLE = "SET LOCAL synchronous_commit TO on"
+UNLIMITED = "SET statement_timeout TO 0; SET lock_timeout TO 0"
+
+
+class Pool:
+    """`prepare` brings a new connection's schema up to date; it is called until it succeeds."""
+
+    def __init__(self, dsn: Dsn, prepare: Work[None]) -> None:
+        self._dsn = dsn
+        self._prepare = prepare
+        self._ready = False  # the schema is up to date
+        self._idle: list[tuple[Connection, float]] = []  # with the time of their making
+        self._slots = asyncio.Semaphore(dsn.connections)
+        self._preparing = asyncio.Lock()
+        self._calls: set[asyncio.Task[Any]] = set()
+        self._down: StoreUnavailable | None = None
+        self._reviving: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[bool] | None = None
+        self._closed = False
+
+    # -- calls -------------------------------------------------------------------------------
+
+    async def run(self, work: Work[T]) -> T:
+        """`work` on a connection that commits each statement. Raises `StoreUnavailable` or
+        `StoreCorrupt`."""
+        self.require_open()
+        if self._down and not self._idle:
+            raise StoreUnavailable(self._down.message)
+        call = asyncio.ensure_future(self._call(work))
+        self._calls.add(call)
+        call.add_done_callback(self._ended)
+        await asyncio.wait({call}, timeout=PATIENCE)
+        while not call.done():
+            if not await self._answers():
+                call.cancel()
+                raise StoreUnavailable(f"The store {self._dsn.shown} does not answer.")
+            await asyncio.wait({call}, timeout=PATIENCE)
+        return call.result()
+
+    async def transact(self, work: Work[T]) -> T:
+        """All of `work` or nothing."""
+
+        async def whole(db: Connection) -> T:
+            async with db.transaction():
+                return await work(db)
+
+        return await self._repeat(whole)
+
+    async def hurry(self, work: Work[T]) -> T:
+        """The same in as few round trips as `work` asks for answers: a statement is sent with
+        those before it, and waited for where its rows are fetched. Counts of rows are not known."""
+
+        async def whole(db: Connection) -> T:
+            async with db.pipeline(), db.transaction():
+                return await work(db)
+
+        return await self._repeat(whole)
+
+    async def _repeat(self, whole: Work[T]) -> T:
+
+        async def repeated(db: Connection) -> T:
+            for _ in range(TRIES - 1):
+                with suppress(*REPEATED):
+                    return await whole(db)
+            return await whole(db)
+
+        return await self.run(repeated)
+
+    def require_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f"The store {self._dsn.shown} is closed.")
+
+    @asynccontextmanager
+    async def apart(self) -> AsyncIterator[Connection]:
+        """A connection of its own without time limits, for what takes long."""
+        self.require_open()
+        try:
+            db = await self._connect()
+            try:
+                await db.execute(UNLIMITED)
+                yield db
+            finally:
+                await db.close()
+        except psycopg.Error as error:
+            raise fault(error, self._dsn.shown) from error
+
+    async def close(self) -> None:
+        """After the calls that were made before it."""
+        self._closed = True
+        for task in (self._reviving, self._asking):
+            if task:
+                task.cancel()
+        waiting = [*self._calls, *(task for task in (self._reviving, self._asking) if task)]
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await self._drop_idle()
+
+    async def _call(self, work: Work[T]) -> T:
+        async with self._slots:
+            db, born = await self._take()
+            try:
+                return await work(db)
+            except psycopg.Error as error:
+                if error.sqlstate in GONE:
+                    self._ready = False
+                raise fault(error, self._dsn.shown) from error
+            finally:
+                await self._give(db, born)
+
+    def _ended(self, call: asyncio.Task[Any]) -> None:
+        self._calls.discard(call)
+        if not call.cancelled():
+            call.exception()  # of a call whose caller is gone, nobody else takes it
+
+    # -- connections -------------------------------------------------------------------------
+
+    async def _take(self) -> tuple[Connection, float]:
+        while self._idle:
+            db, born = self._idle.pop()
+            if time.monotonic() - born < LIFETIME and self._ready and _quiet(db):
+                return db, born
+            await db.close()
+        return await self._connect(), time.monotonic()
+
+    async def _give(self, db: Connection, born: float) -> None:
+        if self._closed or db.info.transaction_status != TransactionStatus.IDLE:
+            await db.close()
+        else:
+            self._idle.append((db, born))
+
+    async def _connect(self) -> Connection:
+        """A connection to a server with our schema, up to date."""
+        if self._down:
+            raise StoreUnavailable(self._down.message)
+        try:
+            db = await self._reach()
+        except (psycopg.Error, OSError, TimeoutError) as error:
+            raise self._fell(unreachable(error, self._dsn.shown)) from error
+        try:
+            await self._settle(db)
+        except BaseException:
+            await db.close()
+            raise
+        return db
+
+    async def _reach(self) -> Connection:
+        async with asyncio.timeout(self._dsn.seconds):
+            db = await psycopg.AsyncConnection.connect(
+                self._dsn.conninfo, autocommit=True, context=ADAPTERS
+            )
+            try:
+                await db.execute(SETTINGS.format(schema=self._dsn.schema))
+            except BaseException:
+                await db.close()
+                raise
+            return db
+
+    async def _settle(self, db: Connection) -> None:
+        if self._ready:
+            return
+        async with self._preparing:
+            if not self._ready:
+                try:
+                    await self._prepare(db)
+                except psycopg.Error as error:
+                    raise fault(error, self._dsn.shown) from error
+                self._ready = True
+
+    async def _drop_idle(self) -> None:
+        idle, self._idle = self._idle, []
+        for db, _ in idle:
+            await db.close()
+
+    # -- a server that is down ---------------------------------------------------------------
+
+    def _fell(self, error: StoreUnavailable) -> StoreUnavailable:
+        if not self._down:
+            log.warning("store.down: %s", error.message)
+        self._down = error
+        if not self._closed and (self._reviving is None or self._reviving.done()):
+            self._reviving = asyncio.create_task(self._revive(), name="postgres-revive")
+        return error
+
+    async def _revive(self) -> None:
+        while True:
+            await asyncio.sleep(REST)
+            try:
+                db = await self._reach()
+                try:
+                    await self._settle(db)
+                except BaseException:
+                    await db.close()
+                    raise
+            except MemTreeError as error:  # a server, but not one that we can use
+                self._down = StoreUnavailable(error.message)
+            except (psycopg.Error, OSError, TimeoutError) as error:
+                self._down = unreachable(error, self._dsn.shown)
+            else:
+                self._idle.append((db, time.monotonic()))
+                self._down = None
+                log.warning("store.up: %s", self._dsn.shown)
+                return
+
+    async def _answers(self) -> bool:
+        """Whether the server is there; many may ask at once, one question is sent."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask(), name="postgres-ask")
+        await asyncio.wait({self._asking})
+        return not self._asking.cancelled() and self._asking.result()
+
+    async def _ask(self) -> bool:
+        try:
+            async with asyncio.timeout(max(PATIENCE, self._dsn.seconds)):
+                db = await self._reach()
+                await db.close()
+        except (psycopg.Error, OSError, TimeoutError) as error:
+            if answered(error):
+                return True
+            self._fell(unreachable(error, self._dsn.shown))
+            await self._drop_idle()  # they would wait as this one did
+            return False
+        return True
+
+
+def _quiet(db: Connection) -> bool:
+    """Whether an idle connection is as it was: a server that ends it says so, or hangs up."""
+    if db.closed:
+        return False
+    poll = select.poll()
+    poll.register(db.fileno(), select.POLLIN)
+    return not poll.poll(0)

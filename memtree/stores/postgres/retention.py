@@ -1,0 +1,205 @@
+"""SQL of `Retention`: chains and forgetting.
+
+What nothing needs is found out here, in the process, by the rules of `needs`, as in every back
+end: plans and frontiers are encoded, so the database cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from memtree.epoch import Epoch
+from memtree.ports import Receipt
+from memtree.stores.needs import (
+    frontier_nodes,
+    plan_nodes,
+    plan_versions,
+    relinked,
+    superseded,
+    unneeded,
+)
+from memtree.stores.postgres.arrays import Blobs
+from memtree.stores.postgres.locks import ALONE
+from memtree.stores.postgres.migrations import TABLES
+from memtree.stores.postgres.pool import DURABLE, Connection
+from memtree.stores.postgres.trees import TENANT, begin, known_tenant, off_loop, rows
+from memtree.stores.rows import added, read_epoch, read_frontier
+
+_COUNTED = ("addresses", "nodes", "vectors", "summaries", "epochs", "turns")  # as in `Receipt`
+# No chain is longer than the tenant's addresses: one that meets itself ends.
+_CHAIN = f"""
+    WITH RECURSIVE walk AS (
+        SELECT tenant, address, previous, 1 AS place FROM addresses
+        WHERE {TENANT} AND address = %(address)s
+        UNION ALL
+        SELECT below.tenant, below.address, below.previous, place + 1 FROM walk
+        JOIN addresses AS below
+            ON below.tenant = walk.tenant AND below.address = walk.previous
+        WHERE place < (SELECT count(*) FROM addresses WHERE {TENANT})
+    ) SELECT address FROM walk ORDER BY place"""
+_EXPIRED_TENANTS = """
+    SELECT name FROM tenants WHERE number IN (
+        SELECT tenant FROM addresses WHERE expires < %(now)s
+        UNION SELECT tenant FROM epochs WHERE expires < %(now)s) ORDER BY name"""
+_EXPIRED = "SELECT address FROM addresses WHERE tenant = %(number)s AND expires < %(now)s"
+_LINKS = "SELECT address, previous FROM addresses WHERE tenant = %(number)s"
+_RELINK = """
+    UPDATE addresses SET previous = new.previous
+    FROM unnest(%(addresses)s, %(links)s) AS new(address, previous)
+    WHERE tenant = %(number)s AND addresses.address = new.address"""
+_FRONTIERS = "SELECT data FROM frontiers WHERE tenant = %(number)s"
+_EPOCHS = "SELECT data FROM epochs WHERE tenant = %(number)s"
+_CHILDREN = "SELECT id, children FROM nodes WHERE tenant = %(number)s"
+_VERSIONS = "SELECT id, version FROM summaries WHERE tenant = %(number)s"
+_DROP_VERSIONS = """
+    DELETE FROM summaries USING unnest(%(ids)s, %(versions)s::integer[]) AS old(id, version)
+    WHERE tenant = %(number)s AND summaries.id = old.id AND summaries.version = old.version"""
+
+
+async def chain(db: Connection, tenant: str, address: bytes) -> list[bytes]:
+    found = await rows(db, _CHAIN, tenant=tenant, address=address)
+    return list(dict.fromkeys(at for (at,) in found))
+
+
+async def forget(db: Connection, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+    number = await _begin(db, tenant)
+    if number is None:
+        return Receipt()
+    if addresses is None:
+        receipt = await _forget_all(db, number)
+        return await _noted(db, receipt, changed=True)
+    receipt = await _forget_addresses(db, number, addresses)
+    receipt = added(receipt, await _collect(db, number))
+    return await _noted(db, receipt, changed=any(receipt))
+
+
+async def expired_tenants(db: Connection, now: float) -> list[str]:
+    return [tenant for (tenant,) in await rows(db, _EXPIRED_TENANTS, now=now)]
+
+
+async def sweep(db: Connection, tenant: str, now: float) -> Receipt:
+    """One tenant."""
+    number = await _begin(db, tenant)
+    if number is None:  # forgotten meanwhile
+        return Receipt()
+    epochs = await _delete(db, "epochs WHERE expires < %(now)s AND {}", number, now=now)
+    expired = [address for (address,) in await rows(db, _EXPIRED, number=number, now=now)]
+    receipt = added(Receipt(epochs=epochs), await _forget_addresses(db, number, expired))
+    receipt = added(receipt, await _collect(db, number))
+    receipt = added(receipt, Receipt(summaries=await _thin_out(db, number)))
+    return await _noted(db, receipt, changed=bool(receipt.nodes or receipt.summaries))
+
+
+async def unscrubbed(db: Connection) -> bool:
+    """Whether rows of a deletion may still take up space."""
+    return bool(await rows(db, "SELECT 1 FROM deletions LIMIT 1"))
+
+
+async def scrub(db: Connection) -> None:
+    """Free the space of deleted rows; outside of a transaction, on a connection without limits.
+
+    Deleted rows can be read by nobody from the commit on. Their bytes are another matter: VACUUM
+    gives their space to new rows and cuts empty ends off the files, but does not overwrite, and
+    the server's log (WAL) and its backups have copies of their own. See docs/decisions/0011.
+    """
+    ((newest,),) = await rows(db, "SELECT max(number) FROM deletions")
+    if newest is not None:
+        await db.execute(f"VACUUM (SKIP_LOCKED) {', '.join(TABLES)}")
+        await db.execute("DELETE FROM deletions WHERE number <= %s", (newest,))
+
+
+async def _begin(db: Connection, tenant: str) -> int | None:
+    """Alone with the tenant; who is told of a deletion may rely on it after a crash, too."""
+    await db.execute(DURABLE)
+    await begin(db, tenant, ALONE)
+    return await known_tenant(db, tenant)
+
+
+async def _noted(db: Connection, receipt: Receipt, *, changed: bool) -> Receipt:
+    """In the transaction of the deletion, so that a killed process leaves the note as well."""
+    if changed:
+        await db.execute("INSERT INTO deletions DEFAULT VALUES")
+    return receipt
+
+
+async def _forget_all(db: Connection, number: int) -> Receipt:
+    """Without decoding anything, so that it works on a damaged tenant as well."""
+    counts = {table: await _delete(db, f"{table} WHERE {{}}", number) for table in _COUNTED}
+    for table in ("frontiers", "claims"):
+        await _delete(db, f"{table} WHERE {{}}", number)
+    await db.execute("DELETE FROM tenants WHERE number = %s", (number,))
+    return Receipt(**counts)
+
+
+async def _forget_addresses(db: Connection, number: int, addresses: Iterable[bytes]) -> Receipt:
+    """The addresses and the turns at them; what comes after them is joined to what was before."""
+    gone = set(addresses)
+    if not gone:
+        return Receipt()
+    links = dict(await rows(db, _LINKS, number=number))
+    new = await off_loop(len(links), lambda: relinked(links, gone))
+    if new:
+        values = {"number": number, "addresses": Blobs(new), "links": Blobs(new.values())}
+        await db.execute(_RELINK, values)
+    at = "{} WHERE {{}} AND address = ANY(%(ids)s)"
+    ids = Blobs(gone)
+    return Receipt(
+        addresses=await _delete(db, at.format("addresses"), number, ids=ids),
+        turns=await _delete(db, at.format("turns"), number, ids=ids),
+    )
+
+
+async def _collect(db: Connection, number: int) -> Receipt:
+    """Delete whatever no address and no epoch of the tenant needs."""
+
+    async def sole(table: str, column: str, other: str, named: str) -> int:
+        unnamed = f"SELECT 1 FROM {other} WHERE tenant = %(number)s AND {named} = {table}.{column}"
+        return await _delete(db, f"{table} WHERE {{}} AND NOT EXISTS ({unnamed})", number)
+
+    turns = await sole("turns", "epoch", "epochs", "epochs.id")
+    epochs = await sole("epochs", "id", "turns", "turns.epoch")
+    await sole("frontiers", "key", "addresses", "addresses.frontier")
+    nodes = await _collect_nodes(db, number)
+    await sole("claims", "id", "nodes", "nodes.id")
+    return Receipt(
+        nodes=nodes,
+        vectors=await sole("vectors", "id", "nodes", "nodes.id"),
+        summaries=await sole("summaries", "id", "nodes", "nodes.id"),
+        epochs=epochs,
+        turns=turns,
+    )
+
+
+async def _collect_nodes(db: Connection, number: int) -> int:
+    frontiers = await rows(db, _FRONTIERS, number=number)
+    epochs = await rows(db, _EPOCHS, number=number)
+    children = dict(await rows(db, _CHILDREN, number=number))
+
+    def dead() -> set[bytes]:
+        named = frontier_nodes(read_frontier(data) for (data,) in frontiers)
+        return unneeded(children, {*named, *plan_nodes(_read(epochs))})
+
+    ids = Blobs(await off_loop(len(children) + len(frontiers), dead))
+    return await _delete(db, "nodes WHERE {} AND id = ANY(%(ids)s)", number, ids=ids)
+
+
+async def _thin_out(db: Connection, number: int) -> int:
+    """Delete summary versions that are neither the newest nor named by a plan."""
+    stored = set(await rows(db, _VERSIONS, number=number))
+    if not stored:
+        return 0
+    plans = _read(await rows(db, _EPOCHS, number=number))
+    old = list(superseded(stored, plan_versions(plans)))
+    values = {"ids": Blobs(node for node, _ in old), "versions": [version for _, version in old]}
+    return (await db.execute(_DROP_VERSIONS, {"number": number, **values})).rowcount if old else 0
+
+
+def _read(epochs: list[tuple[Any, ...]]) -> list[Epoch]:
+    return [read_epoch(data) for (data,) in epochs]
+
+
+async def _delete(db: Connection, what: str, number: int, **values: Any) -> int:
+    """How many rows went of `what`: a table and a condition, `{}` for the tenant's."""
+    statement = f"DELETE FROM {what.format('tenant = %(number)s')}"
+    return (await db.execute(statement, {"number": number, **values})).rowcount

