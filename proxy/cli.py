@@ -13,7 +13,7 @@ from typing import Any
 from memtree import __version__
 from memtree.config import Settings, variable
 from memtree.errors import MemTreeError
-from proxy import commands, demo, doctor, importing
+from proxy import commands, copying, demo, doctor, importing
 from proxy.imports.recognise import FORMATS
 from proxy.serve import serve
 
@@ -51,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     _import(subs)
     _delete(subs)
     _keys(subs)
+    _store(subs)
     _demo(subs)
     _simple(subs, "check", "check the integrity of the store", commands.check)
     _simple(subs, "doctor", "what is configured, what is reachable", doctor.run)
@@ -140,6 +141,21 @@ def _delete(subs: Any) -> None:
     target.add_argument("--all", action="store_true", help="everything")
     add_settings(sub, ["store"])
     sub.set_defaults(run=commands.delete)
+
+
+def _store(subs: Any) -> None:
+    sub = subs.add_parser("store", help="copy a store into another one")
+    actions = sub.add_subparsers(metavar="ACTION", required=True)
+    copy = actions.add_parser(
+        "copy",
+        help="make TO what FROM is; a copy that was stopped goes on where it is run again",
+        description="Stores are named as by --store: sqlite:///PATH or postgresql://... TO may be "
+        "empty or hold a part of FROM; let nobody else write to it meanwhile. FROM may be in use: "
+        "what comes later is not copied.",
+    )
+    copy.add_argument("source", metavar="FROM")
+    copy.add_argument("target", metavar="TO")
+    copy.set_defaults(run=copying.run)
 
 
 def _keys(subs: Any) -> None:

@@ -14,6 +14,7 @@ from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable, MemTreeError
 from memtree.prices import UNKNOWN
+from memtree.stores import shown_store
 from proxy.fields import CHAT_MODE, CONTEXT_MODE
 
 SECRETS = frozenset({"upstream_api_key", "metrics_key", "embedding_api_key", "summary_api_key"})
@@ -33,6 +34,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         if isinstance(value, tuple):
             value = ", ".join(value)
         shown = ("set" if value else "not set") if one.name in SECRETS else value
+        shown = shown_store(shown) if one.name == "store" else shown
         shown = shown or UNSET.get(one.name, shown)
         console.print(f"[dim]{one.name:<20}[/dim] {escape(str(shown))}")
     sound = True

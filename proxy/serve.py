@@ -17,6 +17,7 @@ from indexer.runtime import Runtime, open_runtime
 from memtree import __version__
 from memtree.config import Settings
 from memtree.errors import BadRequest
+from memtree.stores import shown_store
 from proxy.app import Services, create_app
 from proxy.auth import is_loopback
 from proxy.open_files import allow_many_files
@@ -118,7 +119,7 @@ def announce(settings: Settings, runtime: Runtime) -> None:
     lines = [
         f"MemTree {__version__}  http://{host}:{settings.port}/v1",
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
-        f"  store     {settings.store}",
+        f"  store     {shown_store(settings.store)}",
         f"  ranking   {ranking}",
         "  memory    send the header `x-polychat-memory: on`"
         + (" (on by default)" if settings.memory else ""),

@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -43,11 +44,10 @@ class Postgres:
         self._process: subprocess.Popen[bytes] | None = None
         self.port = free_port()
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
-        self._user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        self._user: dict[str, Any] = {}
         if os.geteuid() == 0:
             os.chown(folder, NOBODY, NOBODY)
-        else:
-            self._user = {}
+            self._user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
         self._run("initdb", "-D", "data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
                   "--locale=C", "--no-sync")  # fmt: skip
         self.start()
@@ -83,9 +83,6 @@ class Postgres:
     def thaw(self) -> None:
         self._signal_all(signal.SIGCONT)
 
-    def schemaless(self, *options: str) -> psycopg.Connection:
-        return psycopg.connect(self.url, autocommit=True)
-
     def close(self) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired, ProcessLookupError):
             self.stop(signal.SIGQUIT)
@@ -116,7 +113,7 @@ class Postgres:
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end and self._process and self._process.poll() is None:
             with contextlib.suppress(psycopg.OperationalError):
-                self.schemaless().close()
+                psycopg.connect(self.url).close()
                 return
             time.sleep(0.02)
         raise RuntimeError(f"PostgreSQL did not start:\n{(self._folder / 'log').read_text()}")

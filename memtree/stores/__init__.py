@@ -9,7 +9,7 @@ memory:              nothing is kept
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from memtree.errors import BadRequest
 from memtree.stores.memory import MemoryStore
@@ -18,13 +18,15 @@ from memtree.stores.sqlite import SqliteStore
 if TYPE_CHECKING:
     from memtree.stores.postgres import PostgresStore
 
-__all__ = ["MemoryStore", "SqliteStore", "open_store", "shown_store", "store_file"]
+__all__ = ["MemoryStore", "Opened", "SqliteStore", "open_store", "shown_store", "store_file"]
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
+Opened: TypeAlias = "SqliteStore | MemoryStore | PostgresStore"
 
-def open_store(url: str) -> SqliteStore | MemoryStore | PostgresStore:
+
+def open_store(url: str) -> Opened:
     """`BadRequest` for an address that is not supported; `StoreUnavailable` or `StoreCorrupt`
     where the file cannot be used. A server need not be there yet: see `PostgresStore`."""
     if url == "memory:":

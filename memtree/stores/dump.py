@@ -7,7 +7,7 @@ but the links of addresses. A back end gives a `Snapshot`; the rest here is the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -70,6 +70,13 @@ class Table:
     def key_of(self, row: Row) -> Row:
         return tuple(row[self.columns.index(name)] for name in self.key)
 
+    def place_of(self, row: Row) -> Row:
+        """What a dump is sorted by."""
+        return tuple(row[self.columns.index(name)] for name in self.sorted_by)
+
+    def made(self, row: Row) -> Any:
+        return self.kind._make(row)  # type: ignore[attr-defined]
+
 
 OWNED = (
     Table("nodes", NodeRow, ("id",), order=("level", "id")),
@@ -110,7 +117,7 @@ class Snapshot(Protocol):
 class Dump(Protocol):
     """A store that can be copied. Raises as `TreeStore` does."""
 
-    def pages(self) -> AsyncIterator[Page]:
+    def pages(self) -> AsyncGenerator[Page, None]:
         """All rows of one state of the store."""
         ...
 
@@ -151,10 +158,10 @@ def problems(snapshot: Snapshot) -> list[str]:
 
 
 def _made(table: Table, rows: Iterator[Row]) -> Iterator[Any]:
-    return map(table.kind._make, rows)  # type: ignore[attr-defined]
+    return map(table.made, rows)
 
 
-async def in_a_thread(make: Callable[[], Iterator[Each]]) -> AsyncIterator[Each]:
+async def in_a_thread(make: Callable[[], Iterator[Each]]) -> AsyncGenerator[Each, None]:
     """What `make` gives, made, run and closed in one thread of its own."""
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(1, "dump") as thread:

@@ -5,14 +5,16 @@ In a write, whatever may fail comes before the first change; a deletion works on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
 from memtree.epoch import Epoch, Turn
 from memtree.node import Node
 from memtree.ports import Batch, Found, Receipt
+from memtree.stores.dump import Page, Row, Table
 from memtree.stores.needs import (
     Version,
     frontier_nodes,
@@ -31,7 +33,6 @@ from memtree.stores.rows import (
     NewTurn,
     NodeRow,
     SummaryRow,
-    TenantRows,
     TurnRow,
     VectorRow,
     address_rows,
@@ -58,17 +59,15 @@ class Held:
     turns: dict[tuple[bytes, bytes], TurnRow] = field(default_factory=dict)  # (key, address)
     claims: dict[bytes, ClaimRow] = field(default_factory=dict)
 
-    def rows(self) -> TenantRows:
-        return TenantRows(
-            self.nodes.values(),
-            self.frontiers.values(),
-            self.addresses.values(),
-            self.vectors.values(),
-            self.summaries.values(),
-            self.epochs.values(),
-            self.turns.values(),
-            self.claims.values(),
-        )
+    def load(self, page: Page) -> None:
+        """Rows of a copy that comes in."""
+        table = page.table
+        held: dict[Any, Row] = getattr(self, table.name)
+        for row in page.rows:
+            key = table.key_of(row)
+            at = key if len(key) > 1 else key[0]
+            if table.changes or at not in held:
+                held[at] = table.made(row)
 
     def copied(self) -> Held:
         return Held(
@@ -268,6 +267,25 @@ class Held:
 
     def _plans(self) -> list[Epoch]:
         return [read_epoch(row.data) for row in self.epochs.values()]
+
+
+class MemorySnapshot:
+    """`Snapshot` over copies, and over the rows that are no tenant's."""
+
+    def __init__(self, tenants: Mapping[str, Held], shared: Mapping[str, list[Row]]) -> None:
+        self._tenants, self._shared = tenants, shared
+
+    def tenants(self) -> list[str]:
+        return sorted(self._tenants)
+
+    def table(self, table: Table, tenant: str) -> Collection[Row]:
+        if not table.owned:
+            return self._shared[table.name]
+        rows: Mapping[Any, Row] = getattr(self._tenants.get(tenant, Held()), table.name)
+        return rows.values()
+
+    def rows(self, table: Table, tenant: str) -> Iterator[Row]:
+        return iter(sorted(self.table(table, tenant), key=table.place_of))
 
 
 def _difference(before: Receipt, after: Receipt) -> Receipt:

@@ -7,19 +7,20 @@ give back equal values and know the same damage. What one tenant has is in `held
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreUnavailable
 from memtree.node import Node, Summary
 from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
-from memtree.stores.audit import audit, audit_tallies
-from memtree.stores.held import Held
+from memtree.stores.dump import TABLES, Page, Row, pages, problems
+from memtree.stores.held import Held, MemorySnapshot
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.rows import (
     NewTurn,
-    TallyRow,
     added,
     oldest_tally,
     read_frontier,
@@ -178,12 +179,7 @@ class MemoryStore:
 
     async def check(self) -> list[str]:
         self._open()
-        every = self._tenants.items()
-        found = [line for tenant, held in every for line in audit(tenant, held.rows())]
-        tallies = (
-            TallyRow(*at, *each) for at, row in self._tallies.items() for each in row.items()
-        )
-        return found + audit_tallies(tallies)
+        return problems(self._snapshot())
 
     async def stats(self) -> StoreStats:
         self._open()
@@ -195,6 +191,58 @@ class MemoryStore:
 
     async def close(self) -> None:
         self._closed = True
+
+    # -- copies ------------------------------------------------------------------------------
+
+    async def pages(self) -> AsyncGenerator[Page, None]:
+        self._open()
+        for page in pages(self._snapshot()):
+            yield page
+
+    async def counts(self) -> dict[str, int]:
+        self._open()
+        snapshot = self._snapshot()
+        tenants = snapshot.tenants()
+        return {
+            name: sum(len(snapshot.table(table, of)) for of in (tenants if table.owned else ("",)))
+            for name, table in TABLES.items()
+        }
+
+    async def load(self, page: Page) -> None:
+        if page.table.owned:
+            self._write(page.tenant, lambda held: held.load(page))
+            return
+        self._open()
+        for row in page.rows:
+            self._load_shared(page.table.name, row)
+
+    def _load_shared(self, table: str, row: Row) -> None:
+        if table == "tallies":
+            tenant, day, name, amount = row
+            self._tallies.setdefault((tenant, day), {})[name] = amount
+        elif table == "keys":
+            key, label, tenant, created = row
+            self._keys.setdefault(key, KeyRow(key, label, tenant, 0, created))
+        else:
+            self._values.setdefault(*row)
+
+    async def missing(self, page: Page) -> int:
+        self._open()
+        table = page.table
+        here = {table.key_of(row): row for row in self._snapshot().table(table, page.tenant)}
+        if table.changes:
+            return sum(table.key_of(row) not in here for row in page.rows)
+        return sum(here.get(table.key_of(row)) != tuple(row) for row in page.rows)
+
+    def _snapshot(self) -> MemorySnapshot:
+        tallies = [(*at, *each) for at, row in self._tallies.items() for each in row.items()]
+        keys = [(key.id, key.label, key.tenant, key.created) for key in self._keys.values()]
+        shared: dict[str, list[Row]] = {
+            "tallies": tallies,
+            "keys": keys,
+            "key_values": [*self._values.items()],
+        }
+        return MemorySnapshot({name: held.copied() for name, held in self._tenants.items()}, shared)
 
     # -- keys --------------------------------------------------------------------------------
 
@@ -219,7 +267,9 @@ class MemoryStore:
 
     async def list_keys(self) -> list[KeyRow]:
         self._open()
-        return sorted(self._keys.values(), key=lambda key: (key.created, key.id))
+        counted = Counter(self._values.values())
+        keys = (replace(key, values=counted[key.id]) for key in self._keys.values())
+        return sorted(keys, key=lambda key: (key.created, key.id))
 
     async def revoke_key(self, key_id: str) -> bool:
         self._open()

@@ -11,41 +11,23 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing
 from pathlib import Path
-from typing import TypeVar
 
 from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreCorrupt
 from memtree.node import Node, Summary
 from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
-from memtree.stores import claiming, plans, retention, trees
-from memtree.stores.audit import audit, audit_tallies
+from memtree.stores import claiming, loading, plans, retention, trees
 from memtree.stores.connection import Lane, connect, create, fault, transaction
+from memtree.stores.dump import Page, in_a_thread, pages, problems
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
-from memtree.stores.rows import (
-    AddressRow,
-    ClaimRow,
-    EpochRow,
-    FrontierRow,
-    NewTurn,
-    NodeRow,
-    SummaryRow,
-    TallyRow,
-    TenantRows,
-    TurnRow,
-    VectorRow,
-    added,
-    summary_rows,
-)
+from memtree.stores.loading import SqliteSnapshot
+from memtree.stores.rows import NewTurn, added, summary_rows
 
 SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
-
-Row = TypeVar(
-    "Row", NodeRow, FrontierRow, AddressRow, VectorRow, SummaryRow, EpochRow, TurnRow, ClaimRow
-)
 
 
 class SqliteStore:
@@ -217,6 +199,30 @@ class SqliteStore:
 
         return await self._reader.run(work)
 
+    # -- copies ------------------------------------------------------------------------------
+
+    async def pages(self) -> AsyncGenerator[Page, None]:
+        self._reader.require_open()
+        async with aclosing(in_a_thread(self._pages)) as given:
+            async for page in given:
+                yield page
+
+    def _pages(self) -> Iterator[Page]:
+        try:
+            with closing(connect(self._path, self._busy_timeout, writes=False)) as db:
+                yield from pages(SqliteSnapshot(db))
+        except sqlite3.Error as error:
+            raise fault(error, self._path) from error
+
+    async def counts(self) -> dict[str, int]:
+        return await self._reader.run(loading.counts)
+
+    async def load(self, page: Page) -> None:
+        await self._writer.run(lambda db: loading.load(db, page))
+
+    async def missing(self, page: Page) -> int:
+        return await self._reader.run(lambda db: loading.missing(db, page))
+
     # -- keys --------------------------------------------------------------------------------
 
     async def tenant_of(self, credential: str) -> str | None:
@@ -273,32 +279,10 @@ class SqliteStore:
 
 
 def _problems(db: sqlite3.Connection) -> list[str]:
-    """SQLite's own check, then ours, tenant by tenant, on one state of the file."""
-    db.execute("BEGIN")
+    """SQLite's own check, then ours, on one state of the file."""
+    snapshot = SqliteSnapshot(db)
     found = [f"sqlite: {line}" for (line,) in db.execute("PRAGMA integrity_check") if line != "ok"]
-    for number, tenant in db.execute("SELECT number, name FROM tenants").fetchall():
-        found += audit(tenant, _tenant_rows(db, number))
-    tallies = db.execute("SELECT tenant, day, name, amount FROM tallies")
-    return found + audit_tallies(map(TallyRow._make, tallies))
-
-
-def _tenant_rows(db: sqlite3.Connection, number: int) -> TenantRows:
-    def rows(table: str, kind: type[Row]) -> Iterator[Row]:
-        columns = ", ".join(kind._fields)
-        return map(
-            kind._make, db.execute(f"SELECT {columns} FROM {table} WHERE tenant = ?", (number,))
-        )
-
-    return TenantRows(
-        rows("nodes", NodeRow),
-        rows("frontiers", FrontierRow),
-        rows("addresses", AddressRow),
-        rows("vectors", VectorRow),
-        rows("summaries", SummaryRow),
-        rows("epochs", EpochRow),
-        rows("turns", TurnRow),
-        rows("claims", ClaimRow),
-    )
+    return found + problems(snapshot)
 
 
 def _bytes(path: Path) -> int:

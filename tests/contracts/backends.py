@@ -32,7 +32,7 @@ from memtree.stores.rows import (
     VectorRow,
     split_ids,
 )
-from tests.postgres import drop_schema, schema_of, store_url
+from tests.postgres import drop_schema, store_url
 
 Store = SqliteStore | MemoryStore | PostgresStore
 A, B = "a" * 64, "b" * 64
@@ -215,11 +215,15 @@ class OnPostgres(Backend):
     def open(self, folder: Path) -> Store:
         return open_store(store_url(folder))
 
-    def sql(self, store: Store, statement: str, values: object = None) -> list[tuple]:
-        with psycopg.connect(store._dsn.conninfo, autocommit=True) as db:
-            db.execute(f'SET search_path TO "{store._dsn.schema}"')
-            cursor = db.execute(statement, values, binary=True)
+    def sql(self, store: PostgresStore, statement: str, values: tuple = ()) -> list[tuple]:
+        with self.connected(store) as db:
+            cursor = db.execute(statement, values or None, binary=True)
             return cursor.fetchall() if cursor.description else []
+
+    def connected(self, store: PostgresStore) -> psycopg.Connection:
+        """A connection past the store."""
+        path = f"-csearch_path={store._dsn.schema}"
+        return psycopg.connect(store._dsn.conninfo, autocommit=True, options=path)
 
     def plant(self, store, tenant, table, row):
         columns, places = ", ".join(row._fields), ", %s" * len(row)
@@ -239,17 +243,18 @@ class OnPostgres(Backend):
         self.sql(store, f"DELETE FROM {table} WHERE tenant = {number}{columns}", (tenant, *key))
 
     def rows(self, store, tenant):
-        if not self.sql(store, "SELECT to_regclass('tenants')")[0][0]:
-            return {table: set() for table in TABLES}
-        return {
-            table: {
-                kind._make(row)
-                for row in self.sql(
-                    store,
-                    f"SELECT {', '.join(kind._fields)} FROM {table}"
-                    " JOIN tenants ON number = tenant WHERE name = %s",
-                    (tenant,),
-                )
+        with self.connected(store) as db:
+            if db.execute("SELECT to_regclass('tenants')").fetchone() == (None,):
+                return {table: set() for table in TABLES}
+            return {
+                table: {
+                    kind._make(row)
+                    for row in db.execute(
+                        f"SELECT {', '.join(kind._fields)} FROM {table}"
+                        " JOIN tenants ON number = tenant WHERE name = %s",
+                        (tenant,),
+                        binary=True,
+                    )
+                }
+                for table, (kind, _) in TABLES.items()
             }
-            for table, (kind, _) in TABLES.items()
-        }

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from memtree.errors import NodesGone
 from memtree.node import EMPTY
 from memtree.ports import Batch, Receipt
-from memtree.stores import MemoryStore, SqliteStore
 from tests.contracts.backends import (
     A,
     OnMemory,
+    OnPostgres,
     OnSqlite,
+    Store,
     address,
     epoch,
     frontier,
@@ -58,7 +59,7 @@ BEGINNING: list[tuple] = [
 ]
 
 
-async def take(store: SqliteStore | MemoryStore, step: tuple) -> object:
+async def take(store: Store, step: tuple) -> object:
     """One step; what it gives, or the error's class."""
     try:
         match step:
@@ -108,12 +109,13 @@ def _outcome(given: object) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("durable", [OnSqlite, OnPostgres])
 @given(taken=steps)
-@settings(max_examples=40)
-def test_both_back_ends_do_the_same(taken, tmp_path_factory):
+@settings(max_examples=25)
+def test_both_back_ends_do_the_same(taken, durable, tmp_path_factory):
     async def main() -> None:
         folder = tmp_path_factory.mktemp("alike")
-        pairs = [(kind, kind.open(folder)) for kind in (OnSqlite(), OnMemory())]
+        pairs = [(kind, kind.open(folder)) for kind in (durable(), OnMemory())]
         for step in [*BEGINNING, *taken, ("forget all", None)]:
             one, other = [await take(store, step) for _, store in pairs]
             assert one == other

@@ -45,13 +45,13 @@ async def missing(db: Connection, page: Page) -> int:
     compared = table.key if table.changes else table.columns
     same = " AND ".join(f"{table.name}.{name} = page.{name}" for name in compared)
     if table.owned:
-        same += f" AND {table.name}.tenant = (SELECT number FROM tenants WHERE name = %(tenant)s)"
+        same += f" AND {table.name}.tenant = (SELECT number FROM tenants WHERE name = %(page_tenant)s)"
     ((count,),) = await rows(
         db,
         f"SELECT count(*) FROM {_unnest(page)}"
         f" WHERE NOT EXISTS (SELECT 1 FROM {table.name} WHERE {same})",
         **_values(page),
-        tenant=page.tenant,
+        page_tenant=page.tenant,
     )
     return int(count)
 

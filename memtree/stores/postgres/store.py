@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 
 from psycopg import errors
 
@@ -24,13 +25,12 @@ from memtree.stores.rows import NewTurn, added, summary_rows
 
 SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
 
-_STATS = """
-    SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM nodes WHERE level = 0),
-        (SELECT count(*) FROM addresses), (SELECT count(*) FROM vectors),
-        (SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%(tables)s::text[]) AS name)::bigint
-"""
 _BYTES = """
-    SELECT sum(pg_total_relation_size(name::regclass))::bigint FROM unnest(%(tables)s::text[]) AS name"""
+    SELECT sum(pg_total_relation_size(name::regclass))::bigint
+    FROM unnest(%(tables)s::text[]) AS name"""
+_STATS = f"""
+    SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM nodes WHERE level = 0),
+        (SELECT count(*) FROM addresses), (SELECT count(*) FROM vectors), ({_BYTES})"""
 _KEYS = """
     SELECT id, label, tenant, count(hash), created FROM keys JOIN key_values ON id = key
     GROUP BY id ORDER BY created, id"""
@@ -202,10 +202,11 @@ class PostgresStore:
 
     # -- copies ------------------------------------------------------------------------------
 
-    async def pages(self) -> AsyncIterator[Page]:
+    async def pages(self) -> AsyncGenerator[Page, None]:
         await self._awake()
-        async for page in in_a_thread(self._pages):
-            yield page
+        async with aclosing(in_a_thread(self._pages)) as given:
+            async for page in given:
+                yield page
 
     def _pages(self) -> Iterator[Page]:
         with one_state(self._dsn) as snapshot:

@@ -1,0 +1,296 @@
+"""Copying a store: any back end into any other, again, after a stop, and never over another's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from memtree.errors import BadRequest, StoreUnavailable
+from memtree.node import EMPTY
+from memtree.plan import Span
+from memtree.ports import Batch
+from memtree.stores import open_store
+from memtree.stores.copying import copy
+from memtree.stores.dump import PAGE_ROWS, TABLES
+from tests.contracts.backends import (
+    A,
+    B,
+    OnMemory,
+    OnPostgres,
+    OnSqlite,
+    Store,
+    address,
+    epoch,
+    frontier,
+    leaf,
+    over,
+    turn,
+    version,
+)
+from tests.postgres import drop_schema, store_url
+
+LEAVES = [leaf(number) for number in range(2 * PAGE_ROWS)]  # more than a page
+LOW = [over(LEAVES[at : at + 4]) for at in range(0, 40, 4)]
+KEY, RECIPE, DAY = b"key", "minilm/1", 20_000
+BACKENDS = {"memory": OnMemory(), "sqlite": OnSqlite(), "postgres": OnPostgres()}
+PAIRS = [*permutations(BACKENDS, 2), ("sqlite", "sqlite"), ("postgres", "postgres")]
+
+
+async def fill(store: Store, *tenants: str) -> None:
+    """Rows in every table."""
+    for tenant in tenants:
+        covered = {address(n): frontier(LOW[: n + 1], 4 * n + 4) for n in range(10)}
+        await store.commit(tenant, Batch((*LEAVES, *LOW), covered, 1 / 3))
+        await store.put_vectors(tenant, RECIPE, {node.id: b"\0\xff" * 2 for node in LEAVES[:700]})
+        await store.put_summaries(tenant, {LOW[0].id: version(1), LEAVES[0].id: version(2)})
+        await store.put_summaries(tenant, {LOW[0].id: version(3)})
+        one = epoch(1, (LOW[0].id, 1))
+        for at in range(3):
+            new = turn(one, Span(3, 10, 20), used=float(at))
+            await store.put_turn(tenant, KEY, address(at), new, epoch=one, expires=1e18)
+        await store.claim(tenant, [LEAVES[5].id], "worker é", 10.0, 20.5)
+        await store.add(tenant, DAY, {"calls": 2**53 + 1, "tokens": -5})
+    await store.add_key("laptop é", ["one", "two"])
+    await store.add_key("phone", ["three"])
+
+
+async def content(store: Store) -> list[tuple]:
+    async with aclosing(store.pages()) as pages:
+        return [(p.table.name, p.tenant, tuple(row)) async for p in pages for row in p.rows]
+
+
+def nothing(count: int) -> None:
+    pass
+
+
+@pytest.fixture
+async def pair(request, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
+    folders = tmp_path / "from", tmp_path / "to"
+    stores = [BACKENDS[kind].open(at) for kind, at in zip(request.param, folders, strict=True)]
+    yield stores[0], stores[1]
+    for kind, store, at in zip(request.param, stores, folders, strict=True):
+        await store.close()
+        if kind == "postgres":
+            drop_schema(at)
+
+
+every_pair = pytest.mark.parametrize("pair", PAIRS, indirect=True, ids="-".join)
+both_ways = pytest.mark.parametrize(
+    "pair", [("sqlite", "postgres"), ("postgres", "sqlite")], indirect=True, ids="-".join
+)
+
+
+@every_pair
+async def test_a_copy_is_the_same(pair):
+    source, target = pair
+    await fill(source, A, B)
+    told: list[int] = []
+    rows = await copy(source, target, told.append)
+    before = await content(source)
+    assert await content(target) == before
+    assert len(before) == sum(told) == sum(rows.values())
+    assert {table for table, _, _ in before} == TABLES.keys()
+    assert await target.counts() == await source.counts() == rows
+    assert await target.check() == []
+    found = [await store.latest(A, KEY, [address(1)]) for store in pair]
+    assert found[0] == found[1]
+    assert await target.tenant_of("two") == await source.tenant_of("two")
+    assert await target.list_keys() == await source.list_keys()
+    assert await target.tallied(0, DAY) == await source.tallied(0, DAY)
+    assert await copy(source, target, nothing) == rows
+    assert await content(target) == before
+    # And it is a store like any other.
+    await target.commit(A, Batch((), {address(99): EMPTY}, 1.0, address(9)))
+    assert len(await target.chain(A, address(99))) == 11
+    assert (await target.forget(B, None)).addresses == 10
+    assert await target.check() == []
+
+
+@every_pair
+async def test_an_empty_store_is_copied(pair):
+    source, target = pair
+    assert not any((await copy(source, target, nothing)).values())
+    assert await content(target) == []
+
+
+@both_ways
+async def test_a_stopped_copy_goes_on(pair, monkeypatch):
+    source, target = pair
+    await fill(source, A)
+    load, loaded = target.load, []
+
+    async def failing(page):
+        if len(loaded) == 4:
+            raise StoreUnavailable("stopped")
+        loaded.append(page)
+        await load(page)
+
+    monkeypatch.setattr(target, "load", failing)
+    with pytest.raises(StoreUnavailable):
+        await copy(source, target, nothing)
+    part = await content(target)
+    assert 0 < len(part) < len(await content(source))
+    monkeypatch.setattr(target, "load", load)
+    await copy(source, target, nothing)
+    assert await content(target) == await content(source)
+    assert await target.check() == []
+
+
+@both_ways
+async def test_what_changed_since_is_brought_along(pair):
+    source, target = pair
+    await fill(source, A)
+    await copy(source, target, nothing)
+    await source.renew(A, [address(3)], 77.0)
+    await source.put_turn(A, KEY, address(1), turn(epoch(1), used=55.0), expires=2e18)
+    await source.claim(A, [LEAVES[5].id], "another", 30.0, 40.0)
+    await source.add(A, DAY, {"calls": 1})
+    await source.put_summaries(A, {LOW[1].id: version(1)})
+    await copy(source, target, nothing)
+    assert await content(target) == await content(source)
+
+
+@both_ways
+@pytest.mark.parametrize("change", ["tenant", "node", "key", "tally", "summary"])
+async def test_another_content_is_not_mixed(pair, change):
+    source, target = pair
+    await fill(source, A)
+    await copy(source, target, nothing)
+    match change:
+        case "tenant":
+            await target.commit(B, Batch((LEAVES[0],)))
+        case "node":
+            await target.commit(A, Batch((leaf(99_999),)))
+        case "key":
+            await target.add_key("new", ["four"])
+        case "tally":
+            await target.add(B, DAY, {"calls": 1})
+        case "summary":
+            await source.forget(A, None)  # the target has what the source has not any more
+    before, there = await content(source), await content(target)
+    with pytest.raises(BadRequest, match="mixed") as caught:
+        await copy(source, target, nothing)
+    assert caught.value.param == "to"
+    assert (await content(source), await content(target)) == (before, there)
+
+
+@both_ways
+async def test_a_row_of_the_same_id_and_another_content_is_not_mixed(pair):
+    source, target = pair
+    await source.commit(A, Batch((LEAVES[0],)))
+    await source.put_vectors(A, RECIPE, {LEAVES[0].id: b"1234"})
+    await target.commit(A, Batch((LEAVES[0],)))
+    await target.put_vectors(A, RECIPE, {LEAVES[0].id: b"9999"})
+    with pytest.raises(BadRequest, match="vectors"):
+        await copy(source, target, nothing)
+
+
+@both_ways
+async def test_a_copy_is_one_state_of_its_source(pair):
+    """What is written after the copy began is not in it, nor any half of it."""
+    source, target = pair
+    await fill(source, A)
+    before = await content(source)
+    written = []
+
+    class Meddled:
+        def __getattr__(self, name):
+            return getattr(target, name)
+
+        async def load(self, page):
+            if not written:
+                written.append(page)
+                new = Batch((leaf(99_999),), {address(77): frontier([leaf(99_999)], 1)})
+                await source.commit(A, new)
+                await source.renew(A, [address(3)], 77.0)
+                await source.put_turn(A, KEY, address(1), turn(epoch(1), used=9.0), expires=2e18)
+            await target.load(page)
+
+    await copy(source, Meddled(), nothing)
+    assert await content(target) == before
+    assert await content(source) != before
+    assert await target.check() == []
+
+
+@both_ways
+async def test_another_writer_is_noticed(pair):
+    source, target = pair
+    await fill(source, A)
+
+    class Meddled:
+        def __getattr__(self, name):
+            return getattr(target, name)
+
+        async def load(self, page):
+            await target.load(page)
+            await target.commit(B, Batch((LEAVES[0],)))
+
+    with pytest.raises(StoreUnavailable, match=r"other rows .*\(nodes\)"):
+        await copy(source, Meddled(), nothing)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def memtree(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "proxy.cli", "store", "copy", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+async def test_the_command(tmp_path):
+    first, there, back = tmp_path / "first.db", tmp_path / "there", tmp_path / "back.db"
+    store = OnSqlite().open(tmp_path / "made")
+    await fill(store, A)
+    kept = await content(store)
+    await store.close()
+    (tmp_path / "made" / "new" / "store.db").rename(first)
+    url = store_url(there)
+    for source, target in (
+        (f"sqlite:///{first}", url),
+        (f"sqlite:///{first}", url),
+        (url, f"sqlite:///{back}"),
+    ):
+        done = memtree(source, target)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("copied 1,010 nodes, ")
+        assert done.stdout.endswith(": no problem(s)\n")
+        assert "schema=" not in done.stdout
+    copied = open_store(f"sqlite:///{back}")
+    assert await content(copied) == kept
+    await copied.add_key("new", ["four"])
+    await copied.close()
+    done = memtree(url, f"sqlite:///{back}")
+    assert done.returncode == 1
+    assert "mixed" in done.stderr
+    drop_schema(there)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("sqlite:///nothing.db", "memory:", "There is no store nothing.db"),
+        ("sqlite:///one.db", "sqlite:///one.db", "the same store"),
+        ("postgresql://me:s3cret@127.0.0.1:1/db", "memory:", "127.0.0.1:1/db cannot be reached"),
+        ("postgresql://me:s3%cret@h/db", "memory:", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_copied(tmp_path, monkeypatch, source, target, message):
+    monkeypatch.chdir(tmp_path)
+    done = memtree(source, target)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "cret" not in done.stdout + done.stderr
+    assert not list(tmp_path.glob("nothing.db*"))
