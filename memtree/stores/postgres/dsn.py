@@ -26,6 +26,7 @@ KEEPALIVE = {
     "keepalives_count": "3",
     "tcp_user_timeout": "15000",  # milliseconds
 }
+_PORTS = re.compile(r"[0-9,]*")
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -48,11 +49,15 @@ def read_dsn(url: str, shown: str) -> Dsn:
     nothing of the URL is repeated in it."""
     base, _, query = url.partition("?")
     try:
+        if "@" in base.partition("://")[2].partition("/")[2]:
+            raise ValueError  # a `/` of the password ended it for libpq
         given = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
         schema = given.pop("schema", SCHEMA)
         connections = int(given.pop("connections", CONNECTIONS))
         parts = conninfo_to_dict(f"{base}?{urlencode(given)}" if given else base)
         seconds = float(parts.pop("connect_timeout", CONNECT_SECONDS) or CONNECT_SECONDS)
+        if not _PORTS.fullmatch(str(parts.get("port", ""))):
+            raise ValueError
     except (ProgrammingError, ValueError):
         # libpq's own words may repeat a part of the password that was not percent-encoded.
         raise _refused(

@@ -45,7 +45,9 @@ async def missing(db: Connection, page: Page) -> int:
     compared = table.key if table.changes else table.columns
     same = " AND ".join(f"{table.name}.{name} = page.{name}" for name in compared)
     if table.owned:
-        same += f" AND {table.name}.tenant = (SELECT number FROM tenants WHERE name = %(page_tenant)s)"
+        same += (
+            f" AND {table.name}.tenant = (SELECT number FROM tenants WHERE name = %(page_tenant)s)"
+        )
     ((count,),) = await rows(
         db,
         f"SELECT count(*) FROM {_unnest(page)}"
