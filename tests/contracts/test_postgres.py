@@ -552,7 +552,7 @@ async def test_a_schema_that_is_dropped_is_made_again(stores, tmp_path):
     store = stores[0]
     await store.commit(A, Batch(tuple(LEAVES)))
     drop_schema(tmp_path)
-    with pytest.raises(StoreUnavailable, match="has lost its tables|no such schema"):
+    with pytest.raises(StoreUnavailable, match=r"has lost its tables|no such schema"):
         await store.nodes(A, IDS[:1])
     assert await store.nodes(A, IDS[:1]) == {}
     await store.commit(A, Batch(tuple(LEAVES)))

@@ -109,13 +109,23 @@ def _outcome(given: object) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("durable", [OnSqlite, OnPostgres])
 @given(taken=steps)
-@settings(max_examples=25)
-def test_both_back_ends_do_the_same(taken, durable, tmp_path_factory):
+@settings(max_examples=40)
+def test_sqlite_does_the_same_as_memory(taken, tmp_path_factory):
+    same(taken, OnSqlite(), tmp_path_factory)
+
+
+@pytest.mark.slow
+@given(taken=steps)
+@settings(max_examples=10)
+def test_postgres_does_the_same_as_memory(taken, tmp_path_factory):
+    same(taken, OnPostgres(), tmp_path_factory)
+
+
+def same(taken, durable, tmp_path_factory) -> None:
     async def main() -> None:
         folder = tmp_path_factory.mktemp("alike")
-        pairs = [(kind, kind.open(folder)) for kind in (durable(), OnMemory())]
+        pairs = [(kind, kind.open(folder)) for kind in (durable, OnMemory())]
         for step in [*BEGINNING, *taken, ("forget all", None)]:
             one, other = [await take(store, step) for _, store in pairs]
             assert one == other

@@ -10,12 +10,12 @@ from memtree.stores.postgres.pool import DURABLE, Connection
 from memtree.stores.postgres.trees import TENANT, begin, distinct, rows
 from memtree.stores.rows import oldest_tally, within
 
+_SUMMARISED = "SELECT 1 FROM summaries WHERE tenant = {0}.tenant AND id = {0}.id LIMIT 1"
 # One's own claim never gets shorter; another's is taken over once it has expired.
 _TAKE = f"""
     INSERT INTO claims (tenant, id, owner, until)
     SELECT tenant, id, %(owner)s, %(until)s FROM nodes
-    WHERE {TENANT} AND id = ANY(%(ids)s) AND NOT EXISTS (
-        SELECT 1 FROM summaries WHERE summaries.tenant = nodes.tenant AND summaries.id = nodes.id)
+    WHERE {TENANT} AND id = ANY(%(ids)s) AND ({_SUMMARISED.format("nodes")}) IS NULL
     ORDER BY id
     ON CONFLICT (tenant, id) DO UPDATE SET owner = excluded.owner, until = greatest(
         excluded.until,
@@ -25,10 +25,9 @@ _TAKE = f"""
 # Between the first statement's look at the summaries and its claim another worker may have put
 # its summary and given its claim back. A second statement sees that.
 _TOO_LATE = f"""
-    DELETE FROM claims USING summaries
-    WHERE claims.{TENANT} AND claims.id = ANY(%(ids)s) AND claims.owner = %(owner)s
-        AND summaries.tenant = claims.tenant AND summaries.id = claims.id
-    RETURNING claims.id"""
+    DELETE FROM claims WHERE {TENANT} AND id = ANY(%(ids)s) AND owner = %(owner)s
+        AND ({_SUMMARISED.format("claims")}) IS NOT NULL
+    RETURNING id"""
 _RELEASE = f"DELETE FROM claims WHERE {TENANT} AND owner = %(owner)s AND id = ANY(%(ids)s)"
 _STALE = """
     SELECT EXISTS (SELECT 1 FROM claims WHERE until <= %(now)s)
@@ -57,10 +56,12 @@ async def claim(
     db: Connection, tenant: str, ids: Sequence[bytes], owner: str, now: float, until: float
 ) -> set[bytes]:
     await begin(db, tenant)
-    asked = {"tenant": tenant, "ids": distinct(ids), "owner": owner}
-    taken = await rows(db, _TAKE, **asked, now=now, until=until)
-    late = await rows(db, _TOO_LATE, **asked) if taken else []
-    return {node for (node,) in taken} - {node for (node,) in late}
+    values = {"tenant": tenant, "ids": distinct(ids), "owner": owner, "now": now, "until": until}
+    taken = {node for (node,) in await rows(db, _TAKE, **values)}
+    if not taken:
+        return taken
+    late = await rows(db, _TOO_LATE, tenant=tenant, ids=Blobs(taken), owner=owner)
+    return taken - {node for (node,) in late}
 
 
 async def release(db: Connection, tenant: str, ids: Sequence[bytes], owner: str) -> None:

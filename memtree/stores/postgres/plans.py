@@ -38,11 +38,15 @@ NEAR = 64  # a chat that goes on is found among its newest addresses: the rest i
 # same address, it counts.
 _LATEST = f"""
     WITH met AS MATERIALIZED (
-        SELECT address, tenant, epoch, epochs.data
+        SELECT asked.address, turn.tenant, turn.epoch, epoch.data
         FROM unnest(%(addresses)s) WITH ORDINALITY AS asked(address, place)
-        JOIN turns USING (address)
-        JOIN epochs USING (tenant)
-        WHERE turns.{TENANT} AND key = %(key)s AND epochs.id = turns.epoch
+        CROSS JOIN LATERAL (
+            SELECT tenant, epoch FROM turns
+            WHERE {TENANT} AND key = %(key)s AND turns.address = asked.address LIMIT 1
+        ) AS turn
+        CROSS JOIN LATERAL (
+            SELECT data FROM epochs WHERE tenant = turn.tenant AND id = turn.epoch LIMIT 1
+        ) AS epoch
         ORDER BY place LIMIT 1
     ) SELECT met.address, met.data, mates.addresses, mates.turns FROM met
     CROSS JOIN LATERAL (
@@ -51,9 +55,8 @@ _LATEST = f"""
         FROM turns WHERE turns.tenant = met.tenant AND turns.epoch = met.epoch
     ) AS mates"""
 _STANDING = f"""
-    SELECT turns.data FROM turns JOIN epochs
-    ON epochs.tenant = turns.tenant AND epochs.id = turns.epoch
-    WHERE turns.{TENANT} AND key = %(key)s AND address = %(address)s"""
+    SELECT data FROM turns WHERE {TENANT} AND key = %(key)s AND address = %(address)s
+    AND EXISTS (SELECT 1 FROM epochs WHERE epochs.tenant = turns.tenant AND id = epoch)"""
 _VERSIONS = f"SELECT id, version FROM summaries WHERE {TENANT} AND id = ANY(%(ids)s)"
 _KNOWN_EPOCH = f"SELECT 1 FROM epochs WHERE {TENANT} AND id = %(epoch)s"
 _PUT_EPOCH = """

@@ -45,7 +45,7 @@ REPEATED = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure
 SETTINGS = (
     'SET search_path TO "{schema}"; '
     "SET default_transaction_isolation TO 'read committed'; "
-    "SET client_min_messages TO error; SET synchronous_commit TO off; "
+    "SET client_min_messages TO error; SET jit TO off; SET synchronous_commit TO off; "
     f"SET statement_timeout TO '{LONGEST:.0f}s'; SET lock_timeout TO '{LOCK_SECONDS:.0f}s'; "
     f"SET idle_in_transaction_session_timeout TO '{LONGEST:.0f}s'"
 )

@@ -1,4 +1,9 @@
-"""SQL of `TreeStore`: nodes, frontiers, addresses, vectors and summary versions."""
+"""SQL of `TreeStore`: nodes, frontiers, addresses, vectors and summary versions.
+
+The planner cannot know how few rows a walk down a tree meets, or how many ids an array holds, and
+would now and then rather read all rows of the tenant, or of all tenants. `LATERAL (... LIMIT 1)`
+leaves it no choice but one look-up by key for each row.
+"""
 
 from __future__ import annotations
 
@@ -38,15 +43,19 @@ _DESCENDANTS = f"""
     WITH RECURSIVE walk AS (
         SELECT tenant, id, children FROM nodes WHERE {TENANT} AND id = ANY(%(ids)s)
         UNION
-        SELECT below.tenant, below.id, below.children FROM walk
+        SELECT below.* FROM walk
         CROSS JOIN generate_series(1, length(walk.children), {NODE_ID_BYTES}) AS slot(at)
-        JOIN nodes AS below ON below.tenant = walk.tenant
-            AND below.id = substr(walk.children, slot.at, {NODE_ID_BYTES})
-    ) SELECT nodes.id, nodes.data FROM walk JOIN nodes USING (tenant, id)"""
+        CROSS JOIN LATERAL (
+            SELECT tenant, id, children FROM nodes
+            WHERE tenant = walk.tenant AND id = substr(walk.children, slot.at, {NODE_ID_BYTES})
+            LIMIT 1
+        ) AS below
+    ) SELECT walk.id, found.data FROM walk CROSS JOIN LATERAL (
+        SELECT data FROM nodes WHERE tenant = walk.tenant AND id = walk.id LIMIT 1) AS found"""
 _FRONTIERS = f"""
-    SELECT address, data, expires FROM addresses
-    JOIN frontiers ON frontiers.tenant = addresses.tenant AND frontiers.key = addresses.frontier
-    WHERE addresses.{TENANT} AND address = ANY(%(ids)s)"""
+    SELECT address, found.data, expires FROM addresses CROSS JOIN LATERAL (
+        SELECT data FROM frontiers WHERE tenant = addresses.tenant AND key = frontier LIMIT 1
+    ) AS found WHERE {TENANT} AND address = ANY(%(ids)s)"""
 NUMBER = "SELECT number FROM tenants WHERE name = %(tenant)s"
 _NEW_TENANT = """
     INSERT INTO tenants (name) VALUES (%(tenant)s)
@@ -85,9 +94,10 @@ _VECTORS = f"""
     SELECT id, data FROM vectors WHERE {TENANT} AND recipe = %(recipe)s AND id = ANY(%(ids)s)"""
 _PUT_VECTORS = f"""
     INSERT INTO vectors (tenant, recipe, id, data)
-    SELECT tenant, %(recipe)s, id, new.data
-    FROM unnest(%(ids)s, %(data)s) AS new(id, data) JOIN nodes USING (id)
-    WHERE {TENANT} AND level = 0 ORDER BY id ON CONFLICT DO NOTHING"""
+    SELECT leaf.tenant, %(recipe)s, id, data FROM unnest(%(ids)s, %(data)s) AS new(id, data)
+    CROSS JOIN LATERAL (
+        SELECT tenant FROM nodes WHERE {TENANT} AND nodes.id = new.id AND level = 0 LIMIT 1
+    ) AS leaf ORDER BY id ON CONFLICT DO NOTHING"""
 _ANY_SUMMARY = f"EXISTS (SELECT 1 FROM summaries WHERE {TENANT})"  # asked once, not for each id
 _NEWEST = f"""
     SELECT DISTINCT ON (id) id, data FROM summaries
@@ -95,9 +105,11 @@ _NEWEST = f"""
 _SUMMARIES = f"SELECT id, version, data FROM summaries WHERE {TENANT} AND id = ANY(%(ids)s)"
 _PUT_SUMMARIES = f"""
     INSERT INTO summaries (tenant, id, version, data)
-    SELECT tenant, id, version, new.data
+    SELECT node.tenant, id, version, data
     FROM unnest(%(ids)s, %(versions)s::integer[], %(data)s) AS new(id, version, data)
-    JOIN nodes USING (id) WHERE {TENANT} ORDER BY id, version ON CONFLICT DO NOTHING"""
+    CROSS JOIN LATERAL (
+        SELECT tenant FROM nodes WHERE {TENANT} AND nodes.id = new.id LIMIT 1
+    ) AS node ORDER BY id, version ON CONFLICT DO NOTHING"""
 
 
 class Prepared(NamedTuple):
