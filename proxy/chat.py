@@ -29,9 +29,10 @@ from proxy.learned import Learned
 from proxy.limits import Waits
 from proxy.looking import Watched, begun, header, is_encoded
 from proxy.relay import Relay, Replied, configured, forward
+from proxy.shadowing import Shadows
 from proxy.switch import OWN_HEADERS
 from proxy.trace import Trace
-from proxy.turn import Turn
+from proxy.turn import Shadowed, Turn
 from proxy.upstream import Upstream
 from proxy.waiting import Form, Json, Pace, Stream, Waiting
 
@@ -65,6 +66,7 @@ class Chat:
         settings: Settings,
         waits: Waits,
         pace: Pace,
+        shadows: Shadows,
     ) -> None:
         self._memory = memory
         self._gate = gate
@@ -72,6 +74,7 @@ class Chat:
         self._settings = settings
         self._waits = waits
         self._pace = pace
+        self._shadows = shadows
         self._learned = Learned()
 
     async def complete(self, request: Request) -> Response:
@@ -82,6 +85,8 @@ class Chat:
         started = time.perf_counter()
         read = await self._read(request, tenant.id, posted)
         exchange = Exchange(request, tenant, upstream, posted, read, seen)
+        if read.shadow is not None:
+            return await self._untouched(exchange, read.shadow)
         memory = asyncio.create_task(self._remember(exchange, started))
         try:
             done, _ = await asyncio.wait((memory,), timeout=self._pace.quiet)
@@ -113,6 +118,15 @@ class Chat:
             if not given or error.param != encoding.HEADER:
                 raise
             return turn.unread(posted, request.headers, self._settings)
+
+    async def _untouched(self, exchange: Exchange, shadowed: Shadowed) -> Response:
+        """As with memory off; measured as soon as that can hold up nothing of it any more."""
+        read, seen = exchange.turn, exchange.seen
+        seen.state = seen.mode = read.state
+        try:
+            return Relay(await self._forward(exchange, read.plain), seen.headers())
+        finally:
+            self._shadows.follow(exchange.tenant.id, shadowed)
 
     # -- memory ------------------------------------------------------------------------------
 

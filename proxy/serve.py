@@ -94,7 +94,8 @@ async def open_services(settings: Settings, runtime: Runtime) -> AsyncIterator[S
     upstream = Upstream(settings.upstream) if settings.upstream else None
     try:
         queue = runtime.three.queue if runtime.three else None
-        yield Services(runtime.memory, runtime.store, upstream, settings, summaries=queue)
+        store = runtime.store
+        yield Services(runtime.memory, store, upstream, settings, summaries=queue, tallies=store)
     finally:
         if upstream is not None:
             await upstream.close()

@@ -17,9 +17,7 @@ from proxy.wire import Body
 HEADER = "x-polychat-memory"
 FLAG_HEADER = "memory"
 # Headers that are meant for us: they do not go to the upstream of a chat.
-OWN_HEADERS = frozenset(
-    name.encode() for name in (HEADER, FLAG_HEADER, fields.MODE_HEADER, *fields.EXPIRATION_HEADERS)
-)
+OWN_HEADERS = frozenset(name.encode() for name in (HEADER, FLAG_HEADER, *fields.OWN_HEADERS))
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
 _WORDS = {"on": True, "true": True, "off": False, "false": False}

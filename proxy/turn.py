@@ -10,7 +10,7 @@ import msgspec
 
 from memtree import side
 from memtree.answer import Answer, Ask
-from memtree.config import Settings
+from memtree.config import SHADOW, Settings
 from memtree.errors import BadRequest
 from proxy import fields, overflow, switch, waiting, wire
 from proxy.learned import Learned
@@ -21,11 +21,30 @@ ENCODED = "degraded:encoded-body"
 
 
 @dataclass(frozen=True, slots=True)
+class Shadowed:
+    """A request that goes through untouched, as far as it is needed to measure it later: no
+    credential is in it. `headers`: those of ours."""
+
+    body: wire.Body
+    suffix: switch.Suffix
+    headers: Mapping[str, str]
+
+    def ask(self, tenant: str, settings: Settings) -> Ask:
+        """What memory would have been asked, in mode `stable`: `auto` sends most of a short chat
+        as it is, which measures nothing. Raises `BadRequest`."""
+        ask = fields.chat_ask(tenant, self.body, self.headers, settings, self.suffix.days)
+        messages = self.body.messages(settings.max_messages)
+        whole = side.is_side(messages, tools=bool(ask.tools_tokens))
+        return dataclasses.replace(ask, messages=messages, whole=whole, mode=fields.CONTEXT_MODE)
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """`content`: the posted body, decoded. `plain`: the same for the upstream without memory's
     help; the very same object where nothing of it is ours.
 
-    `ask` is None where memory is off (`state` says so) or cannot be asked (`state` says why).
+    `ask` is None where memory is off (`state` says so), cannot be asked (`state` says why), or has
+    no say (`shadow`).
     """
 
     content: bytes
@@ -36,6 +55,7 @@ class Turn:
     changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     model: str = ""
     streams: bool = False
+    shadow: Shadowed | None = None
 
     def with_messages(self, answer: Answer) -> bytes:
         """The body for the upstream with the messages of an answer."""
@@ -60,8 +80,12 @@ def read(
     suffix = switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.found else {}
     plain = body.rewritten(changed)
-    if not switch.wanted(body, headers, suffix, settings.memory):
+    shadowed = fields.shadowed(body, headers, settings)
+    if not switch.wanted(body, headers, suffix, settings.memory or shadowed):
         return Turn(content, plain)
+    if shadowed:  # nothing else of it is read now: it must not wait
+        ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}
+        return Turn(content, plain, SHADOW, shadow=Shadowed(body, suffix, ours))
     ask = fields.chat_ask(tenant, body, headers, settings, suffix.days)
     window = learned.window(tenant, suffix.model)
     streams = body.value("stream") is True
