@@ -46,7 +46,7 @@ class Call:
     def message(self, spare: str) -> Json:
         """The call as it goes back to the model. `spare`: an id, where it came without one.
         Arguments that are no object would be refused by servers that read them."""
-        sound = parsed(self.arguments) is not None
+        sound = bool(self.arguments.strip()) and parsed(self.arguments) is not None
         function = {"name": self.name, "arguments": self.arguments if sound else "{}"}
         return {"id": self.id or spare, "type": "function", "function": function, **self.extra}
 
