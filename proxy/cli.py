@@ -13,7 +13,7 @@ from typing import Any
 from memtree import __version__
 from memtree.config import Settings, variable
 from memtree.errors import MemTreeError
-from proxy import commands, demo, doctor, importing
+from proxy import commands, demo, doctor, importing, report
 from proxy.imports.recognise import FORMATS
 from proxy.serve import serve
 
@@ -52,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     _delete(subs)
     _keys(subs)
     _demo(subs)
+    _report(subs)
     _simple(subs, "check", "check the integrity of the store", commands.check)
     _simple(subs, "doctor", "what is configured, what is reachable", doctor.run)
     return parser
@@ -168,6 +169,19 @@ def _demo(subs: Any) -> None:
     )
     sub.add_argument("--query", help="ask this instead of the demo's own questions")
     sub.set_defaults(run=demo.run)
+
+
+def _report(subs: Any) -> None:
+    sub = subs.add_parser(
+        "report", help="what shadow mode measured and what summaries cost, by tenant"
+    )
+    sub.add_argument("--days", type=int, default=30, help="how far back (default 30, UTC)")
+    sub.add_argument(
+        "--tenant", metavar="WHICH", help="the beginning of a tenant's hash, or a key's label"
+    )
+    sub.add_argument("--json", action="store_true", help="as JSON")
+    add_settings(sub, ["store"])
+    sub.set_defaults(run=report.run)
 
 
 def _simple(subs: Any, name: str, help_: str, run: Any) -> None:
