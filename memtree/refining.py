@@ -26,7 +26,7 @@ from memtree.tree import walk
 
 CALL_TOKENS = 8_000  # of parts in one call: models behind a small window take it
 REACH = 4  # times the parts of a call: so many ready nodes are looked at for parts of one kind
-SAMPLE = 5  # leaves below a node that say of what kind it is
+SAMPLE = 12  # leaves below a node, about, that say of what kind it is
 VERSION = 1  # claims leave out nodes that have a later summary, so a model's is the first one
 
 Kind = Callable[[NodeWork], str]
