@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -14,6 +14,8 @@ from memtree.config import SHADOW, Settings
 from memtree.errors import BadRequest
 from proxy import fields, overflow, switch, waiting, wire
 from proxy.learned import Learned
+from proxy.tools import offer
+from proxy.tools.offer import Offer
 
 OFF = "off"
 INVALID = "degraded:invalid-history"
@@ -44,7 +46,7 @@ class Turn:
     help; the very same object where nothing of it is ours.
 
     `ask` is None where memory is off (`state` says so), cannot be asked (`state` says why), or has
-    no say (`shadow`).
+    no say (`shadow`). `offer`: the tools of ours that the model may be given, counted in `ask`.
     """
 
     content: bytes
@@ -56,13 +58,20 @@ class Turn:
     model: str = ""
     streams: bool = False
     shadow: Shadowed | None = None
+    offer: Offer | None = None
 
-    def with_messages(self, answer: Answer) -> bytes:
-        """The body for the upstream with the messages of an answer."""
-        if not answer.changed or self.body is None:
+    def with_messages(
+        self,
+        answer: Answer,
+        more: Sequence[bytes] = (),
+        also: Mapping[str, bytes] | None = None,
+    ) -> bytes:
+        """The body for the upstream with the messages of an answer, with `more` behind them, and
+        with other fields (raw JSON)."""
+        if self.body is None or not (answer.changed or more or also):
             return self.plain
-        messages = wire.joined(answer.messages)
-        return self.body.rewritten({**self.changed, "messages": messages})
+        messages = wire.joined((*answer.messages, *more))
+        return self.body.rewritten({**self.changed, "messages": messages, **(also or {})})
 
 
 def read(
@@ -94,13 +103,16 @@ def read(
         whole = side.is_side(messages, tools=bool(ask.tools_tokens))
     except BadRequest:
         return Turn(content, plain, INVALID)
+    wanted = switch.recall_tools(headers, settings.recall_tools) and not whole
+    offered = offer.of(body) if wanted and learned.takes_tools(tenant, suffix.model) else None
     ask = dataclasses.replace(
         overflow.narrowed(ask, window),
         messages=messages,
         whole=whole,
         patience=waiting.patience(streams, headers, settings),
+        tools_tokens=ask.tools_tokens + (offer.size() if offered else 0),
     )
-    return Turn(content, plain, "", body, ask, changed, suffix.model, streams)
+    return Turn(content, plain, "", body, ask, changed, suffix.model, streams, offer=offered)
 
 
 def unread(posted: bytes, headers: Mapping[str, str], settings: Settings) -> Turn:

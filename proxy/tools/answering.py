@@ -12,15 +12,19 @@ from typing import Any
 import msgspec
 
 from memtree import tokens
+from memtree.answer import Answer, Ask
 from memtree.errors import BadRequest
 from memtree.message import MESSAGE_OVERHEAD
+from memtree.pack import Limits
 from memtree.recollect import EXCERPTS, Folded
 from proxy import fields, log
 from proxy.tools import calls, offer
 from proxy.tools.calls import Call
 from proxy.tools.offer import Offer
 from proxy.tools.stream import Asked
+from proxy.turn import Turn
 
+STATES = frozenset({"packed", "provisional"})  # memory folded something, and knows all of it
 MOST_ROUNDS = 8
 MOST_CALLS = 8  # of one round
 _MAX_NUMBER = 10**12
@@ -31,11 +35,12 @@ TOO_MANY = f"Error: at most {MOST_CALLS} calls at once are answered. Ask again w
 
 @dataclass(slots=True)
 class Session:
-    """One answer in which a model may search and read. `room`: tokens that its window has left.
-    `messages`: what the rounds so far add to the prompt, raw; `size`: their tokens. `withdrawn`:
-    the upstream takes no tools."""
+    """One answer in which a model may search and read what `kept` folded. `room`: tokens that its
+    window has left. `messages`: what the rounds so far add to the prompt, raw; `size`: their
+    tokens. `withdrawn`: the upstream takes no tools."""
 
     offer: Offer
+    kept: Answer
     folded: Folded
     room: int
     messages: list[bytes] = field(default_factory=list)
@@ -48,9 +53,16 @@ class Session:
         """Whether the round that comes may call our tools."""
         return not self.withdrawn and self.rounds < MOST_ROUNDS
 
-    def fields(self) -> dict[str, bytes]:
-        """What changes in the request for the round that comes, besides the messages."""
-        return {} if self.withdrawn else dict(self.offer.fields(last=not self.offered))
+    def body(self, turn: Turn) -> bytes:
+        """The request for the round that comes."""
+        fields = {} if self.withdrawn else self.offer.fields(last=not self.offered)
+        return turn.with_messages(self.kept, self.messages, fields)
+
+    def packed(self, ask: Ask, answer: Answer) -> None:
+        """Memory answered anew: the window is smaller than it was thought. `ask` counts what the
+        rounds have added."""
+        self.kept, self.room = answer, _room(ask, answer) + self.size
+        self.folded = answer.folded or self.folded
 
     async def answer(self, asked: Asked) -> None:
         """Add a round: what the model said, and what its calls found."""
@@ -92,6 +104,20 @@ class Session:
         start = _number(given, "start", 0)
         # A message of megabytes takes a while to be read.
         return await asyncio.to_thread(self.folded.read, first, last, start, room)
+
+
+def begin(turn: Turn, answer: Answer) -> Session | None:
+    """None where the model gets no tools of ours."""
+    if turn.offer is None or turn.ask is None:
+        return None
+    if answer.folded is None or answer.state not in STATES:
+        return None
+    return Session(turn.offer, answer, answer.folded, _room(turn.ask, answer))
+
+
+def _room(ask: Ask, answer: Answer) -> int:
+    limits = Limits.of(target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve)
+    return limits.prompt - ask.tools_tokens - answer.sent_tokens
 
 
 def _number(given: dict[str, Any], name: str, default: int | None) -> int:

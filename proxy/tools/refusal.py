@@ -17,6 +17,11 @@ LONGEST = 16 * 1024  # bytes of an error that are looked at
 _WORDS = re.compile(r"\btools?\b|\btool[_ -]?(?:use|call|choice)|function[_ -]?call", re.IGNORECASE)
 
 
+def may(status: int) -> bool:
+    """Whether an answer with this status may be about tools."""
+    return status in STATUSES
+
+
 def read(status: int, body: bytes) -> bool:
     """Whether an error is about tools. `body`: decoded, its beginning is enough."""
-    return status in STATUSES and bool(_WORDS.search(body[:LONGEST].decode("utf-8", "replace")))
+    return may(status) and bool(_WORDS.search(body[:LONGEST].decode("utf-8", "replace")))
