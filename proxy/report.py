@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from memtree.config import Settings
@@ -166,7 +167,7 @@ def _table(title: str, heads: Sequence[str]) -> Table:
 
 def _named(tenant: str, labels: Mapping[str, str]) -> str:
     label = labels.get(tenant)
-    return f"{tenant[:SHOWN]} {label}" if label else tenant[:SHOWN]
+    return f"{tenant[:SHOWN]} {escape(label)}" if label else tenant[:SHOWN]
 
 
 def _score(amounts: Mapping[str, int], name: str) -> tuple[int, int]:
