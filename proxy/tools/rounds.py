@@ -97,7 +97,7 @@ class Made:
 
     def __init__(self, status: int, headers: Headers, body: bytes) -> None:
         self.status = status
-        self.headers = headers
+        self.headers = [*headers, (b"content-length", str(len(body)).encode())]
         self._body = body
 
     async def chunks(self) -> AsyncIterator[bytes]:
