@@ -83,6 +83,8 @@ def _compress(subs: Any) -> None:
 
 def _index(subs: Any) -> None:
     sub = _on_file(subs, "index", "index a history, with a progress bar")
+    estimate = "tell what summaries by a model would cost, and do nothing"
+    sub.add_argument("--estimate", action="store_true", help=estimate)
     sub.set_defaults(run=commands.index)
 
 

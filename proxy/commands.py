@@ -21,7 +21,7 @@ from memtree.errors import BadRequest
 from memtree.message import Message, read_messages
 from memtree.ports import Receipt, SummaryStatus
 from memtree.stores import open_store
-from proxy import fields, prices
+from proxy import estimating, fields, prices
 from proxy.draw import draw_all, draw_unfolded, summary_line
 from proxy.progress import bar
 
@@ -50,6 +50,8 @@ async def compress(options: argparse.Namespace, settings: Settings) -> int:
 
 async def index(options: argparse.Namespace, settings: Settings) -> int:
     messages = read_history(options.file)
+    if options.estimate:
+        return await estimating.run(messages, TENANT, settings)
     console = Console()
     async with open_runtime(settings, drain=0) as runtime:
         answer = await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))

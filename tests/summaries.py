@@ -398,7 +398,9 @@ def json_of(found: dict[str, tuple[str, str]]) -> str:
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _WHOLE = re.compile(r"\w[^{}()\[\]\"“”'`<>|\\]*[.。]")
 # What the check takes for an order, or for a note about notes.
-_RISKY = re.compile(r"\b(?:you|your|ignore|must|always|never|summar\w+|conversation)\b", re.I)
+_RISKY = re.compile(
+    r"\b(?:you|your|please|ignore|must|always|never|summar\w+|conversation)\b", re.I
+)
 
 
 def summary(part: Part) -> tuple[str, str]:
