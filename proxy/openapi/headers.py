@@ -30,6 +30,13 @@ def request_headers() -> dict[str, Json]:
             f"The same as `{switch.HEADER}`.",
             {"type": "string", "enum": list(_WORDS), "examples": ["true"]},
         ),
+        switch.TOOLS_HEADER: _header(
+            switch.TOOLS_HEADER,
+            "Whether the model is offered tools that search and read what memory folded; they are "
+            "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
+            "words do not count.",
+            {"type": "string", "enum": list(_WORDS), "examples": ["on"]},
+        ),
         fields.MODE_HEADER: _mode_header(),
         **{
             name: _header(
