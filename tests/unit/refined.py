@@ -103,10 +103,10 @@ class Desk:
     async def kill(self) -> None:
         """The process is gone: nothing of it is finished or released."""
         queue = self.three.queue
+        assert queue._task is not None
         tasks = [queue._task, *queue._calls]
-        queue._refiner._release = _nothing  # type: ignore[method-assign]
+        queue._refiner._release = _nothing  # type: ignore[method-assign,assignment]
         for task in tasks:
-            assert task is not None
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         queue._task = None
