@@ -13,7 +13,7 @@ from typing import Any
 from memtree import __version__
 from memtree.config import Settings, variable
 from memtree.errors import MemTreeError
-from proxy import commands, demo, doctor, importing, report
+from proxy import audit, commands, demo, doctor, importing, report
 from proxy.imports.recognise import FORMATS
 from proxy.serve import serve
 
@@ -48,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     _compress(subs)
     _index(subs)
     _tree(subs)
+    _audit(subs)
     _import(subs)
     _delete(subs)
     _keys(subs)
@@ -86,6 +87,16 @@ def _index(subs: Any) -> None:
     estimate = "tell what summaries by a model would cost, and do nothing"
     sub.add_argument("--estimate", action="store_true", help=estimate)
     sub.set_defaults(run=commands.index)
+
+
+def _audit(subs: Any) -> None:
+    sub = _on_file(subs, "audit", "show parts of a history with their summaries, side by side")
+    count = f"how many parts (default {audit.SAMPLE})"
+    sub.add_argument("--sample", type=int, default=audit.SAMPLE, metavar="N", help=count)
+    form = sub.add_mutually_exclusive_group()
+    form.add_argument("--html", metavar="PATH", help="write a page that needs nothing else")
+    form.add_argument("--json", action="store_true", help="all of it as JSON")
+    sub.set_defaults(run=audit.run)
 
 
 def _tree(subs: Any) -> None:
