@@ -3,7 +3,7 @@
 Whatever the SDK finds in the environment (keys, organisation, proxies, headers of its own) stays
 here; redirects are not followed, since text and key are for this server alone.
 
-Importing this file costs a second and 50 MB (the SDK).
+Importing this file costs half a second and 25 MB (the SDK).
 """
 
 from __future__ import annotations

@@ -361,11 +361,20 @@ def probes():
     return [task for task in asyncio.all_tasks() if task.get_name() == "embedder-probe"]
 
 
+async def arrived(endpoint, count=1):
+    """When so many requests have come. A request that never comes fails the test."""
+    async with asyncio.timeout(5):
+        while len(endpoint.asked) < count:  # noqa: ASYNC110  it has no event
+            await asyncio.sleep(0.001)
+
+
 async def probed(endpoint, count):
     """When so many requests have been answered, and what came of them is known."""
-    while len(endpoint.asked) < count or endpoint.open:  # noqa: ASYNC110  it has no event
-        await asyncio.sleep(0.001)
-    await asyncio.gather(*probes())
+    await arrived(endpoint, count)
+    async with asyncio.timeout(5):
+        while endpoint.open:  # noqa: ASYNC110  it has no event
+            await asyncio.sleep(0.001)
+        await asyncio.gather(*probes())
 
 
 async def test_after_three_failures_a_probe_finds_out_and_nobody_waits(endpoint, opened):
@@ -433,8 +442,7 @@ async def test_closing_ends_a_probe(endpoint, opened):
     endpoint.always = Silence()
     with pytest.raises(EmbedderUnavailable, match="not asked"):
         await one.embed_query(TEXT)
-    while not endpoint.asked:  # noqa: ASYNC110  what is waited for has no event
-        await asyncio.sleep(0.001)
+    await arrived(endpoint)
     await asyncio.wait_for(one.close(), 1.5)
     assert not probes()
 
@@ -452,8 +460,7 @@ async def test_queries_are_kept_until_forgotten(endpoint, embedder):
 
 async def test_a_query_under_way_is_not_kept_after_forgetting(endpoint, embedder):
     call = asyncio.create_task(embedder.embed_query(TEXT))
-    while not endpoint.asked:  # noqa: ASYNC110  what is waited for has no event
-        await asyncio.sleep(0.001)
+    await arrived(endpoint)
     embedder.forget()
     await call
     await embedder.embed_query(TEXT)
@@ -463,8 +470,7 @@ async def test_a_query_under_way_is_not_kept_after_forgetting(endpoint, embedder
 async def test_closing_ends_what_runs(endpoint, embedder):
     endpoint.always = Silence()
     call = asyncio.create_task(embedder.embed([TEXT]))
-    while not endpoint.asked:  # noqa: ASYNC110  what is waited for has no event
-        await asyncio.sleep(0.001)
+    await arrived(endpoint)
     await embedder.close()
     with pytest.raises(EmbedderUnavailable):
         await asyncio.wait_for(call, 5)
