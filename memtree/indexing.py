@@ -23,7 +23,16 @@ from memtree.debts import Debts
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.history import History
 from memtree.node import Frontier, Node, Place, Summary, after
-from memtree.ports import Batch, Builder, Clock, Embedder, IndexQueue, LeafWork, TreeStore
+from memtree.ports import (
+    Batch,
+    Builder,
+    Clock,
+    Embedder,
+    IndexQueue,
+    LeafWork,
+    TreeStore,
+    to_read,
+)
 from memtree.probe import NEWEST, Covered, covering, thinned
 from memtree.shelf import NodeShelf, Shelf
 
@@ -304,8 +313,8 @@ class Indexing:
             return
         tenant = posted.tenant
         lacking = await self._debts.lacking(tenant, known.frontier, known.nodes, met=known.met)
-        leaves = [one for one in lacking if one.node.is_leaf] or lacking
-        known.owed = sum(one.tokens for one in leaves if one.id not in known.unranked)
+        leaves = [node for node in lacking if not node.children] or lacking
+        known.owed = sum(to_read(node) for node in leaves if node.id not in known.unranked)
 
         def wanted() -> bool:
             return generation == self.generation(tenant)

@@ -383,6 +383,11 @@ class LeafWork:
 NOTE = 90  # tokens of a child's summary as its parent's call shows it
 
 
+def to_read(node: Node) -> int:
+    """Tokens that a model has to read to summarise a node: its text, or its children's notes."""
+    return NOTE * len(node.children) if node.children else node.tokens
+
+
 @dataclass(frozen=True, slots=True)
 class NodeWork:
     """A sealed node that lacks a model's summary, and where it stands in the history."""
@@ -396,8 +401,7 @@ class NodeWork:
 
     @property
     def tokens(self) -> int:
-        """What a model has to read for it: its text, or the summaries of its children."""
-        return self.node.tokens if self.node.is_leaf else NOTE * len(self.node.children)
+        return to_read(self.node)
 
 
 @dataclass(frozen=True, slots=True)

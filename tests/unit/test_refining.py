@@ -156,7 +156,7 @@ def grown_tree():
 
 def test_all_is_lacking_at_first_with_its_place():
     frontier, nodes, every = grown_tree()
-    found = Settled().lacking("t", frontier.nodes, nodes)
+    found = Settled().work("t", frontier.nodes, nodes)
     spots = [(one, place) for one, place, _ in walk(frontier.nodes, nodes)]
     assert [(one.node, one.place) for one in found] == spots
     assert any(not one.is_leaf for one in every)
@@ -169,6 +169,7 @@ def test_below_what_is_settled_nothing_is_lacking():
     settled.add("t", [top.id])
     left = {one.id for one in settled.lacking("t", frontier.nodes, nodes)}
     assert left == {one.id for one in every} - {top.id, *top.children}
+    assert left == {one.id for one in settled.work("t", frontier.nodes, nodes)}
     assert len(settled.lacking("other", frontier.nodes, nodes)) == len(every)
     settled.discard("t", [top.id])
     assert len(settled.lacking("t", frontier.nodes, nodes)) == len(every)
