@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 
 # WHATWG, server-sent events: "end-of-line = ( cr lf / cr / lf )"; an empty line ends an event. The
-# groups are atomic: the CR and the LF of one line's end are no two lines.
-_END = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r(?!\Z))")
+# groups are atomic: the CR and the LF of one line's end are no two lines. Where a chunk ends between
+# them the LF begins the next event, which a reader takes for an empty line.
+_END = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
 DONE = b"[DONE]"
 
 
 class Events:
-    """The events of one stream. A CR as the very last byte waits for what follows."""
+    """The events of one stream."""
 
     def __init__(self) -> None:
         self._buffer = b""
