@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 # WHATWG, server-sent events: "end-of-line = ( cr lf / cr / lf )"; an empty line ends an event. The
-# groups are atomic: the CR and the LF of one line's end are no two lines. Where a chunk ends between
-# them the LF begins the next event, which a reader takes for an empty line.
+# groups are atomic: the CR and the LF of one line's end are no two lines. Where a chunk ends
+# between them the LF begins the next event, which a reader takes for an empty line.
 _END = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
