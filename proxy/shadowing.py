@@ -88,6 +88,7 @@ class Shadows:
         """Until nothing waits and nothing runs."""
         while self._running:
             await asyncio.wait(self._running)
+            await asyncio.sleep(0)  # what ended is taken out, and the next one begun
 
     async def close(self) -> None:
         """Give up what waits and what runs."""
