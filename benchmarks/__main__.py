@@ -28,6 +28,7 @@ from benchmarks import (
     report,
     server,
     session,
+    summaries,
 )
 from benchmarks.data import Data, MissingData
 from benchmarks.subject import Bench
@@ -44,6 +45,7 @@ ALL = {
     "prefix": prefix.run,
     "midepoch": midepoch.run,
     "provisional": provisional.run,
+    "summaries": summaries.run,
     "server": server.run,
 }
 
