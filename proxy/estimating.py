@@ -21,8 +21,9 @@ from memtree.config import Settings
 from memtree.estimate import BEGIN_SECONDS, TOKENS_A_SECOND, Estimate, estimate
 from memtree.message import Message
 from memtree.node import Summary
-from memtree.settled import Settled
+from memtree.ports import NodeWork
 from memtree.stores import open_store
+from memtree.tree import walk
 
 FILE_STORE = "sqlite:///"
 
@@ -41,9 +42,8 @@ async def estimated(messages: tuple[Message, ...], tenant: str, settings: Settin
         ask = Ask(tenant, messages, patience=UNHURRIED)
         posted, frontier, nodes = await runtime.memory.outline(ask)
     later = await _stored(settings.store, tenant, list(nodes))
-    known = Settled(len(nodes) + 1)
-    known.add(tenant, later)
-    lacking = known.lacking(tenant, frontier.nodes, nodes)
+    placed = walk(frontier.nodes, nodes)
+    lacking = [NodeWork(node, place) for node, place, _ in placed if node.id not in later]
     return await asyncio.to_thread(estimate, posted, nodes, lacking, later, settings.summary_leaves)
 
 

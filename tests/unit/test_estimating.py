@@ -15,7 +15,8 @@ from memtree.config import Settings
 from memtree.estimate import Estimate, Level, Part, Planned, estimate
 from memtree.history import read
 from memtree.message import Message, Volatile
-from memtree.settled import Settled
+from memtree.ports import NodeWork
+from memtree.tree import walk
 from proxy import estimating
 from proxy.cli import main
 from tests.sessions import coding
@@ -79,7 +80,7 @@ async def again(given: Settings) -> Estimate:
     async with open_runtime(alone, drain=0) as runtime:
         ask = Ask(TENANT, MESSAGES, patience=UNHURRIED)
         posted, frontier, nodes = await runtime.memory.outline(ask)
-    everything = Settled().lacking(TENANT, frontier.nodes, nodes)
+    everything = [NodeWork(node, place) for node, place, _ in walk(frontier.nodes, nodes)]
     later = {id_: node.summary for id_, node in nodes.items()}
     assert all(one.by_model for one in later.values())
     return estimate(posted, nodes, everything, later, given.summary_leaves)
