@@ -364,13 +364,15 @@ async def test_an_upstreams_error_is_the_clients(base: str, upstream: FakeUpstre
         assert ours(answer)["x-memtree-state"] == "shadow"
 
 
-async def test_a_store_without_room_for_tallies_is_no_failure(base: str):
+async def test_a_store_without_room_for_tallies_is_no_failure(
+    base: str, monkeypatch: pytest.MonkeyPatch
+):
     async with opened(base) as edge:
 
         async def full(*_: object) -> bool:
             raise StoreUnavailable("full")
 
-        edge.store.add = full  # type: ignore[method-assign]
+        monkeypatch.setattr(edge.store, "add", full)
         await edge.shadow(session())
         assert await edge.outcomes() == {"folded": 1}
 
