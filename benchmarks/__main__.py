@@ -28,6 +28,7 @@ from benchmarks import (
     report,
     server,
     session,
+    shadow,
     summaries,
 )
 from benchmarks.data import Data, MissingData
@@ -47,6 +48,7 @@ ALL = {
     "provisional": provisional.run,
     "summaries": summaries.run,
     "server": server.run,
+    "shadow": shadow.run,
 }
 
 
