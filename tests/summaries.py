@@ -26,7 +26,7 @@ from memtree.ports import Usage, Written
 from memtree.prompts import Task, prompt
 from memtree.replies import read
 from tests import embeddings
-from tests.embeddings import Raw, Silence, Status
+from tests.embeddings import Half, Raw, Silence, Status
 
 SHORT = "In short: "  # how every good body begins: no extraction does
 
@@ -98,7 +98,7 @@ class Held:
     then: Callable[[Asked], Answer] | None = None
 
 
-Step = Status | Raw | Silence | Unavailable | Held | Answer | Callable[[Asked], Answer]
+Step = Status | Raw | Half | Silence | Unavailable | Held | Answer | Callable[[Asked], Answer]
 
 
 class Hand:
@@ -153,7 +153,7 @@ class Script:
         if isinstance(step, Held):
             await step.event.wait()
             step = step.then
-        assert not isinstance(step, Status | Raw | Silence | Unavailable | Held)
+        assert not isinstance(step, Status | Raw | Half | Silence | Unavailable | Held)
         answer = step if isinstance(step, Answer) else (step or good)(asked)
         self.input_tokens += asked.tokens
         self.output_tokens += answer.tokens
@@ -161,8 +161,8 @@ class Script:
 
 
 class ScriptedSummarizer(Script):
-    """The port itself, without a network. `Status` raises, its `retry-after` is `wait`; `Raw` is
-    the model's text; `Silence` lasts until the call is cancelled."""
+    """The port itself, without a network. `Status` and `Half` raise, its `retry-after` is `wait`;
+    `Raw` is the model's text; `Silence` lasts until the call is cancelled."""
 
     def __init__(
         self, *steps: Step, recipe: str = "scripted/1", always: Step | None = None, **more: Any
@@ -195,6 +195,8 @@ class ScriptedSummarizer(Script):
             raise SummarizerUnavailable(f"the script answers {step.code}", wait=wait)
         if isinstance(step, Unavailable):
             raise SummarizerUnavailable("the script is down", wait=step.wait, cost=step.cost)
+        if isinstance(step, Half):
+            raise SummarizerUnavailable("the script breaks off")
         if isinstance(step, Silence):
             await asyncio.Event().wait()
         if isinstance(step, Raw):
@@ -254,6 +256,8 @@ class Summaries(Script):
                 pass
         elif isinstance(step, Raw):
             await _send(send, 200, {"content-type": step.kind}, step.body)
+        elif isinstance(step, Half):
+            await _begin(send, json.dumps(self._whole(asked, good(asked))).encode())
         elif isinstance(step, Status | Unavailable):
             status = step if isinstance(step, Status) else Status(503)
             await _send(send, status.code, kind | status.headers, _error(asked, "", "no"))
@@ -448,6 +452,13 @@ def _error(asked: Asked, param: str, text: str, code: str | None = None) -> byte
     error = {"message": said, "type": "invalid_request_error", "param": param or None}
     code = code or ("unsupported_parameter" if param else None)
     return json.dumps({"error": error | {"code": code}}).encode()
+
+
+async def _begin(send: Any, body: bytes) -> None:
+    """Half of an answer; leaving without its end makes uvicorn close the connection."""
+    length = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": length})
+    await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
 
 
 async def _send(send: Any, status: int, headers: dict[str, str], body: bytes) -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from memtree import tokens
 from memtree.errors import SummarizerUnavailable
+from memtree.models import chat
 from memtree.models.form import SPARE
 from memtree.models.summariser import ChatSummarizer
 from memtree.prompts import CHAT, Source, leaf_task, prompt
-from tests.embeddings import Raw, Silence, Status
+from tests.embeddings import Half, Raw, Silence, Status
 from tests.summaries import (
     Answer,
     Hand,
@@ -310,6 +311,27 @@ async def test_one_that_never_answers_holds_no_slot_and_may_cost(server, opened)
         await model.write(TASKS)
     assert failure.value.cost == (INPUT, ROOM)
     assert (await model.write(TASKS)).drafts
+
+
+async def test_an_answer_that_breaks_off_is_asked_for_again(server, model, monkeypatch):
+    server.steps = [Half()]
+    written = await model.write(TASKS)
+    assert written.drafts
+    assert (server.calls, written.usage.input) == (2, INPUT)  # an idle connection costs nothing
+    monkeypatch.setattr(chat, "SOON", -1.0)  # as if the model had been at work
+    server.steps = [Half()]
+    with pytest.raises(SummarizerUnavailable, match="broke off") as failure:
+        await model.write(TASKS)
+    assert failure.value.cost == (INPUT, ROOM)
+    assert server.calls == 3
+
+
+@pytest.mark.parametrize("status", [504, 524])
+async def test_a_gateway_that_gave_up_may_cost_and_is_not_asked_at_once(server, model, status):
+    server.always = Status(status)
+    with pytest.raises(SummarizerUnavailable, match=str(status)) as failure:
+        await model.write(TASKS)
+    assert (server.calls, failure.value.cost) == (1, (INPUT, ROOM))
 
 
 async def test_what_was_paid_before_a_failure_is_told(server, model):
