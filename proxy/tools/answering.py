@@ -24,7 +24,8 @@ from proxy.tools.offer import Offer
 from proxy.tools.stream import Asked
 from proxy.turn import Turn
 
-STATES = frozenset({"packed", "provisional"})  # memory folded something, and knows all of it
+# Memory folded something, and knows all of it; whether words alone rank it does not matter
+STATES = frozenset({"packed", "provisional", "degraded:embedder"})
 MOST_ROUNDS = 8
 MOST_CALLS = 8  # of one round
 _MAX_NUMBER = 10**12

@@ -9,7 +9,9 @@ answer up gives that one up.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 
 from memtree.errors import MemTreeError, UpstreamFailed
 from proxy import waiting
@@ -23,6 +25,7 @@ from proxy.upstream import Headers
 
 # Bytes of one event, or of an answer that is not streamed; models answer with some 100,000
 LONGEST = 64 * 1024 * 1024
+LINGER_SECONDS = 0.5
 _OF_THE_BYTES = frozenset({b"content-length", b"content-encoding", b"content-md5", b"digest"})
 
 Again = Callable[[], Awaitable[Replied]]
@@ -57,11 +60,15 @@ class Streamed:
     async def chunks(self) -> AsyncIterator[bytes]:
         stream = Stream(offer.NAMES)
         while True:
-            async for chunk in waiting.plain(self._reply):
+            pieces = waiting.plain(self._reply)
+            async for chunk in pieces:
                 if shown := stream.feed(chunk):
                     yield shown
                 if stream.waiting > LONGEST:
                     raise _too_long()
+                if stream.asks:
+                    await _drained(pieces)
+                    break
             shown, asked = stream.end()
             if shown:
                 yield shown
@@ -105,6 +112,15 @@ class Made:
 
     def close(self) -> None:
         pass
+
+
+async def _drained(pieces: AsyncIterator[bytes]) -> None:
+    """Wait for the end of an answer that has said its last word, so that its connection can be
+    used again; not for long, since some servers keep it open."""
+    with suppress(TimeoutError, MemTreeError):
+        async with asyncio.timeout(LINGER_SECONDS):
+            async for _ in pieces:
+                pass
 
 
 async def _whole(reply: Replied, session: Session, again: Again) -> Replied:

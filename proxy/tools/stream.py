@@ -62,11 +62,17 @@ class Stream:
         self._offset = dict(self._blocks)
         self._over = False  # there was a finish reason, or an error
         self._asks = False  # and another round follows
+        self._done = False
 
     @property
     def waiting(self) -> int:
         """Bytes that are kept back until their event is complete."""
         return self._events.waiting
+
+    @property
+    def asks(self) -> bool:
+        """Whether another round follows, and this one has said its last word."""
+        return self._asks and self._done
 
     def feed(self, chunk: bytes) -> bytes:
         """What the client gets for these bytes of the upstream."""
@@ -91,7 +97,7 @@ class Stream:
         if data is None:
             return raw
         if data.strip() == events.DONE:
-            return self._done(raw)
+            return self._ended(raw)
         try:
             chunk = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -104,7 +110,8 @@ class Stream:
             return raw
         return events.made(msgspec.json.encode(shown)) if _says(shown) else b""
 
-    def _done(self, raw: bytes) -> bytes:
+    def _ended(self, raw: bytes) -> bytes:
+        self._done = True
         late = [] if self._over else self._end_of_round(None)  # a server may give no reason
         if not late:
             return b"" if self._asks else raw
@@ -146,7 +153,7 @@ class Stream:
 
     def _without_ours(self, delta: Json) -> Json:
         pieces = delta.get("tool_calls")
-        if not isinstance(pieces, list):
+        if not isinstance(pieces, list) or not pieces:
             return delta
         if shown := self._calls.take(pieces):
             return {**delta, "tool_calls": shown}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -12,14 +11,13 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.compress import Memory
 from memtree.recollect import NO_ROOM
 from proxy import wire
 from proxy.app import create_app
 from proxy.tools.answering import MOST_ROUNDS, TOO_MANY
 from proxy.tools.offer import NAMES
 from tests.completion import completed
-from tests.http.fakes import edge, real_memory, services
+from tests.http.fakes import FakeMemory, edge, real_memory, services
 from tests.http.running import running
 from tests.http.test_streaming import connection, read_until, wait_for
 from tests.http.upstream import JSON, SSE, piece, reply, start
@@ -90,9 +88,7 @@ class Rounds:
 
 
 @asynccontextmanager
-async def rounds(
-    *steps: Any, memory: Memory | None = None, **settings: Any
-) -> AsyncIterator[Rounds]:
+async def rounds(*steps: Any, memory: Any = None, **settings: Any) -> AsyncIterator[Rounds]:
     upstream = Scripted()
     script = upstream.script("key", steps)
     with running(upstream) as above:
@@ -254,6 +250,27 @@ async def test_not_where_nothing_was_folded(posted: dict[str, Any]):
         headers = {**ON} if posted.get("mode") is None else {**KEY, "x-polychat-memory": "on"}
         answer = await upstream.client.post(CHAT, json=posted, headers=headers)
     assert answer.headers["x-memtree-state"] in ("below-threshold", "off", "passed")
+    assert "tools" not in upstream.sent[0]
+
+
+@pytest.mark.parametrize(
+    ("state", "offered"), [("packed", True), ("provisional", True), ("degraded:store", False)]
+)
+async def test_not_where_memory_is_degraded(state: str, offered: bool):
+    memory = FakeMemory()
+    memory.told = {"state": state, "folded": object()}
+    async with rounds(Say("ok"), memory=memory) as upstream:
+        await upstream.post(large())
+    assert ("tools" in upstream.sent[0]) == offered
+
+
+async def test_not_in_side_requests():
+    ordered = "Generate a concise 3-7 word title for this conversation, omitting punctuation."
+    async with rounds(Say("ok")) as upstream:
+        posted = large()
+        posted["messages"][-1]["content"] = ordered
+        answer = await upstream.post(posted)
+    assert answer.headers["x-memtree-state"] == "passed"
     assert "tools" not in upstream.sent[0]
 
 
@@ -428,12 +445,11 @@ def test_a_later_round_that_breaks_off_breaks_the_answer_off():
 
 class Sequel:
     """An upstream that answers its n-th request with the n-th of `answers` (status, headers, body),
-    or `hang`; the last one stands for all that follow."""
+    `hang`, or (`linger`, body) for one that never ends; the last one stands for all that follow."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
         self.bodies: list[bytes] = []
-        self.gone = asyncio.Event()
         self.left = False
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -445,9 +461,9 @@ class Sequel:
             raw, more = raw + message.get("body", b""), message.get("more_body", False)
         self.bodies.append(raw)
         answer = self.answers[min(len(self.bodies), len(self.answers)) - 1]
-        if answer == "hang":
+        if answer == "hang" or answer[0] == "linger":
             await start(send, SSE)
-            await piece(send, b": thinking\n\n")
+            await piece(send, b": thinking\n\n" if answer == "hang" else answer[1])
             while (await receive())["type"] != "http.disconnect":
                 pass
             self.left = True
@@ -553,6 +569,14 @@ def test_hanging_up_in_a_later_round_cancels_upstream():
             read_until(client, b": thinking")
         wait_for(lambda: upstream.left, 5)
     assert len(upstream.bodies) == 2
+
+
+def test_a_server_that_keeps_its_connection_open_is_not_waited_for():
+    lingers = ("linger", streamed(Say("a", (SEARCH,)))[2])
+    with served(lingers, streamed(Say("b"))) as (upstream, address):
+        answer = httpx.post(address + CHAT, json=large(stream=True), headers=ON)
+        wait_for(lambda: upstream.left, 5)
+    assert completed(answer.content).content == "a\n\nb"
 
 
 def test_events_arrive_while_later_rounds_go_on():

@@ -88,6 +88,8 @@ def seen(*rounds: Iterable[bytes], **options: Any) -> Completion:
         [b'data: {"error": {"message": "no"}}\n\n', DONE],
         [b"data: nonsense\n\n", b"event: x\nid: 7\ndata: [1]\n\n", b"\n\n", *LAST],
         [chunk(prompt_filter_results=[]), *LAST],
+        [chunk({"content": "x", "tool_calls": []}), chunk({"tool_calls": None}), *LAST],
+        [chunk({"reasoning_details": [{"index": 3}, 7], "role": "assistant"}), *LAST],
         [chunk({"content": "x"}, usage=None, system_fingerprint="f"), *LAST],
     ],
 )  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from indexer.build import StageOne
 from indexer.inprocess import NoQueue
 from indexer.runtime import SystemClock
-from memtree import tokens
+from memtree import recollect, tokens
 from memtree.compress import Ask, Memory
 from memtree.message import Message
 from memtree.recollect import LEAST, NO_ROOM, READ_TOKENS, RECORD, SEARCH_TOKENS, Folded
@@ -106,11 +106,28 @@ async def test_as_many_excerpts_as_asked_for(asked: int, most: int):
 
 async def test_what_the_model_sees_already_comes_last():
     one = await folded()
-    shown = {span.message for span in one.plan.excerpts}
-    query = one.posted.view(max(shown)).text[:80]
-    numbers = [number for number, _ in quoted(await one.search(query, 3))]
-    hidden = [number for number in numbers if one.posted.posted.index(number) not in shown]
-    assert hidden, "others have their place beside what is visible"
+    shown = {one.posted.posted[span.message] for span in one.plan.excerpts}
+    query = history()[max(shown)]["content"][:120]
+    found = [number for number, _ in quoted(await one.search(query, 3))]
+    assert len(found) == 3
+    assert shown.isdisjoint(found)
+
+
+async def test_what_is_sent_as_it_is_is_not_found():
+    one = await folded()
+    kept = one.posted.posted[one.plan.cut]
+    found = [number for number, _ in quoted(await one.search(history()[kept]["content"], 20))]
+    assert found
+    assert max(found) < kept
+
+
+async def test_what_does_not_fit_with_its_labels_is_left_out(monkeypatch: pytest.MonkeyPatch):
+    one = await folded()
+    few = quoted(await one.search("garden letter window", 20, 600))
+    monkeypatch.setattr(recollect, "WRAPPER", -300)
+    found = await one.search("garden letter window", 20, 600)
+    assert tokens.count(found) <= 600
+    assert len(quoted(found)) >= len(few)
 
 
 async def test_headlines_tell_of_other_places():
