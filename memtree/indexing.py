@@ -60,6 +60,7 @@ class Known:
     unranked: frozenset[bytes] = frozenset()  # these leaves
     owed: int = 0  # tokens in leaves (at last in inner nodes) that only lack a model's summary
     met: bool = True  # all of the tree was at hand in this process
+    by_words: bool = False  # a query was ranked by words alone, for the embedder failed
 
     @property
     def whole(self) -> bool:
@@ -87,6 +88,8 @@ class Known:
         """`x-memtree-state` of an answer made with it."""
         if self.trouble:
             return f"degraded:{self.trouble}"
+        if self.by_words:
+            return "degraded:embedder"
         if self.lacking > PROVISIONAL_SHARE * max(1, self.frontier.tokens):
             return "provisional"
         return "packed"

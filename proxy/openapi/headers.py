@@ -12,7 +12,8 @@ _STATE = (
     "What memory did: `off`; `below-threshold`: too short to be folded; `passed`: sent whole, "
     "because that is cheaper or it is a side request; `packed`: folded; `provisional`: folded, "
     "embeddings are still being made; `shadow`: sent untouched, and measured beside it; "
-    "`degraded:<why>`: a part of ours failed, and the request went on."
+    "`degraded:<why>`: a part of ours failed, and the request went on (`embedder`: folded, and "
+    "ranked by words alone)."
 )
 
 

@@ -101,7 +101,7 @@ async def test_vectors_are_made_anew_and_the_old_ones_serve_again(servers, tmp_p
     async with opened(store, other) as runtime:
         other.always = Status(500)  # the background gets nowhere yet
         between = await answered(runtime)
-        assert between.state == "provisional"
+        assert between.state == "degraded:embedder"
         assert between.pending_tokens > 0.9 * first.indexed_tokens
         assert not ranked_by_meaning(between)
         other.always = None
