@@ -38,6 +38,7 @@ MAX_TRIES = 10  # the model may be away for an hour: it names long waits itself
 # Nodes of a tenant in a row of which no draft was accepted: something is wrong with the model, or
 # with the text. Either must not be paid for at full speed, nor hold up other tenants.
 USELESS = 8
+NODE_BYTES = 5_000  # about, of a decoded node
 MAX_TENANTS = 10_000  # whose limits and turns are remembered
 MAX_REFUSED = 10_000  # nodes whose first draft was rejected
 
@@ -52,6 +53,10 @@ class SummaryJob(Job[NodeWork]):
     kinds: dict[bytes, str] = field(default_factory=dict)
     blocked: float = 0.0
     forgotten: bool = False
+
+    def __post_init__(self) -> None:
+        Job.__post_init__(self)  # `super()` does not work in a class that is made anew for slots
+        self.size += NODE_BYTES * len(self.nodes)
 
 
 class InProcessSummaries:

@@ -198,6 +198,24 @@ async def test_the_command_line_waits_for_summaries_and_tells_what_they_cost(
         assert model.calls == calls
 
 
+async def test_drawing_a_tree_asks_no_model_and_shows_what_it_wrote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(posted(40)))
+    options = argparse.Namespace(file=str(file), estimate=False, query=None, target=None, mode=None)
+    model = Summaries()
+    async with serving(model) as server:
+        given = settings(server.url, tmp_path)
+        assert await commands.tree(options, given) == 0
+        assert model.calls == 0
+        assert "(model)" not in capsys.readouterr().out
+        await commands.index(options, given)
+        capsys.readouterr()
+        assert await commands.tree(options, given) == 0
+        assert "(model)" in capsys.readouterr().out
+
+
 async def test_the_command_line_tells_of_a_limit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
