@@ -98,7 +98,14 @@ class Held:
     then: Callable[[Asked], Answer] | None = None
 
 
-Step = Status | Raw | Half | Silence | Unavailable | Held | Answer | Callable[[Asked], Answer]
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """White space, byte by byte, until the client goes away; the port is silent."""
+
+
+Step = (
+    Drip | Status | Raw | Half | Silence | Unavailable | Held | Answer | Callable[[Asked], Answer]
+)
 
 
 class Hand:
@@ -153,7 +160,7 @@ class Script:
         if isinstance(step, Held):
             await step.event.wait()
             step = step.then
-        assert not isinstance(step, Status | Raw | Half | Silence | Unavailable | Held)
+        assert not isinstance(step, Drip | Status | Raw | Half | Silence | Unavailable | Held)
         answer = step if isinstance(step, Answer) else (step or good)(asked)
         self.input_tokens += asked.tokens
         self.output_tokens += answer.tokens
@@ -197,7 +204,7 @@ class ScriptedSummarizer(Script):
             raise SummarizerUnavailable("the script is down", wait=step.wait, cost=step.cost)
         if isinstance(step, Half):
             raise SummarizerUnavailable("the script breaks off")
-        if isinstance(step, Silence):
+        if isinstance(step, Silence | Drip):
             await asyncio.Event().wait()
         if isinstance(step, Raw):
             step = Answer(step.body.decode(errors="replace"))
@@ -256,6 +263,8 @@ class Summaries(Script):
                 pass
         elif isinstance(step, Raw):
             await _send(send, 200, {"content-type": step.kind}, step.body)
+        elif isinstance(step, Drip):
+            await _drip(receive, send)
         elif isinstance(step, Half):
             await _begin(send, json.dumps(self._whole(asked, good(asked))).encode())
         elif isinstance(step, Status | Unavailable):
@@ -459,6 +468,14 @@ async def _begin(send: Any, body: bytes) -> None:
     length = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": length})
     await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
+
+
+async def _drip(receive: Any, send: Any) -> None:
+    gone = asyncio.create_task(receive())
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    while not gone.done():
+        await send({"type": "http.response.body", "body": b" ", "more_body": True})
+        await asyncio.wait([gone], timeout=0.01)
 
 
 async def _send(send: Any, status: int, headers: dict[str, str], body: bytes) -> None:

@@ -16,6 +16,7 @@ from memtree.prompts import CHAT, Source, leaf_task, prompt
 from tests.embeddings import Half, Raw, Silence, Status
 from tests.summaries import (
     Answer,
+    Drip,
     Hand,
     Held,
     Summaries,
@@ -304,11 +305,12 @@ async def test_an_empty_account_is_not_a_busy_server(server, model):
     assert (server.calls, failure.value.wait) == (1, pytest.approx(600))
 
 
-async def test_one_that_never_answers_holds_no_slot_and_may_cost(server, opened):
+@pytest.mark.parametrize("step", [Silence(), Drip()])
+async def test_one_that_never_answers_holds_no_slot_and_may_cost(server, opened, step):
     model = opened(seconds=0.1, parallel=1)
-    server.steps = [Silence()]
+    server.steps = [step]
     with pytest.raises(SummarizerUnavailable, match="in time") as failure:
-        await model.write(TASKS)
+        await asyncio.wait_for(model.write(TASKS), 5)
     assert failure.value.cost == (INPUT, ROOM)
     assert (await model.write(TASKS)).drafts
 
