@@ -365,8 +365,9 @@ async def test_an_upstreams_error_is_the_clients(base: str, upstream: FakeUpstre
 
 
 async def test_a_store_without_room_for_tallies_is_no_failure(
-    base: str, monkeypatch: pytest.MonkeyPatch
+    base: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
+    caplog.set_level("INFO", "memtree")
     async with opened(base) as edge:
 
         async def full(*_: object) -> bool:
@@ -375,6 +376,7 @@ async def test_a_store_without_room_for_tallies_is_no_failure(
         monkeypatch.setattr(edge.store, "add", full)
         await edge.shadow(session())
         assert await edge.outcomes() == {"folded": 1}
+    assert "shadow.not_tallied code=" in caplog.text
 
 
 # ---------------------------------------------------------------- what is measured

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from memtree import build, history, tokens
 from memtree.build import Tail
 from memtree.message import Message, Volatile
-from memtree.node import Frontier, Place
+from memtree.node import Frontier, Place, Summary
 from memtree.shadow import (
     IDENTIFIER,
     KINDS,
@@ -105,6 +106,15 @@ def test_a_masked_secret_is_no_probe():
     found = asked([{"role": "user", "content": f"My key is {key} in a.py"}, *chat(40)])
     assert not any("sk-" in one.text for one in found)
     assert Probe(PATH, "a.py") in found
+
+
+def test_what_stands_in_no_text_is_no_probe():
+    posted = read(session())
+    tree = grown(posted)
+    ghost = Summary("headline", "body", ("ghost.py", "src/app.py"))
+    nodes = {node.id: msgspec.structs.replace(node, summary=ghost) for node in tree.nodes}
+    found = probes(posted, tree.frontier, nodes, len(posted))
+    assert {one.text for one in found if one.kind == PATH} == {"src/app.py"}
 
 
 def test_nothing_is_asked_of_what_is_sent_whole():
