@@ -2,100 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-import httpx
 import pytest
 
 from memtree.recollect import NO_ROOM
-from proxy import wire
-from proxy.app import create_app
+from proxy.tools import offer
 from proxy.tools.answering import MOST_ROUNDS, TOO_MANY
 from proxy.tools.offer import NAMES
 from tests.completion import completed
-from tests.http.fakes import FakeMemory, edge, real_memory, services
-from tests.http.running import running
-from tests.http.test_streaming import connection, read_until, wait_for
-from tests.http.upstream import JSON, SSE, piece, reply, start
-from tests.outgoing import problems, without_recall
-from tests.scripted import Answer, Call, Cut, Fail, Say, Script, Scripted
-from tests.sessions import chat
-
-CHAT = "/v1/chat/completions"
-KEY = {"authorization": "Bearer key"}
-ON = {
-    **KEY,
-    "x-polychat-memory": "on",
-    "x-memtree-mode": "stable",
-    "accept-encoding": "gzip",
-}
-FACT = "The launch code of the harbour crane is KX-4471, said the foreman."
-SEARCH = Call("memory_search", {"query": "launch code of the crane"})
-READ_FILE = {
-    "type": "function",
-    "function": {"name": "read_file", "parameters": {"type": "object"}},
-}
-
-
-def body(**fields: Any) -> dict[str, Any]:
-    """Some 16,000 tokens; the fact stands in message 6, far from what is asked."""
-    said = chat(240, words=60)
-    said[5] = {"role": "user", "content": FACT}
-    asked = {"role": "user", "content": "Thanks, that was all about the garden. What is next?"}
-    system = {"role": "system", "content": "be brief"}
-    return {"model": "scripted", "messages": [system, *said, asked], **fields}
-
-
-def large(**fields: Any) -> dict[str, Any]:
-    return body(target_tokens=4_000, **fields)
-
-
-class Rounds:
-    """Scripted answers in front of real memory, and what was sent for them."""
-
-    def __init__(self, script: Script, client: httpx.AsyncClient) -> None:
-        self.script, self.client = script, client
-
-    async def post(self, posted: dict[str, Any], **headers: str) -> httpx.Response:
-        self.posted = {k: v for k, v in posted.items() if k != "target_tokens"}
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await self.client.post(CHAT, json=posted, headers={**ON, **named})
-
-    @property
-    def sent(self) -> list[dict[str, Any]]:
-        return [seen.body for seen in self.script.seen]
-
-    def results(self, round_: int) -> list[str]:
-        """What the tools had told the model when round `round_` (from 0) was asked for."""
-        return [m["content"] for m in self.sent[round_]["messages"] if m["role"] == "tool"]
-
-    def check(self, rounds: int) -> None:
-        """Each request is sound, and begins with the one before it."""
-        assert len(self.sent) == rounds
-        for sent in self.sent:
-            stripped, found = without_recall(self.posted, sent)
-            assert found == []
-            assert problems(self.posted, stripped) == []
-        for earlier, later in zip(self.script.seen, self.script.seen[1:], strict=False):
-            before, after = (wire.split(seen.raw).fragment("messages") for seen in (earlier, later))
-            assert before
-            assert after
-            assert after.startswith(before[:-1])
-
-
-@asynccontextmanager
-async def rounds(*steps: Any, memory: Any = None, **settings: Any) -> AsyncIterator[Rounds]:
-    upstream = Scripted()
-    script = upstream.script("key", steps)
-    with running(upstream) as above:
-        settings = {"recall_tools": True, **settings}
-        async with edge(f"{above}/v1", memory or real_memory(), **settings) as client:
-            yield Rounds(script, client)
-
+from tests.http.fakes import FakeMemory, real_memory
+from tests.http.recalling import CHAT, FACT, KEY, ON, READ_FILE, SEARCH, body, large, rounds
+from tests.scripted import Call, Say
 
 # ---------------------------------------------------------------- one answer
 
@@ -149,7 +68,7 @@ async def test_an_answer_without_calls_is_the_upstreams_byte_for_byte(streams: b
 
 
 async def test_messages_are_read_by_number_until_all_is_read():
-    calls = [Call("memory_read", {"first": 6}), Call("memory_read", {"first": "1", "last": 240.0})]
+    calls = [Call("memory_read", {"first": 6}), Call("memory_read", {"first": "1", "last": 170.0})]
     async with rounds(Say("", tuple(calls)), Say("done")) as upstream:
         await upstream.post(large(stream=True))
         upstream.check(2)
@@ -157,7 +76,7 @@ async def test_messages_are_read_by_number_until_all_is_read():
     assert one.splitlines()[1:] == [f"[6 user] {FACT}"]
     assert "\n[1 user] " in many
     assert many.splitlines()[-1].startswith("[cut here; the rest: first=")
-    assert "last=240" in many.splitlines()[-1]
+    assert "last=170" in many.splitlines()[-1]
 
 
 async def test_several_rounds():
@@ -264,6 +183,15 @@ async def test_not_where_memory_is_degraded(state: str, offered: bool):
     assert ("tools" in upstream.sent[0]) == offered
 
 
+async def test_the_tools_count_against_the_budget():
+    memory = FakeMemory()
+    async with rounds(Say("ok"), Say("ok"), memory=memory) as upstream:
+        for word in ("on", "off"):
+            await upstream.post(large(tools=[READ_FILE]), x_memtree_recall_tools=word)
+    on, off = (ask.tools_tokens for ask in memory.asks)
+    assert on - off == offer.size()
+
+
 async def test_not_in_side_requests():
     ordered = "Generate a concise 3-7 word title for this conversation, omitting punctuation."
     async with rounds(Say("ok")) as upstream:
@@ -326,7 +254,7 @@ async def test_many_calls_in_one_round_are_not_all_answered():
 
 
 async def test_results_end_with_the_room_in_the_window():
-    read = Call("memory_read", {"first": 1, "last": 240})
+    read = Call("memory_read", {"first": 1, "last": 170})
     async with rounds(*(Say("", (read,)) for _ in range(4)), Say("ok")) as upstream:
         await upstream.post(large(stream=True, model_context_limit=16_000))
         upstream.check(5)
@@ -346,7 +274,7 @@ async def test_results_end_with_the_room_in_the_window():
         (Call("memory_read", {}), "first is missing"),
         (Call("memory_read", {"first": -3}), "must not be negative"),
         (Call("memory_read", {"first": 9, "last": 3}), "nor `last` below `first`"),
-        (Call("memory_read", {"first": 9_999}), "there is no message 9999; the last one is 241"),
+        (Call("memory_read", {"first": 9_999}), "there is no message 9999; the last one is 171"),
         (Call("memory_read", {"first": 6, "start": 9_999}), "message 6 has 66 characters"),
         (Call("memory_read", {"first": 0}), "is a system message"),
         (Call("memory_read", {"first": [1]}), "first must be an integer"),
@@ -405,188 +333,6 @@ async def test_in_a_mixed_round_the_client_gets_its_own_calls(streams: bool):
         choice = answer.json()["choices"][0]
         assert [call["id"] for call in choice["message"]["tool_calls"]] == [ids[1], ids[3]]
         assert choice["finish_reason"] == "tool_calls"
-
-
-# ---------------------------------------------------------------- what goes wrong
-
-
-async def test_a_later_round_that_fails_is_an_event_of_the_stream():
-    async with rounds(Say("Wait.", (SEARCH,)), Fail(503, "busy")) as upstream:
-        answer = await upstream.post(large(stream=True))
-    seen = completed(answer.content)
-    assert (seen.content, seen.done) == ("Wait.", 1)
-    assert seen.errors == [{"code": "busy", "message": "the script wants an error here",
-                            "type": "server_error", "param": None}]  # fmt: skip
-
-
-async def test_a_later_round_that_fails_is_the_answer_where_nothing_was_sent_yet():
-    async with rounds(Say("Wait.", (SEARCH,)), Fail(429, "slow", retry_after=7)) as upstream:
-        answer = await upstream.post(large())
-    assert (answer.status_code, answer.headers["retry-after"]) == (429, "7")
-    assert answer.content == upstream.script.seen[1].answered
-
-
-def test_a_later_round_that_breaks_off_breaks_the_answer_off():
-    upstream = Scripted()
-    script = upstream.script("key", [Say("Wait.", (SEARCH,)), Cut(), Say("never whole")])
-    with running(upstream) as above:
-        built = services(f"{above}/v1", real_memory(), recall_tools=True)
-        with running(create_app(built), built.upstream) as address:
-            got: list[bytes] = []
-            with (
-                httpx.stream("POST", address + CHAT, json=large(stream=True), headers=ON) as answer,
-                pytest.raises(httpx.RemoteProtocolError),
-            ):
-                got.extend(answer.iter_raw())
-    seen = completed(b"".join(got), partial=True)
-    assert seen.content.startswith("Wait.\n\n")
-    assert (seen.finish, seen.done, len(script.seen)) == (None, 0, 2)
-
-
-class Sequel:
-    """An upstream that answers its n-th request with the n-th of `answers` (status, headers, body),
-    `hang`, or (`linger`, body) for one that never ends; the last one stands for all that follow."""
-
-    def __init__(self, *answers: Any) -> None:
-        self.answers = list(answers)
-        self.bodies: list[bytes] = []
-        self.left = False
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            return
-        raw, more = b"", True
-        while more:
-            message = await receive()
-            raw, more = raw + message.get("body", b""), message.get("more_body", False)
-        self.bodies.append(raw)
-        answer = self.answers[min(len(self.bodies), len(self.answers)) - 1]
-        if answer == "hang" or answer[0] == "linger":
-            await start(send, SSE)
-            await piece(send, b": thinking\n\n" if answer == "hang" else answer[1])
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            self.left = True
-            return
-        await reply(send, *answer)
-
-
-def streamed(step: Say) -> tuple[int, Any, bytes]:
-    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    return 200, SSE, b"".join(Answer(step, "x", usage).stream(False))
-
-
-@asynccontextmanager
-async def sequel(*answers: Any, **settings: Any) -> AsyncIterator[tuple[Sequel, httpx.AsyncClient]]:
-    upstream = Sequel(*answers)
-    with running(upstream) as above:
-        memory = real_memory()
-        async with edge(f"{above}/v1", memory, recall_tools=True, **settings) as client:
-            yield upstream, client
-
-
-def told(status: int, message: str) -> tuple[int, Any, bytes]:
-    return status, JSON, json.dumps({"error": {"message": message}}).encode()
-
-
-@pytest.mark.parametrize(
-    "refused",
-    [
-        told(400, "registry.ollama.ai/library/gemma:2b does not support tools"),
-        told(404, "No endpoints found that support tool use."),
-        told(400, '"auto" tool choice requires --enable-auto-tool-choice'),
-        (200, SSE, b'data: {"error": {"message": "tool calling is not supported"}}\n\n'),
-    ],
-)
-async def test_a_model_without_tools_is_asked_again_and_remembered(refused: Any):
-    told_it = streamed(Say("Hello."))
-    async with sequel(refused, told_it, told_it, refused, told_it) as (upstream, client):
-        for model, tenant, requests in (("m", "a", 2), ("m", "a", 3), ("m", "b", 5)):
-            headers = {**ON, "authorization": f"Bearer {tenant}"}
-            answer = await client.post(CHAT, json=large(stream=True, model=model), headers=headers)
-            assert (answer.status_code, completed(answer.content).content) == (200, "Hello.")
-            assert len(upstream.bodies) == requests
-    offered = [b"memory_search" in raw for raw in upstream.bodies]
-    assert offered == [True, False, False, True, False]
-
-
-async def test_an_error_about_the_clients_own_tools_is_not_held_against_ours():
-    refused = told(400, "Invalid schema for function 'read_file': tools[0]")
-    async with sequel(refused) as (upstream, client):
-        for requests in (2, 4):
-            answer = await client.post(CHAT, json=large(tools=[READ_FILE]), headers=ON)
-            assert (answer.status_code, answer.content) == (400, refused[2])
-            assert len(upstream.bodies) == requests
-    assert b"memory_search" in upstream.bodies[2]
-
-
-@pytest.mark.parametrize("streams", [True, False])
-async def test_a_later_prompt_that_is_too_long_is_packed_smaller(streams: bool):
-    long = told(400, "This model's maximum context length is 6000 tokens. However, your messages "
-                     "resulted in 9000 tokens.")  # fmt: skip
-    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    steps = [Say("a", (SEARCH,)), Say("b")]
-    one, two = (
-        streamed(step) if streams else (200, JSON, Answer(step, "x", usage).whole())
-        for step in steps
-    )
-    async with sequel(one, long, two) as (upstream, client):
-        answer = await client.post(CHAT, json=large(stream=streams), headers=ON)
-    assert len(upstream.bodies) == 3
-    second, third = (json.loads(raw) for raw in upstream.bodies[1:])
-    assert len(upstream.bodies[2]) < len(upstream.bodies[1])
-    assert third["messages"][-2:] == second["messages"][-2:]
-    assert third["tools"] == second["tools"]
-    content = (
-        completed(answer.content).content
-        if streams
-        else answer.json()["choices"][0]["message"]["content"]
-    )
-    assert content == "a\n\nb"
-
-
-async def test_gzip_that_nobody_wanted_is_undone():
-    status, headers, raw = streamed(Say("a", (SEARCH,)))
-    packed = (status, [*headers, (b"content-encoding", b"gzip")], gzip.compress(raw))
-    async with sequel(packed, streamed(Say("b"))) as (_, client):
-        answer = await client.post(CHAT, json=large(stream=True), headers=ON)
-    assert completed(answer.content).content == "a\n\nb"
-    assert "content-encoding" not in answer.headers
-
-
-@contextmanager
-def served(*answers: Any) -> Iterator[tuple[Sequel, str]]:
-    upstream = Sequel(*answers)
-    with running(upstream) as above:
-        built = services(f"{above}/v1", real_memory(), recall_tools=True, mode="stable")
-        with running(create_app(built), built.upstream) as address:
-            yield upstream, address
-
-
-def test_hanging_up_in_a_later_round_cancels_upstream():
-    with served(streamed(Say("Wait.", (SEARCH,))), "hang") as (upstream, address):
-        with connection(address, json.dumps(large(stream=True)).encode()) as client:
-            read_until(client, b": thinking")
-        wait_for(lambda: upstream.left, 5)
-    assert len(upstream.bodies) == 2
-
-
-def test_a_server_that_keeps_its_connection_open_is_not_waited_for():
-    lingers = ("linger", streamed(Say("a", (SEARCH,)))[2])
-    with served(lingers, streamed(Say("b"))) as (upstream, address):
-        answer = httpx.post(address + CHAT, json=large(stream=True), headers=ON)
-        wait_for(lambda: upstream.left, 5)
-    assert completed(answer.content).content == "a\n\nb"
-
-
-def test_events_arrive_while_later_rounds_go_on():
-    with (
-        served(streamed(Say("Wait.", (SEARCH,))), "hang") as (_, address),
-        connection(address, json.dumps(large(stream=True)).encode()) as client,
-    ):
-        got = read_until(client, b": thinking")
-    assert b'"Wait."' in got
-    assert b"memory_search" not in got
 
 
 def test_names_are_those_of_the_tools():

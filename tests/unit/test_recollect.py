@@ -107,7 +107,7 @@ async def test_as_many_excerpts_as_asked_for(asked: int, most: int):
 async def test_what_the_model_sees_already_comes_last():
     one = await folded()
     shown = {one.posted.posted[span.message] for span in one.plan.excerpts}
-    query = history()[max(shown)]["content"][:120]
+    query = " ".join(history()[max(shown)]["content"].split()[-9:])  # with a number of its own
     found = [number for number, _ in quoted(await one.search(query, 3))]
     assert len(found) == 3
     assert shown.isdisjoint(found)
