@@ -92,7 +92,7 @@ class RemoteEmbedder:
         self.recipe = f"{self._prefix}/{dimensions}"
         self.dimensions = dimensions
         self.relevant = relevant or RELEVANT
-        self._endpoint = Endpoint(url, key, model, dimensions, retries)
+        self._endpoint = Endpoint(url, key, model, dimensions, retries, MAX_TEXTS)
         self._max_tokens, self._query_seconds = max_tokens, query_seconds
         self._measure = not relevant
         self._learned = False

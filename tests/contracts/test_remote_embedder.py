@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from email.utils import formatdate
@@ -15,7 +16,17 @@ from memtree.models import calibration
 from memtree.models.breaker import Breaker
 from memtree.models.client import SENT, retry_after
 from memtree.models.remote import HARMLESS, RemoteEmbedder
-from tests.embeddings import Embeddings, Half, Raw, Silence, Status, in_base64, in_order, serving
+from tests.embeddings import (
+    Embeddings,
+    Endless,
+    Half,
+    Raw,
+    Silence,
+    Status,
+    in_base64,
+    in_order,
+    serving,
+)
 
 KEY = "sk-secret-of-the-tests"
 TEXT = "the quick brown fox"
@@ -242,6 +253,39 @@ async def test_a_wrong_answer_is_refused(endpoint, embedder, name, caplog):
     told = failure.value.message + caplog.text
     assert not [secret for secret in (KEY, TEXT, "another") if secret in told]
     np.testing.assert_array_equal(await embedder.embed([TEXT, "another"]), expected)
+
+
+@pytest.mark.parametrize("step", [Endless(), Raw(b" " * 2_000_000, packed=True)], ids=["", "gzip"])
+async def test_an_endless_answer_is_not_read_to_its_end(endpoint, opened, step):
+    one = opened(retries=3, dimensions=64)
+    await one.warm_up()
+    endpoint.asked.clear()
+    endpoint.steps = [step]
+    with pytest.raises(EmbedderUnavailable, match="more than it was asked for"):
+        await one.embed([TEXT])
+    assert len(endpoint.asked) == 1
+    await probed(endpoint, 1)
+    assert endpoint.flood < 16 << 20  # 0.4 MB, and what lay in buffers
+    assert (await one.embed([TEXT])).any()
+
+
+@pytest.mark.slow
+async def test_the_widest_answer_is_read(endpoint, opened):
+    endpoint.width = 12_288
+    one = opened()
+    await one.warm_up()
+    rows = [endpoint.row(f"text {number}") for number in range(96)]
+    wordy = [{"index": at, "embedding": row} for at, row in enumerate(rows)]
+    endpoint.steps = [Raw(json.dumps({"data": wordy}, indent=12).encode())]
+    found = await one.embed([f"text {number}" for number in range(96)])
+    assert found.any(axis=1).all()
+    assert found.shape == (96, 12_288)
+
+
+async def test_a_packed_answer_is_read(endpoint, embedder):
+    expected = await embedder.embed([TEXT])
+    endpoint.steps = [Raw(json.dumps(in_order([endpoint.row(TEXT)])).encode(), packed=True)]
+    np.testing.assert_array_equal(await embedder.embed([TEXT]), expected)
 
 
 async def test_a_refusal_that_is_not_about_size_costs_few_calls(endpoint, opened):
