@@ -170,20 +170,21 @@ class InProcessSummaries:
             self._hurries -= 1
 
     async def close(self, patience: float = 5.0) -> None:
-        """Work on for at most `patience` seconds, then give up the calls under way."""
+        """Begin no call any more, and give those under way, which are paid for, `patience` seconds
+        to come to their end."""
         if self._task is None:
             return
-        try:
-            async with asyncio.timeout(patience):
-                await self.join()
-        except TimeoutError:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._task = None
+        if self._calls:
+            _, late = await asyncio.wait(tuple(self._calls), timeout=patience)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        if len(self._jobs):
             log.info("summaries.stopped jobs_left=%d", len(self._jobs))
         self._jobs.clear()
-        tasks = [self._task, *self._calls]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self._task = None
 
     # -- whose turn it is --------------------------------------------------------------------
 

@@ -93,7 +93,7 @@ class Desk:
 
     async def settle(self) -> None:
         await self.memory.close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self.three.queue.join()
 
     async def submitted(self) -> None:

@@ -37,7 +37,7 @@ DAY = int(T0 // 86_400)
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110  what is waited for has no event
             await asyncio.sleep(0.002)
 
@@ -235,8 +235,36 @@ async def test_a_kill_between_answer_and_commit_loses_one_call():
         assert set(twice(desk.model, again.model)) == set(lost)
 
 
+async def test_a_claim_lasts_as_long_as_its_call(monkeypatch):
+    monkeypatch.setattr(refine, "PROLONG", 0.002)
+    messages, held, clock = said(30), asyncio.Event(), Hands()
+    async with a_desk(ScriptedSummarizer(always=Held(held)), clock=clock) as desk:
+        await desk.post(messages)
+        await until(lambda: desk.model.open > 0)
+        nodes, _ = await later(desk.store, messages)
+        asked = desk.model.open * 4
+        for _ in range(3):
+            clock.seconds += refine.HOLD - 1
+            claimed = Counting.claim
+            prolonged = asyncio.Event()
+
+            async def seen(self, *given, claimed=claimed, prolonged=prolonged):
+                found = await claimed(self, *given)
+                prolonged.set()
+                return found
+
+            monkeypatch.setattr(Counting, "claim", seen)
+            await asyncio.wait_for(prolonged.wait(), 30)
+            await asyncio.sleep(0.02)  # the claims of all calls
+            monkeypatch.setattr(Counting, "claim", claimed)
+            free = await desk.store.claim("t", list(nodes), "other", clock.seconds, clock.seconds)
+            assert len(free) <= len(nodes) - asked
+        held.set()
+        await desk.settle()
+        assert twice(desk.model) == []
+
+
 async def test_a_store_that_fails_at_the_commit_costs_no_second_call(monkeypatch):
-    monkeypatch.setattr(refine, "PUT_AGAIN", (0.0, 0.0))
     store = Counting()
     store.refused = [StoreUnavailable("locked")]
     monkeypatch.setattr(refine, "PUT_AGAIN", (0.001, 0.0))
@@ -409,6 +437,20 @@ async def test_a_model_that_never_answers_delays_nobody():
         await again.post(messages)
         await again.settle()
         await all_done(again, messages)  # its claims were given back
+
+
+async def test_closing_begins_nothing_and_keeps_what_was_paid_for():
+    messages, held = said(60), asyncio.Event()
+    async with a_desk(ScriptedSummarizer(always=Held(held)), summary_parallel=2) as desk:
+        await desk.post(messages)
+        await until(lambda: desk.model.open == 2)
+        closing = asyncio.create_task(desk.three.close(30))
+        await asyncio.sleep(0)
+        held.set()
+        await closing
+        _, found = await later(desk.store, messages)
+        assert desk.model.calls == 2
+        assert len(found) == 8
 
 
 async def test_a_model_without_use_is_not_paid_for_all():
