@@ -150,8 +150,7 @@ def estimate(
 
 
 def _planned(tasks: Sequence[Task], nodes: Sequence[Node]) -> Planned:
-    texts = [one["content"].encode(errors="replace").decode() for one in prompts.prompt(tasks)]
-    constant, rest = tokens.count_many(texts)
+    constant, rest = tokens.count_many(one["content"] for one in prompts.prompt(tasks))
     shares = refining.shares(rest, [_length(task) for task in tasks])
     return Planned(
         constant,

@@ -181,7 +181,7 @@ class ScriptedSummarizer(Script):
     async def write(self, tasks: Sequence[Task]) -> Written:
         if self.closed:
             raise SummarizerUnavailable("the scripted summariser is closed")
-        asked = Asked({"messages": sendable(prompt(tasks))})
+        asked = Asked({"messages": prompt(tasks)})
         self.asked.append(asked)
         self.open += 1
         self.peak = max(self.peak, self.open)
@@ -300,11 +300,6 @@ async def serving(app: Summaries) -> AsyncIterator[Summaries]:
 
 
 # ---------------------------------------------------------------- what is asked
-
-
-def sendable(messages: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Without lone surrogates, which no request can carry."""
-    return [one | {"content": one["content"].encode(errors="replace").decode()} for one in messages]
 
 
 def parts_of(content: str) -> list[Part]:

@@ -116,8 +116,8 @@ class Chat:
         except openai.APIConnectionError as error:
             reached = not isinstance(error.__cause__, httpx2.ConnectError)
             worked = reached and time.monotonic() - begun > SOON
-            said = "broke off" if reached else "cannot be reached"
-            raise Broken(f"{self.host} {said}", billed=worked, again=not worked) from None
+            problem = "broke off" if reached else "cannot be reached"
+            raise Broken(f"{self.host} {problem}", billed=worked, again=not worked) from None
         said = read_answer(answer.content)
         if said is None:
             raise Broken(f"{self.host} answered with no chat completion", billed=True, again=False)

@@ -213,11 +213,7 @@ class _Call:
 
     @classmethod
     def of(cls, tasks: Sequence[Task]) -> _Call:
-        messages = [
-            # Lone surrogates, which JSON may carry and UTF-8 cannot.
-            one | {"content": one["content"].encode(errors="replace").decode()}
-            for one in prompts.prompt(tasks)
-        ]
+        messages = prompts.prompt(tasks)
         room = sum(ROOM_TIMES * (task.cap + task.headline_cap) + ROOM_BESIDE for task in tasks)
         size = sum(tokens.count_many(one["content"] for one in messages))
         return cls([task.id for task in tasks], messages, size, room)
