@@ -254,6 +254,7 @@ class _Call:
 
 def prompt_version() -> str:
     """A short name for the words and the form of what is asked."""
-    asked = [prompts.constant(kind) for kind in prompts.KINDS]
-    whole = json.dumps([asked, prompts.json_schema()], ensure_ascii=False)
+    constant = [prompts.constant(kind) for kind in prompts.KINDS]
+    rest = prompts.prompt([prompts.leaf_task("1", [], prompts.CHAT)])[1]
+    whole = json.dumps([constant, rest, prompts.json_schema()], ensure_ascii=False)
     return hashlib.sha256(whole.encode()).hexdigest()[:8]

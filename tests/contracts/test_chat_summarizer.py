@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from memtree import tokens
+from memtree import prompts, tokens
 from memtree.errors import SummarizerUnavailable
 from memtree.models import chat
 from memtree.models.form import SPARE
@@ -103,13 +103,15 @@ async def test_nothing_of_the_environment_is_sent(server, opened, monkeypatch):
     assert not {name for name in with_key.headers if name.startswith("x-")}
 
 
-async def test_the_recipe_names_model_place_and_prompt(model):
+async def test_the_recipe_names_model_place_and_prompt(model, monkeypatch):
     same = ChatSummarizer(model_url := "http://a/v1", "m")
     assert same.recipe == ChatSummarizer(f"{model_url}/", "m", "key", parallel=9).recipe
     assert ChatSummarizer("http://b/v1", "m").recipe != same.recipe
     assert ChatSummarizer(model_url, "n").recipe != same.recipe
     assert "://" not in same.recipe
     assert KEY not in model.recipe
+    monkeypatch.setattr(prompts, "TOLD", prompts.TOLD / 2)
+    assert ChatSummarizer(model_url, "m").recipe != same.recipe
 
 
 # ---------------------------------------------------------------- what a server takes
