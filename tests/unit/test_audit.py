@@ -16,7 +16,8 @@ from memtree import auditing
 from memtree.answer import UNHURRIED, Ask
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.message import Message
+from memtree.history import read
+from memtree.message import Message, Volatile
 from memtree.node import Node, Place, Summary
 from memtree.ports import NodeWork
 from proxy import audit, audit_page
@@ -61,6 +62,20 @@ def test_a_sample_is_spread_over_the_history():
     leaves = [one.place.first for one in auditing.sample(works(100), 4)]
     assert leaves == [12, 37, 62, 87]
     assert auditing.sample([], 4) == []
+
+
+def test_an_extraction_is_checked_against_what_it_was_made_of():
+    told, vague = "The server listens on port 8080.", "The server listens on a port."
+    child = Node(b"c", 0, 9, 1, 0, Summary("Port 8080", told))
+    parent = Node(b"p", 1, 9, 1, 0, Summary("Port 8080", told), children=(b"c",))
+    history = read("t", [Message(b'{"role":"user","content":"x"}')], Volatile(()))
+    later = {b"c": Summary("A port", vague, version=1), b"p": Summary("A port", told, version=1)}
+    work = NodeWork(parent, Place(0, 0, 1, 0))
+    first = {b"c": child, b"p": parent}
+    found = auditing.entry(history, work, "coding", first, later, auditing.STORED)
+    assert found.text == (("note", "A port"),)
+    assert found.extraction.problems == ()
+    assert [one.name for one in found.model.problems] == ["number"]  # the child does not have it
 
 
 # ---------------------------------------------------------------- what is asked
