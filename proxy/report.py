@@ -30,11 +30,12 @@ MILLION = 1_000_000
 SCORES = (*KINDS, USED, RECALLED)
 SUMMARY = ("calls", "input_tokens", "cached_tokens", "output_tokens", "nodes", "rejected")
 HEADS = {
-    "value": "values", "identifier": "identifiers", "path": "paths", "name": "names",
+    "value": "values", "identifier": "ids", "path": "paths", "name": "names",
     "rule": "rules", USED: "used", RECALLED: "recalled",
 }  # fmt: skip
 NOTE = (
-    "kept: of what the folded messages held, the share that would still have been in sight. "
+    "kept: of what the folded messages held (ids: identifiers, options, error names; rules: the "
+    "user's standing ones), the share that would still have been in sight. "
     "used: the same of what the model's next answer took from the history; recalled: of that, "
     "what no recent message held."
 )
@@ -109,11 +110,11 @@ def show(
     labels: Mapping[str, str],
 ) -> None:
     over = f"the last {days} days" if days > 1 else "today (UTC)"
-    tables = [_shadow_table(over, found, labels), _summary_table(over, found, labels)]
+    tables = [draw(over, found, labels) for draw in (_tokens_table, _kept_table, _summary_table)]
     shown = [table for table in tables if table.row_count]
     for table in shown:
         console.print(table)
-    if tables[0].row_count:
+    if tables[1].row_count:
         console.print(NOTE, style="dim")
     if not shown:
         console.print(
@@ -122,11 +123,11 @@ def show(
         )
 
 
-def _shadow_table(
+def _tokens_table(
     over: str, found: Mapping[str, Mapping[str, int]], labels: Mapping[str, str]
 ) -> Table:
-    heads = ["requests", "folded", "tokens", "-> compressed", *(HEADS[name] for name in SCORES)]
-    table = _table(f"Shadow mode, {over}: share kept", heads)
+    heads = ["requests", "folded", "tokens of these", "compressed"]
+    table = _table(f"Shadow mode, {over}", heads)
     for tenant, amounts in found.items():
         if not amounts.get("shadow.requests"):
             continue
@@ -137,16 +138,26 @@ def _shadow_table(
             f"{amounts.get('shadow.folded', 0):,}",
             f"{raw:,}",
             f"{sent:,} ({sent / raw:.0%})" if raw else "-",
-            *(_share(*_score(amounts, name)) for name in SCORES),
         )
+    return table
+
+
+def _kept_table(
+    over: str, found: Mapping[str, Mapping[str, int]], labels: Mapping[str, str]
+) -> Table:
+    table = _table("Shadow mode: share kept", [HEADS[name] for name in SCORES])
+    for tenant, amounts in found.items():
+        scores = [_score(amounts, name) for name in SCORES]
+        if any(probes for probes, _ in scores):
+            table.add_row(_named(tenant, labels), *(_share(*score) for score in scores))
     return table
 
 
 def _summary_table(
     over: str, found: Mapping[str, Mapping[str, int]], labels: Mapping[str, str]
 ) -> Table:
-    heads = ["calls", "input", "of it cached", "output", "nodes", "rejected", "money"]
-    table = _table(f"Summaries by a model, {over}: tokens", heads)
+    heads = ["calls", "input", "cached", "output", "nodes", "rejected", "money"]
+    table = _table(f"Summaries by a model, {over}", heads)
     for tenant, amounts in found.items():
         counts = [amounts.get(f"summary.{name}", 0) for name in SUMMARY]
         if any(counts):
