@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -178,3 +178,19 @@ def twice(*models: Script) -> list[str]:
     """The texts that were asked for more than once."""
     asked: Counter[str] = sum((model.summarised for model in models), Counter())
     return [text for text, times in asked.items() if times > 1]
+
+
+DAY = int(T0 // 86_400)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110  what is waited for has no event
+            await asyncio.sleep(0.002)
+
+
+async def all_done(desk: Desk, messages: list[Message], tenant: str = "t") -> None:
+    """Every sealed node of the history has a later summary."""
+    nodes, found = await later(desk.store, messages, tenant)
+    assert nodes
+    assert found.keys() == nodes.keys()
