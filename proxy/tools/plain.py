@@ -68,15 +68,11 @@ class Plain:
     def _joined(self, message: Json) -> Json:
         """The message with what the rounds before said put in front of its own."""
         before = self._before
-        joined = dict(message)
-        content = _texts(before.get("content"), message.get("content"))
-        joined["content"] = content
-        for name in TEXTS:
-            if before.get(name):
-                joined[name] = before[name] + (message.get(name) or "")
-        for name in LISTS:
-            if before.get(name):
-                joined[name] = [*before[name], *(message.get(name) or ())]
+        joined = message | {"content": _texts(before.get("content"), message.get("content"))}
+        for name in (*TEXTS, *LISTS):
+            if known := before.get(name):
+                later = message.get(name)
+                joined[name] = known + later if _alike(known, later) else known
         return joined
 
 
@@ -104,5 +100,12 @@ def _texts(one: Any, other: Any) -> Any:
     return [*_as_parts(one), *_as_parts(other)]
 
 
+def _alike(one: Any, other: Any) -> bool:
+    """Whether both are texts, or both lists."""
+    return type(one) is type(other) and isinstance(one, str | list)
+
+
 def _as_parts(content: Any) -> list[Any]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return content if isinstance(content, list) else []

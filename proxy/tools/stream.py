@@ -26,9 +26,9 @@ from proxy.tools.usage import added
 Json = dict[str, Any]
 
 SEAM = "\n\n"  # between the texts of two rounds
-UNFINISHED = frozenset({"length", "max_tokens", "content_filter", "error"})
+UNFINISHED = ("length", "max_tokens", "content_filter", "error")
 _HEAD = ("id", "created", "model", "system_fingerprint")
-_CALLING = frozenset({"tool_calls", "function_call"})
+_CALLING = ("tool_calls", "function_call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +126,8 @@ class Stream:
             shown = dict(chunk)
         else:
             shown = chunk | {name: self._head[name] for name in self._head if name in chunk}
-        choices = chunk.get("choices")
-        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-            shown["choices"] = [self._choice(choices[0])]
+        if (choice := _first(chunk)) is not None:
+            shown["choices"] = [self._choice(choice)]
         if isinstance(usage := chunk.get("usage"), dict):
             self._usage = usage
             shown["usage"] = None if self._asks else added(self._used, usage)
@@ -204,10 +203,17 @@ def _says(chunk: Json) -> bool:
     """Whether a chunk that was changed still tells the client anything."""
     if isinstance(chunk.get("usage"), dict):
         return True
-    for choice in chunk.get("choices") or ():
-        if choice.get("finish_reason") is not None:
-            return True
-        delta = choice.get("delta")
-        if isinstance(delta, dict) and any(v not in (None, "", []) for v in delta.values()):
-            return True
-    return False
+    choice = _first(chunk)
+    if choice is None:
+        return False
+    delta = choice.get("delta")
+    told = isinstance(delta, dict) and any(value not in (None, "", []) for value in delta.values())
+    return told or choice.get("finish_reason") is not None
+
+
+def _first(chunk: Json) -> Json | None:
+    """The one choice of a chunk that has one."""
+    choices = chunk.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    return choices[0]

@@ -127,6 +127,7 @@ async def test_tools_are_offered(fields: dict[str, Any]):
     assert [tool["function"]["name"] for tool in tools][-2:] == ["memory_search", "memory_read"]
     assert len(tools) == 2 + len(fields.get("tools") or [])
     assert upstream.sent[0].get("tool_choice") == fields.get("tool_choice")
+    assert upstream.script.seen[0].headers["accept-encoding"] == "identity"
 
 
 @pytest.mark.parametrize("fields", NOT_OFFERED)
@@ -192,13 +193,14 @@ async def test_the_tools_count_against_the_budget():
     assert on - off == offer.size()
 
 
-async def test_not_in_side_requests():
+@pytest.mark.parametrize(("limit", "state"), [(128_000, "passed"), (10_000, "packed")])
+async def test_not_in_side_requests(limit: int, state: str):
     ordered = "Generate a concise 3-7 word title for this conversation, omitting punctuation."
     async with rounds(Say("ok")) as upstream:
-        posted = large()
+        posted = large(model_context_limit=limit)
         posted["messages"][-1]["content"] = ordered
         answer = await upstream.post(posted)
-    assert answer.headers["x-memtree-state"] == "passed"
+    assert answer.headers["x-memtree-state"] == state
     assert "tools" not in upstream.sent[0]
 
 

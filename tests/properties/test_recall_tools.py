@@ -176,3 +176,40 @@ def test_the_client_sees_one_completion(asking: list[Made], end: Made, size: int
     assert [(c["function"]["name"], c["function"]["arguments"])
             for c in message.get("tool_calls", [])] == used[-1].theirs  # fmt: skip
     assert json.loads(answer)["choices"][0]["finish_reason"] == seen.finish
+
+
+NAMED = st.sampled_from(
+    ["choices", "delta", "message", "tool_calls", "function", "name", "arguments", "index", "id",
+     "finish_reason", "usage", "content", "reasoning_details", "role", "type", "total_tokens"]
+)  # fmt: skip
+LEAVES = st.none() | st.booleans() | st.integers(-2, 3) | st.sampled_from([*OURS, "", "{}", "x"])
+ODD = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMED, inner, max_size=4)
+)
+CALLS = st.lists(
+    ODD | st.fixed_dictionaries({"index": ODD, "id": ODD, "function": ODD}), max_size=2
+)
+
+
+@st.composite
+def odd(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    """An answer of the right form down to some depth, and of any form below."""
+    inner = draw(st.dictionaries(NAMED, ODD, max_size=3))
+    own = {"index": 0, "function": {"name": draw(st.sampled_from(OURS)), "arguments": "{}"}}
+    inner["tool_calls"] = draw(st.just([own]) | CALLS | ODD)
+    choice = {name: draw(st.just(inner) | ODD), "finish_reason": draw(ODD)}
+    choices = draw(st.just([choice]) | st.just([choice, choice]) | ODD)
+    return {"id": draw(ODD), "choices": choices, "usage": draw(ODD)}
+
+
+@given(st.lists(odd("delta"), max_size=6), odd("message"))
+def test_what_no_upstream_should_say_breaks_nothing(chunks: list[dict[str, Any]], answer: Any):
+    stream, plain = Stream(NAMES), Plain(NAMES)
+    for _ in range(2):
+        for chunk in chunks:
+            stream.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+        asked = stream.end()[1]
+        if asked is not None:
+            json.dumps(asked.message)
+        found = plain.take(json.dumps(answer).encode())
+        event(f"asked: {asked is not None}, {not isinstance(found, bytes)}")
