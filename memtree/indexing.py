@@ -191,8 +191,9 @@ class Indexing:
 
     def corpus(self, posted: History, known: Known) -> AbstractAsyncContextManager[Corpus]:
         """The passages of a tree, held alone while the block runs."""
-        dimensions = self._embedder.dimensions if self._embedder else 1
-        return self._corpora.of(posted.tenant, known.frontier, known.nodes, dimensions)
+        dimensions = self._embedder.dimensions if self._embedder else 0
+        # Without vectors any length does.
+        return self._corpora.of(posted.tenant, known.frontier, known.nodes, dimensions or 1)
 
     def generation(self, tenant: str) -> int:
         """Changes whenever something of the tenant is deleted: who began before must not write."""
@@ -291,14 +292,15 @@ class Indexing:
         """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
         if self._embedder is None or not known.whole:
             return
+        recipe = (
+            self._embedder.recipe
+        )  # before the corpus: of dimensions learned later none is read
         async with self.corpus(posted, known) as corpus:
             lacking = corpus.lacking()
             if lacking and known.trouble != "store":
                 ids = [corpus.leaves[index].id for index in lacking]
                 try:
-                    corpus.add_vectors(
-                        await self._store.vectors(posted.tenant, self._embedder.recipe, ids)
-                    )
+                    corpus.add_vectors(await self._store.vectors(posted.tenant, recipe, ids))
                 except StoreUnavailable as error:
                     log.warning("store.vectors_failed code=%s", error.code)
                 lacking = corpus.lacking()

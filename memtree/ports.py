@@ -312,9 +312,13 @@ class Embedder(Protocol):
     """Text to unit vectors. `recipe` names model and preprocessing: recipes never mix.
     `relevant`: the cosine under which a passage hardly ever answers a query.
 
+    A model that was never met may have `dimensions` 0, and a recipe under which nothing is kept;
+    `embed` (of no texts, too) finds out both. `name` is what it was configured to be, and stays.
+
     `EmbedderUnavailable` where the model cannot be used.
     """
 
+    name: str
     recipe: str
     dimensions: int
     relevant: float
@@ -324,7 +328,7 @@ class Embedder(Protocol):
         ...
 
     async def embed_query(self, text: str) -> Matrix:
-        """(dimensions,) float32, quick."""
+        """(dimensions,) float32, quick; `EmbedderUnavailable` while there are no `dimensions`."""
         ...
 
     def forget(self) -> None:

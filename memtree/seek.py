@@ -34,8 +34,8 @@ class Seeker:
 
     @property
     def recipe(self) -> str:
-        """Names what ranks."""
-        return self._embedder.recipe if self._embedder else "words"
+        """Names what ranks; the same before and after a model is met, so that no epoch ends."""
+        return self._embedder.name if self._embedder else "words"
 
     @property
     def relevant(self) -> float:

@@ -115,7 +115,8 @@ async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
 def announce(settings: Settings, runtime: Runtime) -> None:
     """What a person wants to see first: where to point the client, and what is on."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    ranking = "words and meaning" if runtime.embedder else f"words alone: {runtime.trouble}"
+    while_ = " until it is there" if runtime.embedder else ""
+    ranking = f"words alone{while_}: {runtime.trouble}" if runtime.trouble else "words and meaning"
     lines = [
         f"MemTree {__version__}  http://{host}:{settings.port}/v1",
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",

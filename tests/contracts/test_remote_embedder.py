@@ -13,9 +13,10 @@ import pytest
 
 from memtree.errors import EmbedderUnavailable
 from memtree.models import calibration
+from memtree.models.batches import HARMLESS
 from memtree.models.breaker import Breaker
 from memtree.models.client import SENT, retry_after
-from memtree.models.remote import HARMLESS, RemoteEmbedder
+from memtree.models.remote import RELEVANT, RemoteEmbedder
 from tests.embeddings import (
     Embeddings,
     Endless,
@@ -489,6 +490,65 @@ async def test_closing_ends_a_probe(endpoint, opened):
     await arrived(endpoint)
     await asyncio.wait_for(one.close(), 1.5)
     assert not probes()
+
+
+async def test_who_was_never_met_is_not_waited_for_and_is_probed(endpoint, opened):
+    clock = Hand()
+    one = opened(clock=clock, relevant=0.0)
+    endpoint.always = Status(503)
+    with pytest.raises(EmbedderUnavailable, match="503"):
+        await one.warm_up()
+    assert (one.dimensions, one.name) == (0, one.recipe)
+    endpoint.asked.clear()
+    for text in (TEXT, "", "another"):
+        with pytest.raises(EmbedderUnavailable, match="503"):
+            await one.embed_query(text)
+    assert not endpoint.asked
+    clock.at += 10
+    endpoint.always = None
+    with pytest.raises(EmbedderUnavailable, match="503"):
+        await one.embed_query(TEXT)
+    await probed(endpoint, 2)
+    assert [len(asked.texts) for asked in endpoint.asked] == [16, 1]
+    assert endpoint.asked[1].texts == [HARMLESS]
+    assert one.dimensions == 64
+    assert one.recipe.endswith("/64")
+    assert one.name.endswith("/0")
+    assert one.relevant != RELEVANT
+    assert (await one.embed_query(TEXT)).any()
+
+
+async def test_work_in_the_background_meets_a_server_as_well(endpoint, opened):
+    one = opened(clock=Hand())
+    endpoint.always = Status(400)  # which no breaker counts
+    with pytest.raises(EmbedderUnavailable):
+        await one.warm_up()
+    endpoint.always = None
+    assert (await one.embed([])).shape == (0, 64)
+    assert (await one.embed_query(TEXT)).any()
+
+
+async def test_who_was_never_met_is_probed_once_in_a_while(endpoint, opened):
+    clock = Hand()
+    one = opened(clock=clock)
+    endpoint.always = Status(400)  # which no breaker counts
+    for probe in range(1, 4):
+        clock.at += 10
+        for _ in range(3):
+            with pytest.raises(EmbedderUnavailable):
+                await one.embed_query(TEXT)
+            await probed(endpoint, probe)
+        assert len(endpoint.asked) == probe
+
+
+async def test_who_never_answers_is_not_waited_for(endpoint, opened):
+    one = opened(clock=Hand())
+    endpoint.always = Silence()
+    for _ in range(3):
+        with pytest.raises(EmbedderUnavailable, match="not asked yet"):
+            await one.embed_query(TEXT)
+        await arrived(endpoint)
+    assert len(endpoint.asked) == 1
 
 
 async def test_queries_are_kept_until_forgotten(endpoint, embedder):

@@ -168,6 +168,39 @@ async def test_a_query_that_was_ranked_by_words_alone_is_told(mode: str) -> None
     await queue.close(0)
 
 
+class Late(HashingEmbedder):
+    """Met in the very moment after somebody has asked how long its vectors are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recipe, self.met = "late/0", False
+
+    @property
+    def dimensions(self) -> int:  # type: ignore[override]
+        met, self.met, self.recipe = self.met, True, HashingEmbedder.recipe
+        return HashingEmbedder.dimensions if met else 0
+
+    async def embed_query(self, text: str) -> Any:
+        if not self.met:
+            raise EmbedderUnavailable("gone")
+        return await HashingEmbedder().embed_query(text)
+
+
+async def test_a_corpus_that_was_begun_before_an_embedder_was_met_takes_no_vectors() -> None:
+    store, clock, embedder = open_store("memory:"), SystemClock(), HashingEmbedder()
+    queue = InProcessQueue(store, embedder, clock)
+    used = Memory(store, StageOne(child=False), queue, clock, embedder=embedder)
+    ask = Ask("t", posted(), target=4_000, hard=True, mode="fresh")
+    await embedded(used, queue, ask)
+    await queue.close(0)
+    expected = await used.compress(ask)
+    used = memory(store, embedder=Late())
+    first, second = await used.compress(ask), await used.compress(ask)
+    assert (first.state, second.state) == ("provisional", "packed")
+    assert NEEDLE in msgspec.json.decode(first.messages[0])["content"]
+    assert second.messages == expected.messages
+
+
 async def test_other_troubles_are_told_first() -> None:
     used = memory(BrokenStore("vectors", "commit"), embedder=DumbEmbedder())
     answer = await used.compress(Ask("t", posted(), target=4_000, hard=True, mode="fresh"))
