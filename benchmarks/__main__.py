@@ -19,6 +19,7 @@ from benchmarks import (
     captures,
     cost,
     invariants,
+    kept,
     locomo,
     midepoch,
     needles,
@@ -47,6 +48,7 @@ ALL = {
     "midepoch": midepoch.run,
     "provisional": provisional.run,
     "summaries": summaries.run,
+    "kept": kept.run,
     "server": server.run,
     "shadow": shadow.run,
 }
