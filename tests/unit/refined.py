@@ -53,6 +53,10 @@ class Counting(MemoryStore):
         self.reads["newest_summaries"] += 1
         return await super().newest_summaries(tenant, ids)
 
+    async def claim(self, *given: Any) -> set[bytes]:
+        self.reads["claim"] += 1
+        return await super().claim(*given)
+
     async def put_summaries(self, tenant: str, rows: Any) -> None:
         self.arrived.set()
         await self.gate.wait()

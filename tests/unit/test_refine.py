@@ -284,3 +284,19 @@ async def test_jobs_are_bounded_and_what_goes_is_owed():
         assert (await desk.memory.summary_status("t0")).pending_nodes > 0
         held.set()
         await desk.settle()
+
+
+async def test_what_another_process_has_done_is_not_handed_on():
+    messages, store = said(40), Counting()
+    model = ScriptedSummarizer(always=Held(asyncio.Event()))
+    async with a_desk(model, store, Hands()) as one, a_desk(store=store) as two:
+        one.three.queue._pause = math.inf  # it begins no call
+        await one.post(messages)
+        await one.submitted()
+        one.three.queue._jobs.clear()
+        await two.post(messages)
+        await two.settle()
+        await one.post(messages)
+        await one.submitted()
+        assert one.memory.pending("t") == Pending(0, 0)
+        assert (await one.post(messages)).pending_tokens == 0

@@ -55,10 +55,13 @@ async def test_a_days_limit_stops_a_tenant_until_the_next_day(limits):
         assert spent == desk.model.input_tokens + desk.model.output_tokens
         assert 5_000 < spent <= 9_000
         calls = desk.model.calls
+        assert isinstance(desk.store, Counting)
+        claims = desk.store.reads["claim"]
         answer = await desk.post(messages)
         assert answer.pending_tokens > 0
         await desk.settle()
         assert desk.model.calls == calls, "no call after the limit"
+        assert desk.store.reads["claim"] == claims, "and nothing is tried"
         await desk.post(said(16, seed=400), "other")
         await desk.settle()
         await all_done(desk, said(16, seed=400), "other")
