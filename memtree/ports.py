@@ -190,8 +190,22 @@ class Retention(Protocol):
 
     async def sweep(self, now: float) -> Receipt:
         """The same for all addresses and epochs that expired before `now`; and of each node only
-        the newest summary and those that a plan names are kept. Cheap where nothing expired."""
+        the newest summary and those that a plan names are kept; and no vectors of recipes that
+        were not kept on the last `RECIPE_DAYS` days. Cheap where there is nothing to do."""
         ...
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        """Vectors of this recipe are in use: said by a process at its start and before a `sweep`.
+
+        Counted are the days (UTC) on which sweeps came by since, not the time: no jump of a clock
+        takes what is in use, and a store that lay unused for a year loses nothing. Of recipes that
+        are not known the first sweep begins to count."""
+        ...
+
+
+# Who tries another model, and goes back to the first within a month, finds its vectors again. They
+# are some 5 MB for a million tokens of history and 384 dimensions.
+RECIPE_DAYS = 30
 
 
 class ContextStore(TreeStore, PlanStore, Retention, Protocol):

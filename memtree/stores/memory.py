@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import TypeVar
 
 from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreUnavailable
 from memtree.node import Node, Summary
-from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
+from memtree.ports import RECIPE_DAYS, Batch, Found, Indexed, KeyRow, Receipt, StoreStats
 from memtree.stores.audit import audit, audit_tallies
 from memtree.stores.held import Held
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.rows import (
     NewTurn,
+    RecipeRow,
     TallyRow,
     added,
+    day_of,
     oldest_tally,
     read_frontier,
     read_node,
@@ -41,6 +44,7 @@ class MemoryStore:
         self._keys: dict[str, KeyRow] = {}
         self._values: dict[str, str] = {}  # hash of a value -> key id
         self._tallies: dict[tuple[str, int], dict[str, int]] = {}  # (tenant, day) -> amounts
+        self._recipes: dict[str, RecipeRow] = {}
         self._closed = False
 
     # -- trees -------------------------------------------------------------------------------
@@ -135,7 +139,21 @@ class MemoryStore:
             held.drop_claims(now)
         kept = self._tallies.items()
         self._tallies = {at: row for at, row in kept if at[1] >= oldest_tally(now)}
-        return receipt
+        return added(receipt, self._sweep_recipes(day_of(now)))
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        self._open()
+        self._recipes[recipe] = RecipeRow(recipe, day_of(now))
+
+    def _sweep_recipes(self, day: int) -> Receipt:
+        stored = {recipe for held in self._tenants.values() for recipe, _ in held.vectors}
+        rows = [row.on(day) for row in self._recipes.values()]
+        rows += [RecipeRow(recipe, day) for recipe in stored - self._recipes.keys()]
+        unused = {row.recipe for row in rows if row.idle >= RECIPE_DAYS}
+        self._recipes = {row.recipe: row for row in rows if row.recipe not in unused}
+        tenants = list(self._tenants) if unused else []
+        gone = (self._delete(each, lambda held: held.drop_vectors(unused)) for each in tenants)
+        return reduce(added, gone, Receipt())
 
     # -- claims and tallies ------------------------------------------------------------------
 
