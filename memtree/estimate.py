@@ -151,7 +151,7 @@ def estimate(
 
 def _planned(tasks: Sequence[Task], nodes: Sequence[Node]) -> Planned:
     constant, rest = tokens.count_many(one["content"] for one in prompts.prompt(tasks))
-    shares = refining.shares(rest, [_length(task) for task in tasks])
+    shares = refining.shares(rest, [refining.length(task) for task in tasks])
     return Planned(
         constant,
         tuple(
@@ -164,8 +164,3 @@ def _planned(tasks: Sequence[Task], nodes: Sequence[Node]) -> Planned:
             for task, share, node in zip(tasks, shares, nodes, strict=True)
         ),
     )
-
-
-def _length(task: Task) -> int:
-    said = sum(len(one.text) for one in task.sources)
-    return 1 + said + sum(len(one.headline) + len(one.body) for one in task.children)

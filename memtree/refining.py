@@ -152,6 +152,12 @@ def settled(node: Node, recipe: str, cost: tuple[int, int]) -> Summary:
     return Summary(first.headline, first.body, first.anchors, VERSION, recipe, cost, "", True)
 
 
+def length(task: Task) -> int:
+    """Characters that a task has its model read, and one: its weight within its call."""
+    said = sum(len(one.text) for one in task.sources)
+    return 1 + said + sum(len(one.headline) + len(one.body) for one in task.children)
+
+
 def shares(total: int, weights: Sequence[int]) -> list[int]:
     """`total` divided in proportion; the parts add up to it exactly.
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from indexer.runtime import Runtime, open_runtime
 from memtree import __version__
-from memtree.config import Settings
+from memtree.config import SHADOW, Settings
 from memtree.errors import BadRequest
 from proxy.app import Services, create_app
 from proxy.auth import is_loopback
@@ -122,7 +122,15 @@ def announce(settings: Settings, runtime: Runtime) -> None:
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
         f"  store     {settings.store}",
         f"  ranking   {ranking}",
-        "  memory    send the header `x-polychat-memory: on`"
-        + (" (on by default)" if settings.memory else ""),
+        f"  summaries {settings.summary_model or 'extracted, without a model'}",
+        f"  memory    {_switch(settings)}",
     ]
     print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def _switch(settings: Settings) -> str:
+    if settings.mode == SHADOW:
+        return "shadow: chats go through unchanged, and what memory would keep is measured"
+    return "send the header `x-polychat-memory: on`" + (
+        " (on by default)" if settings.memory else ""
+    )
