@@ -174,7 +174,13 @@ async def test_not_where_nothing_was_folded(posted: dict[str, Any]):
 
 
 @pytest.mark.parametrize(
-    ("state", "offered"), [("packed", True), ("provisional", True), ("degraded:store", False)]
+    ("state", "offered"),
+    [
+        ("packed", True),
+        ("provisional", True),
+        ("degraded:embedder", True),
+        ("degraded:store", False),
+    ],
 )
 async def test_not_where_memory_is_degraded(state: str, offered: bool):
     memory = FakeMemory()
