@@ -8,7 +8,7 @@ CODE := $(wildcard memtree indexer proxy benchmarks tests scripts)
 PYTEST_ARGS ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test node agents check format lint types layers sizes quick fuzz cover bench \
+.PHONY: help install run test node agents llm check format lint types layers sizes quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -30,7 +30,7 @@ run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
 	$(BIN)/memtree serve $(ARGS)
 
 test: install node ## every test but those that need a separately installed coding agent
-	$(BIN)/python -m pytest -m "not agents" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m "not agents and not llm" $(PYTEST_ARGS)
 
 # Without npm the tests of the Node SDK are skipped, or fail where CI is set. No lock file: it would
 # hold the addresses of a registry; package.json names exact versions instead.
@@ -60,6 +60,21 @@ $(AIDER): tests/clients/agents/requirements.txt
 	tests/clients/agents/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
+LLM := tests/llm/.venv/.installed
+MODEL := tests/llm/.model/small.gguf
+
+llm: install $(LLM) $(MODEL) ## a real small model (500 MB, fetched once) summarises; 3 minutes
+	$(BIN)/python -m pytest -m llm -n 0 -s tests/llm $(ARGS)
+
+$(LLM): tests/llm/requirements.txt
+	$(PYTHON) -m venv --clear tests/llm/.venv
+	tests/llm/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+$(MODEL): scripts/small_model.py
+	$(BIN)/python scripts/small_model.py fetch $(@D)
+	touch $@
+
 check: format lint types layers sizes quick ## format, lint, types, layers, sizes, fast tests; under 30 s
 
 format: install
@@ -78,14 +93,14 @@ sizes: install
 	$(BIN)/python scripts/sizes.py memtree indexer proxy benchmarks tests
 
 quick: install
-	$(BIN)/python -m pytest -q -m "not slow and not agents" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
+	$(BIN)/python -m pytest -q -m "not slow and not agents and not llm" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
 
 fuzz: install ## a long look for inputs that make the server fail (half an hour on two cores)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz*.py -rP $(PYTEST_ARGS)
 
 cover: install ## test coverage with branches
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -m "not agents" -n 0
+	$(BIN)/coverage run -m pytest -q -m "not agents and not llm" -n 0
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
@@ -110,5 +125,6 @@ lock: ## write constraints.txt anew (PYTHON must be 3.11)
 
 clean: ## remove .venv, caches and build output
 	rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \
-	  .coverage .coverage.* htmlcov dist build tests/clients/*/node_modules tests/clients/*/.venv
+	  .coverage .coverage.* htmlcov dist build tests/clients/*/node_modules tests/clients/*/.venv \
+	  tests/llm/.venv tests/llm/.model
 	find memtree indexer proxy benchmarks tests scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -19,6 +19,7 @@ from benchmarks import (
     captures,
     cost,
     invariants,
+    kept,
     locomo,
     midepoch,
     needles,
@@ -28,6 +29,8 @@ from benchmarks import (
     report,
     server,
     session,
+    shadow,
+    summaries,
 )
 from benchmarks.data import Data, MissingData
 from benchmarks.subject import Bench
@@ -44,7 +47,10 @@ ALL = {
     "prefix": prefix.run,
     "midepoch": midepoch.run,
     "provisional": provisional.run,
+    "summaries": summaries.run,
+    "kept": kept.run,
     "server": server.run,
+    "shadow": shadow.run,
 }
 
 

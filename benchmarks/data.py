@@ -37,11 +37,13 @@ class MissingData(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question and the texts that answer it, by the role of who wrote them."""
+    """A question and the texts that answer it, by the role of who wrote them; `answer`: in the
+    words of the data set, empty where it has none."""
 
     question: str
     kind: str
     evidence: dict[str, tuple[str, ...]]
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +146,16 @@ def _locomo(one: dict[str, Any]) -> Conversation:
             texts[_turn_ids(turn["dia_id"])[0]] = (role, turn["text"])
             messages.append(Message.of({"role": role, "content": content}))
     probes = tuple(
-        Probe(qa["question"], _CATEGORIES[qa["category"]], _by_role(found))
+        Probe(qa["question"], _CATEGORIES[qa["category"]], _by_role(found), _answer(qa))
         for qa in one["qa"]
         if (found := [texts[id_] for id_ in _evidence_ids(qa["evidence"]) if id_ in texts])
     )
     return Conversation(one["sample_id"], tuple(messages), probes)
+
+
+def _answer(asked: dict[str, Any]) -> str:
+    """Adversarial questions have none, and of some it is a number."""
+    return str(asked.get("answer", ""))
 
 
 def _evidence_ids(evidence: Iterable[str]) -> list[tuple[int, int]]:
@@ -164,7 +171,7 @@ def _beam(one: dict[str, Any]) -> Conversation:
     by_id = {m["id"]: (m["role"], m["content"].strip()) for m in one["messages"]}
     messages = (Message.of({"role": m["role"], "content": m["content"]}) for m in one["messages"])
     probes = tuple(
-        Probe(probe["question"], kind, _by_role([by_id[id_] for id_ in ids]))
+        Probe(probe["question"], kind, _by_role([by_id[id_] for id_ in ids]), _answer(probe))
         for kind, asked in one["questions"].items()
         for probe in asked
         if (ids := [id_ for id_ in _ids(probe.get("source_chat_ids")) if id_ in by_id])

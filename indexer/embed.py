@@ -15,10 +15,14 @@ from memtree.vectors import pack
 async def embed_leaves(
     store: TreeStore, passages: Passages, history: History, work: Sequence[LeafWork]
 ) -> None:
-    """Embed these leaves and commit their vectors together.
+    """Embed these leaves and commit their vectors together, but for those that have some: they may
+    have been submitted while nobody knew the recipe.
 
     Raises `EmbedderUnavailable` or `StoreUnavailable`; then none of them is stored.
     """
+    recipe = await passages.recipe()
+    there = await store.vectors(history.tenant, recipe, [one.id for one in work])
+    work = [one for one in work if one.id not in there]
     texts = await asyncio.to_thread(passage_texts, history, work)
     matrix = await passages.embed(history.tenant, texts)
     rows, at = {}, 0
@@ -26,4 +30,4 @@ async def embed_leaves(
         size = len(one.leaf.passages)
         rows[one.leaf.id] = pack(matrix[at : at + size])
         at += size
-    await store.put_vectors(history.tenant, passages.recipe, rows)
+    await store.put_vectors(history.tenant, recipe, rows)

@@ -78,7 +78,7 @@ class Jobs(Generic[W]):
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
-        self.given_up: OrderedDict[tuple[str, bytes], int] = OrderedDict()  # name -> works
+        self.given_up: OrderedDict[tuple[str, bytes], set[bytes]] = OrderedDict()  # work by name
         self.dropped = 0
 
     def __len__(self) -> int:
@@ -139,6 +139,11 @@ class Jobs(Generic[W]):
                 one.work.pop(id_, None)
             if not one.work:
                 self.drop(one)
+        for name, owed in list(self.given_up.items()):
+            if name[0] == tenant:
+                owed.difference_update(ids)
+                if not owed:
+                    del self.given_up[name]
 
     def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         """As `IndexQueue.forget`."""
@@ -164,7 +169,8 @@ class Jobs(Generic[W]):
 
     def owed(self, tenant: str) -> int:
         """Works of the tenant that were given up."""
-        return sum(count for name, count in self.given_up.items() if name[0] == tenant)
+        owed = [ids for name, ids in self.given_up.items() if name[0] == tenant]
+        return len(set().union(*owed))
 
     # -- turns and waits ---------------------------------------------------------------------
 
@@ -226,6 +232,6 @@ class Jobs(Generic[W]):
 
     def _lost(self, one: Job[W]) -> None:
         self.dropped += 1
-        self.given_up[one.name] = len(one.work)
+        self.given_up[one.name] = set(one.work)
         while len(self.given_up) > MAX_JOBS:
             self.given_up.popitem(last=False)

@@ -38,8 +38,10 @@ class Passages:
         self._key = secrets.token_bytes(KEY_BYTES)
         self._forgotten: dict[str, int] = {}
 
-    @property
-    def recipe(self) -> str:
+    async def recipe(self) -> str:
+        """Found out where it is not known yet; before `embed`. Raises `EmbedderUnavailable`."""
+        if not self._embedder.dimensions:
+            await self._embedder.embed([])
         return self._embedder.recipe
 
     async def embed(self, tenant: str, texts: Sequence[str]) -> Row:

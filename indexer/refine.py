@@ -223,7 +223,7 @@ class Refiner:
         self, call: Call, work: Sequence[NodeWork], tasks: Sequence[Task], written: Written
     ) -> _Judged:
         judged = _Judged()
-        costs = _costs(written.usage, work)
+        costs = _costs(written.usage, tasks)
         for one, task, cost in zip(work, tasks, costs, strict=True):
             draft = _clean(written.drafts.get(task.id))
             problem = _problem(draft, task)
@@ -280,12 +280,11 @@ def _room(tasks: Sequence[Task]) -> int:
     return sum(ROOM_TIMES * (task.cap + task.headline_cap) + ROOM_BESIDE for task in tasks)
 
 
-def _costs(usage: Usage, work: Sequence[NodeWork]) -> Iterator[Cost]:
-    """The tokens of a call by its parts, in proportion to their sizes."""
-    sizes = [one.tokens for one in work]
-    return zip(
-        refining.shares(usage.input, sizes), refining.shares(usage.output, sizes), strict=True
-    )
+def _costs(usage: Usage, tasks: Sequence[Task]) -> Iterator[Cost]:
+    """The tokens of a call by its parts: read in proportion to what there is to read, written in
+    proportion to the room."""
+    read, room = [refining.length(one) for one in tasks], [one.cap for one in tasks]
+    return zip(refining.shares(usage.input, read), refining.shares(usage.output, room), strict=True)
 
 
 def _clean(draft: Draft | None) -> Draft | None:

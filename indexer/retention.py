@@ -34,10 +34,17 @@ class Sweeper:
             self._task = None
 
     async def _run(self) -> None:
+        await self._keep()
         await asyncio.sleep(self._first)
         while True:
             await self.sweep()
             await asyncio.sleep(self._interval)
+
+    async def _keep(self) -> None:
+        try:
+            await self._memory.keep_vectors()
+        except Unavailable as error:
+            log.warning("retention.failed code=%s", error.code)
 
     async def sweep(self) -> Receipt:
         """One sweep; a store that is out of order is left for the next time."""
@@ -47,5 +54,10 @@ class Sweeper:
             log.warning("retention.failed code=%s", error.code)
             return Receipt()
         if any(gone):
-            log.info("retention.swept addresses=%d nodes=%d epochs=%d", *gone[:2], gone.epochs)
+            log.info(
+                "retention.swept addresses=%d nodes=%d epochs=%d vectors=%d",
+                *gone[:2],
+                gone.epochs,
+                gone.vectors,
+            )
         return gone

@@ -2,8 +2,8 @@
 
 Both the server and the command line open one `Runtime`; it is the only place that chooses
 adapters. A missing embedder is no failure: ranking is BM25 alone and `trouble` says why. A remote
-one that does not answer at the start is kept where its dimensions are set, and comes back by
-itself; else nobody knows how long its vectors are, and it stays away until the next start.
+one that does not answer at the start of a server is met later, without a restart; a command that
+ends soon does without it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
     try:
         # The first count loads the vocabulary, which takes half a second.
         (embedder, trouble), _ = await asyncio.gather(
-            _embedder(settings), asyncio.to_thread(tokens.count, "warm up")
+            _embedder(settings, patient=drain > 0), asyncio.to_thread(tokens.count, "warm up")
         )
         clock = SystemClock()
         queue = InProcessQueue(store, embedder, clock) if embedder else NoQueue()
@@ -115,11 +115,11 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
         await store.close()
 
 
-async def _embedder(settings: Settings) -> tuple[Embedder | None, str]:
+async def _embedder(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
     if settings.embedder == "none":
         return None, "switched off"
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):
-        return await _remote(settings)
+        return await _remote(settings, patient=patient)
     try:
         from memtree.models.local import LocalEmbedder  # noqa: PLC0415  the optional `local` extra
 
@@ -135,7 +135,7 @@ async def _embedder(settings: Settings) -> tuple[Embedder | None, str]:
     return None, trouble
 
 
-async def _remote(settings: Settings) -> tuple[Embedder | None, str]:
+async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
     # Half a second and 25 MB that only those pay who use it.
     from memtree.models.remote import RemoteEmbedder  # noqa: PLC0415
 
@@ -155,11 +155,10 @@ async def _remote(settings: Settings) -> tuple[Embedder | None, str]:
     try:
         await embedder.warm_up()
     except EmbedderUnavailable as error:
-        if settings.embedding_dimensions:
+        if patient:
             log.warning("embedder.unavailable, asked again later: %s", error.message)
             return embedder, error.message
         await embedder.close()
-        trouble = f"{error.message}; asked again at the next start (or set embedding_dimensions)"
-        log.warning("embedder.unavailable, ranking by words alone: %s", trouble)
-        return None, trouble
+        log.warning("embedder.unavailable, ranking by words alone: %s", error.message)
+        return None, error.message
     return embedder, ""

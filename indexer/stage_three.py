@@ -59,7 +59,7 @@ class StageThree:
         return cls(summarizer, queue, settled)
 
     async def close(self, patience: float) -> None:
-        """Work on for at most `patience` seconds, then give up the calls under way."""
+        """Begin no call any more; those under way have `patience` seconds to come to their end."""
         await self.queue.close(patience)
         await self.summarizer.close()
 

@@ -35,7 +35,10 @@ PARALLEL, PARTS = 4, 4
 GATHER = 15.0  # seconds that a call which is not full waits for more
 ELSEWHERE = 5.0  # seconds after which a node that another worker has is looked at again
 MAX_TRIES = 10  # the model may be away for an hour: it names long waits itself
-USELESS = 8  # nodes in a row of which no draft was accepted: something is wrong with the model
+# Nodes of a tenant in a row of which no draft was accepted: something is wrong with the model, or
+# with the text. Either must not be paid for at full speed, nor hold up other tenants.
+USELESS = 8
+NODE_BYTES = 5_000  # about, of a decoded node
 MAX_TENANTS = 10_000  # whose limits and turns are remembered
 MAX_REFUSED = 10_000  # nodes whose first draft was rejected
 
@@ -50,6 +53,10 @@ class SummaryJob(Job[NodeWork]):
     kinds: dict[bytes, str] = field(default_factory=dict)
     blocked: float = 0.0
     forgotten: bool = False
+
+    def __post_init__(self) -> None:
+        Job.__post_init__(self)  # `super()` does not work in a class that is made anew for slots
+        self.size += NODE_BYTES * len(self.nodes)
 
 
 class InProcessSummaries:
@@ -85,7 +92,7 @@ class InProcessSummaries:
         self._turns = count(1)
         self._pause = 0.0  # monotonic seconds before which the model is not asked
         self._down = False
-        self._kept = 0  # nodes in a row of which no draft was accepted
+        self._kept: OrderedDict[str, int] = OrderedDict()  # by tenant, see USELESS
         self._hurries = 0  # who waits for the end
         self._task: asyncio.Task[None] | None = None
 
@@ -123,7 +130,8 @@ class InProcessSummaries:
 
     async def status(self, tenant: str) -> SummaryStatus:
         nodes = sum(len(one.work) for one in self._jobs.of(tenant)) + self._jobs.owed(tenant)
-        state = "unavailable" if self._down else "ok"
+        useless = self._kept.get(tenant, 0) >= USELESS
+        state = "unavailable" if self._down or useless else "ok"
         try:
             spent = await self._spending.spent(tenant)
         except Unavailable:
@@ -162,20 +170,21 @@ class InProcessSummaries:
             self._hurries -= 1
 
     async def close(self, patience: float = 5.0) -> None:
-        """Work on for at most `patience` seconds, then give up the calls under way."""
+        """Begin no call any more, and give those under way, which are paid for, `patience` seconds
+        to come to their end."""
         if self._task is None:
             return
-        try:
-            async with asyncio.timeout(patience):
-                await self.join()
-        except TimeoutError:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._task = None
+        if self._calls:
+            _, late = await asyncio.wait(tuple(self._calls), timeout=patience)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        if len(self._jobs):
             log.info("summaries.stopped jobs_left=%d", len(self._jobs))
         self._jobs.clear()
-        tasks = [self._task, *self._calls]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        self._task = None
 
     # -- whose turn it is --------------------------------------------------------------------
 
@@ -304,18 +313,22 @@ class InProcessSummaries:
         for one in self._jobs.of(tenant):
             one.tries = 0
         self._jobs.done(tenant, outcome.settled | outcome.gone)
-        self._watch(outcome, now)
+        self._watch(tenant, outcome, now)
 
-    def _watch(self, outcome: Outcome, now: float) -> None:
+    def _watch(self, tenant: str, outcome: Outcome, now: float) -> None:
         """Whether the model is of any use: one that never is would cost all for nothing."""
         if outcome.settled or outcome.rejected:
             self._down = False  # it answers
         if outcome.settled - outcome.kept:
-            self._kept = 0
-        self._kept += len(outcome.kept)
-        if self._kept >= USELESS and outcome.kept:
-            self._pause, self._down = now + BACK_OFF_LIMIT, True
-            log.warning("summaries.useless nodes=%d", self._kept)
+            self._kept.pop(tenant, None)
+        elif outcome.kept:
+            self._kept[tenant] = self._kept.get(tenant, 0) + len(outcome.kept)
+            if self._kept[tenant] >= USELESS:
+                log.warning("summaries.useless tenant=%s", tenant[:10])
+                for one in self._jobs.of(tenant):
+                    one.not_before = max(one.not_before, now + BACK_OFF_LIMIT)
+        while len(self._kept) > MAX_TENANTS:
+            self._kept.popitem(last=False)
 
     def _failed(self, one: SummaryJob, error: Unavailable) -> None:
         now, wait = self._clock.monotonic(), 0.0

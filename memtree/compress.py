@@ -193,7 +193,13 @@ class Memory:
 
     async def sweep(self) -> Receipt:
         """Forget what has expired. Raises store errors."""
+        await self.keep_vectors()
         return await self._store.sweep(self._clock.now())
+
+    async def keep_vectors(self) -> None:
+        """Tell the store which vectors are in use. Raises store errors."""
+        if self._embedder is not None and self._embedder.dimensions:
+            await self._store.keep_recipe(self._embedder.recipe, self._clock.now())
 
     async def _forget(self, tenant: str, addresses: tuple[bytes, ...] | None) -> Receipt:
         # First what may still write: a request under way sees the new generation, a job is gone.

@@ -22,6 +22,7 @@ from memtree.prices import UNKNOWN, Prices
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
 MODES = ("stable", "auto", "fresh")
+SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
 OTHERS = "*"  # in `prices`: every model that nothing else names
 MAY_BE_ZERO = frozenset(
     {
@@ -124,7 +125,8 @@ class Settings:
     mode: str | None = _setting(
         None,
         "how memory is unfolded: stable, auto or fresh; unset: stable on /context_memory, auto on "
-        "the chat routes",
+        "the chat routes; shadow: chats go through unchanged, and what memory would have kept of "
+        "them is measured beside them",
     )
     prices: tuple[str, ...] = _setting(
         (),
@@ -271,7 +273,7 @@ def _read(name: str, value: Any, source: str) -> Any:
 
 def _checked(settings: Settings) -> Settings:
     if settings.mode is not None:
-        _one_of("mode", settings.mode, MODES)
+        _one_of("mode", settings.mode, (*MODES, SHADOW))
     for entry in settings.prices:
         price(entry)
     _one_of("embedder", settings.embedder, ("auto", "local", "remote", "none"))

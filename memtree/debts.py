@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from memtree.errors import Unavailable
 from memtree.history import History
 from memtree.node import Frontier, Node
-from memtree.ports import NodeWork, Pending, SummaryQueue, TreeStore
+from memtree.ports import Pending, SummaryQueue, TreeStore, to_read
 from memtree.settled import Settled
 
 log = logging.getLogger("memtree")
@@ -28,7 +28,7 @@ class _Found:
     posted: History
     frontier: Frontier
     nodes: Mapping[bytes, Node]
-    lacking: Sequence[NodeWork]
+    lacking: Sequence[Node]
     wanted: Callable[[], bool]
 
 
@@ -42,20 +42,21 @@ class Debts:
 
     async def lacking(
         self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node], *, met: bool
-    ) -> list[NodeWork]:
-        """Nodes that are not known to have a later summary, parents first. `met`: the tree was
-        looked at before in this process; of another one the store is asked."""
+    ) -> list[Node]:
+        """Nodes that are not known to have a later summary. `met`: the tree was looked at before
+        in this process; of another one the store is asked."""
         found = self._settled.lacking(tenant, frontier.nodes, nodes)
         if met or not found:
             return found
-        return await self._asked(tenant, frontier, nodes, found)
+        await self._ask(tenant, found)
+        return self._settled.lacking(tenant, frontier.nodes, nodes)
 
     def hand_on(
         self,
         posted: History,
         frontier: Frontier,
         nodes: Mapping[bytes, Node],
-        lacking: Sequence[NodeWork],
+        lacking: Sequence[Node],
         wanted: Callable[[], bool],
     ) -> None:
         """Submit them in the background, those left out that another process has done."""
@@ -70,7 +71,7 @@ class Debts:
         """What is in the queue, or on its way there."""
         known = self._queue.pending(tenant)
         waiting = [found for name, found in self._waiting.items() if name[0] == tenant]
-        tokens = sum(one.tokens for found in waiting for one in found.lacking)
+        tokens = sum(to_read(one) for found in waiting for one in found.lacking)
         return Pending(known.tokens + tokens, known.jobs + len(waiting))
 
     def forget(self, tenant: str) -> None:
@@ -87,28 +88,21 @@ class Debts:
     async def _hand_on(self, name: tuple[str, bytes]) -> None:
         while (found := self._waiting.get(name)) is not None:
             tenant = name[0]
-            lacking = await self._asked(tenant, found.frontier, found.nodes, found.lacking)
+            await self._ask(tenant, found.lacking)
             if self._waiting[name] is not found:
                 continue  # a newer history came meanwhile
             del self._waiting[name]
-            if lacking and found.wanted():
+            work = self._settled.work(tenant, found.frontier.nodes, found.nodes)
+            if work and found.wanted():
                 # The address behind the first message, so that chats that begin alike differ.
-                first = min(one.place.first for one in lacking)
-                start = found.posted.addresses[first + 1]
-                self._queue.submit(found.posted, start, lacking, found.nodes)
+                start = found.posted.addresses[work[0].place.first + 1]
+                self._queue.submit(found.posted, start, work, found.nodes)
 
-    async def _asked(
-        self,
-        tenant: str,
-        frontier: Frontier,
-        nodes: Mapping[bytes, Node],
-        lacking: Sequence[NodeWork],
-    ) -> list[NodeWork]:
-        """Those of them that the store has no later summary of either."""
+    async def _ask(self, tenant: str, lacking: Sequence[Node]) -> None:
+        """Learn which of them the store has a later summary of."""
         try:
-            later = await self._store.newest_summaries(tenant, [one.id for one in lacking])
+            later = await self._store.newest_summaries(tenant, [node.id for node in lacking])
         except Unavailable as error:
             log.warning("store.summaries_failed code=%s", error.code)
-            return list(lacking)
+            return
         self._settled.add(tenant, later)
-        return self._settled.lacking(tenant, frontier.nodes, nodes) if later else list(lacking)

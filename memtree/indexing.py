@@ -23,7 +23,16 @@ from memtree.debts import Debts
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.history import History
 from memtree.node import Frontier, Node, Place, Summary, after
-from memtree.ports import Batch, Builder, Clock, Embedder, IndexQueue, LeafWork, TreeStore
+from memtree.ports import (
+    Batch,
+    Builder,
+    Clock,
+    Embedder,
+    IndexQueue,
+    LeafWork,
+    TreeStore,
+    to_read,
+)
 from memtree.probe import NEWEST, Covered, covering, thinned
 from memtree.shelf import NodeShelf, Shelf
 
@@ -51,6 +60,7 @@ class Known:
     unranked: frozenset[bytes] = frozenset()  # these leaves
     owed: int = 0  # tokens in leaves (at last in inner nodes) that only lack a model's summary
     met: bool = True  # all of the tree was at hand in this process
+    by_words: bool = False  # a query was ranked by words alone, for the embedder failed
 
     @property
     def whole(self) -> bool:
@@ -78,6 +88,8 @@ class Known:
         """`x-memtree-state` of an answer made with it."""
         if self.trouble:
             return f"degraded:{self.trouble}"
+        if self.by_words:
+            return "degraded:embedder"
         if self.lacking > PROVISIONAL_SHARE * max(1, self.frontier.tokens):
             return "provisional"
         return "packed"
@@ -179,8 +191,9 @@ class Indexing:
 
     def corpus(self, posted: History, known: Known) -> AbstractAsyncContextManager[Corpus]:
         """The passages of a tree, held alone while the block runs."""
-        dimensions = self._embedder.dimensions if self._embedder else 1
-        return self._corpora.of(posted.tenant, known.frontier, known.nodes, dimensions)
+        dimensions = self._embedder.dimensions if self._embedder else 0
+        # Without vectors any length does.
+        return self._corpora.of(posted.tenant, known.frontier, known.nodes, dimensions or 1)
 
     def generation(self, tenant: str) -> int:
         """Changes whenever something of the tenant is deleted: who began before must not write."""
@@ -279,14 +292,15 @@ class Indexing:
         """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
         if self._embedder is None or not known.whole:
             return
+        recipe = (
+            self._embedder.recipe
+        )  # before the corpus: of dimensions learned later none is read
         async with self.corpus(posted, known) as corpus:
             lacking = corpus.lacking()
             if lacking and known.trouble != "store":
                 ids = [corpus.leaves[index].id for index in lacking]
                 try:
-                    corpus.add_vectors(
-                        await self._store.vectors(posted.tenant, self._embedder.recipe, ids)
-                    )
+                    corpus.add_vectors(await self._store.vectors(posted.tenant, recipe, ids))
                 except StoreUnavailable as error:
                     log.warning("store.vectors_failed code=%s", error.code)
                 lacking = corpus.lacking()
@@ -304,8 +318,8 @@ class Indexing:
             return
         tenant = posted.tenant
         lacking = await self._debts.lacking(tenant, known.frontier, known.nodes, met=known.met)
-        leaves = [one for one in lacking if one.node.is_leaf] or lacking
-        known.owed = sum(one.tokens for one in leaves if one.id not in known.unranked)
+        leaves = [node for node in lacking if not node.children] or lacking
+        known.owed = sum(to_read(node) for node in leaves if node.id not in known.unranked)
 
         def wanted() -> bool:
             return generation == self.generation(tenant)

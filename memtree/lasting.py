@@ -163,10 +163,11 @@ class Lasting:
         decision = pack.begin(posted, request.limits, request.fixed)
         if not decision.memory or known.trouble:
             return None
-        known = await self._indexing.newest(posted, known)
+        newest = await self._indexing.newest(posted, known)
         unfolded, rows = await self._seeker.unfolded(
-            posted, known, decision, request.ask.query, LASTING
+            posted, newest, decision, request.ask.query, LASTING
         )
+        known.by_words = newest.by_words
         memory = unfolded.tokens + MESSAGE_OVERHEAD + decision.beside
         begun = Epoch(
             epoch.name(request.key, request.address, unfolded.plan, request.now),
@@ -176,7 +177,7 @@ class Lasting:
             unfolded.plan,
             request.now,
         )
-        return Sending(begun, known.all_nodes, unfolded.text, {}, unfolded, rows)
+        return Sending(begun, newest.all_nodes, unfolded.text, {}, unfolded, rows)
 
     # -- the turn ----------------------------------------------------------------------------
 

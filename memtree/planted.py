@@ -73,6 +73,7 @@ _ORDERS = [
     r"|(?:always|never|do not|don't|only) (?!\w+ed\b)(?:ever )?"
     rf"(?:{_SPEECH}|write|run|use|give|follow|obey|trust|include|add|show|call|do|make|mention)\b"
     r")",
+    r"\b(?:run|execute|open|visit|fetch|click) (?:curl|wget|rm|bash|sh|https?:)",
     r"\b(?:when|if|whenever) (?:asked|(?:any|some)one asks|the user asks|questioned)\b"
     r"[^.;\n]{0,60}[, ](?:say|answer|reply|respond|tell|claim|pretend)\b",
 ]
@@ -84,9 +85,11 @@ _DEEDS = [
 # Roles, tags and calls: the syntax that a prompt is made of.
 _SYNTAX = [
     r"(?:^|[\n.;!?]\s*|[\"'(\[#*]\s*)(?:system|developer|human|sysprompt|instructions?)\s*(?:\*\*)?:",
-    r"</?\s*(?:context[_-]?memory|user_memories|memor(?:y|ies)|system|system-reminder|assistant|"
+    # `List<User>` is a type, so such a word opens a tag only where no word stands before it.
+    r"<(?:/|(?<!\w<))\s*(?:context[_-]?memory|user_memories|memor(?:y|ies)|system|system-reminder|assistant|"
     r"user|human|tool|tool_calls?|tool_result|function_calls?|function|invoke|parameter|"
     r"instructions?|prompt|think|thinking|excerpt|summary|important|admin|inst)\b[^<>\n]{0,80}>",
+    r"<(?:system|system-reminder|assistant|tool_calls?|function_calls?|invoke)\b[^<>\n]{0,80}>",
     r"<\|[\w ]{2,30}\|>|<｜|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|</?s>",
     r"#{2,} ?(?:instruction|system|response|human|assistant|user)\b",
     r"\[(?:TOOL_CALLS|AVAILABLE_TOOLS|system\]?)|<function=|\bto=functions\.",

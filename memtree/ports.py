@@ -190,8 +190,22 @@ class Retention(Protocol):
 
     async def sweep(self, now: float) -> Receipt:
         """The same for all addresses and epochs that expired before `now`; and of each node only
-        the newest summary and those that a plan names are kept. Cheap where nothing expired."""
+        the newest summary and those that a plan names are kept; and no vectors of recipes that
+        were not kept on the last `RECIPE_DAYS` days. Cheap where there is nothing to do."""
         ...
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        """Vectors of this recipe are in use: said by a process at its start and before a `sweep`.
+
+        Counted are the days (UTC) on which sweeps came by since, not the time: no jump of a clock
+        takes what is in use, and a store that lay unused for a year loses nothing. Of recipes that
+        are not known the first sweep begins to count."""
+        ...
+
+
+# Who tries another model, and goes back to the first within a month, finds its vectors again. They
+# are some 5 MB for a million tokens of history and 384 dimensions.
+RECIPE_DAYS = 30
 
 
 class ContextStore(TreeStore, PlanStore, Retention, Protocol):
@@ -312,9 +326,13 @@ class Embedder(Protocol):
     """Text to unit vectors. `recipe` names model and preprocessing: recipes never mix.
     `relevant`: the cosine under which a passage hardly ever answers a query.
 
+    A model that was never met may have `dimensions` 0, and a recipe under which nothing is kept;
+    `embed` (of no texts, too) finds out both. `name` is what it was configured to be, and stays.
+
     `EmbedderUnavailable` where the model cannot be used.
     """
 
+    name: str
     recipe: str
     dimensions: int
     relevant: float
@@ -324,7 +342,7 @@ class Embedder(Protocol):
         ...
 
     async def embed_query(self, text: str) -> Matrix:
-        """(dimensions,) float32, quick."""
+        """(dimensions,) float32, quick; `EmbedderUnavailable` while there are no `dimensions`."""
         ...
 
     def forget(self) -> None:
@@ -383,6 +401,11 @@ class LeafWork:
 NOTE = 90  # tokens of a child's summary as its parent's call shows it
 
 
+def to_read(node: Node) -> int:
+    """Tokens that a model has to read to summarise a node: its text, or its children's notes."""
+    return NOTE * len(node.children) if node.children else node.tokens
+
+
 @dataclass(frozen=True, slots=True)
 class NodeWork:
     """A sealed node that lacks a model's summary, and where it stands in the history."""
@@ -396,8 +419,7 @@ class NodeWork:
 
     @property
     def tokens(self) -> int:
-        """What a model has to read for it: its text, or the summaries of its children."""
-        return self.node.tokens if self.node.is_leaf else NOTE * len(self.node.children)
+        return to_read(self.node)
 
 
 @dataclass(frozen=True, slots=True)

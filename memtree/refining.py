@@ -26,7 +26,7 @@ from memtree.tree import walk
 
 CALL_TOKENS = 8_000  # of parts in one call: models behind a small window take it
 REACH = 4  # times the parts of a call: so many ready nodes are looked at for parts of one kind
-SAMPLE = 5  # leaves below a node that say of what kind it is
+SAMPLE = 12  # leaves below a node, about, that say of what kind it is
 VERSION = 1  # claims leave out nodes that have a later summary, so a model's is the first one
 
 Kind = Callable[[NodeWork], str]
@@ -150,6 +150,12 @@ def settled(node: Node, recipe: str, cost: tuple[int, int]) -> Summary:
     again."""
     first = node.summary
     return Summary(first.headline, first.body, first.anchors, VERSION, recipe, cost, "", True)
+
+
+def length(task: Task) -> int:
+    """Characters that a task has its model read, and one: its weight within its call."""
+    said = sum(len(one.text) for one in task.sources)
+    return 1 + said + sum(len(one.headline) + len(one.body) for one in task.children)
 
 
 def shares(total: int, weights: Sequence[int]) -> list[int]:

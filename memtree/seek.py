@@ -34,8 +34,8 @@ class Seeker:
 
     @property
     def recipe(self) -> str:
-        """Names what ranks."""
-        return self._embedder.recipe if self._embedder else "words"
+        """Names what ranks; the same before and after a model is met, so that no epoch ends."""
+        return self._embedder.name if self._embedder else "words"
 
     @property
     def relevant(self) -> float:
@@ -45,8 +45,9 @@ class Seeker:
     async def seek(
         self, posted: History, known: Known, text: str, work: Callable[[Corpus, Ranking], Found]
     ) -> Found:
-        """What `work` makes of the ranked passages; it runs in a thread and holds the corpus."""
-        vector = await self._vector(text)
+        """What `work` makes of the ranked passages; it runs in a thread and holds the corpus.
+        `known.by_words` is set where the embedder failed."""
+        vector = await self._vector(known, text)
 
         async with self._indexing.corpus(posted, known) as corpus:
 
@@ -85,13 +86,14 @@ class Seeker:
 
         return await self.seek(posted, known, query_text(posted, query), work)
 
-    async def _vector(self, text: str) -> Any:
+    async def _vector(self, known: Known, text: str) -> Any:
         if self._embedder is None or not text.strip():
             return None
         try:
             return await self._embedder.embed_query(text)
         except EmbedderUnavailable as error:
             log.warning("embedder.failed code=%s", error.code)
+            known.by_words = True
             return None
 
 

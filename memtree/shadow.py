@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from memtree.history import History
 from memtree.message import SYSTEM_ROLES, Message
-from memtree.node import Frontier, Node, Place, places
+from memtree.node import Frontier, Node, Place
+from memtree.tree import walk
 
 VALUE, IDENTIFIER, PATH, NAME, RULE = "value", "identifier", "path", "name", "rule"
 KINDS = (VALUE, IDENTIFIER, PATH, NAME, RULE)
@@ -91,9 +92,10 @@ def probes(
     """A sample of what the leaves before `cut` (index in the history) hold, `most` of each kind.
 
     Which ones depends on the address, so that the turns of a chat ask for different things.
+    `KeyError` where a node is not in `nodes`.
     """
-    covered = leaves(frontier, nodes)
-    pairs = [pair for pair in zip(covered, places(covered), strict=True) if pair[1].last < cut]
+    placed = walk(frontier.nodes, nodes)
+    pairs = [(node, at) for node, at, _ in placed if node.is_leaf and at.last < cut]
     seed = history.addresses[-1]
     named = ((anchor, place) for leaf, place in pairs for anchor in leaf.summary.anchors)
     by_kind: dict[str, dict[str, Place]] = {}
@@ -144,18 +146,6 @@ def visible(fragments: Iterable[bytes]) -> str:
 def cut_of(history: History, recent: int) -> int:
     """The cut of an answer that sent so many tokens of the history's end as they are."""
     return bisect_left(range(len(history)), -recent, key=lambda at: -history.size(at))
-
-
-def leaves(frontier: Frontier, nodes: Mapping[bytes, Node]) -> list[Node]:
-    """The leaves below a frontier, in order. `KeyError` where a node is not in `nodes`."""
-    found: list[Node] = []
-    todo = list(reversed(frontier.nodes))
-    while todo:
-        node = nodes[todo.pop()]
-        if node.is_leaf:
-            found.append(node)
-        todo += reversed(node.children)
-    return found
 
 
 def text_of(history: History, place: Place) -> str:

@@ -78,7 +78,7 @@ class Shelf:
         found = self._leaves_of(tenant, frontier, nodes)
         ids = [node.id for node, _ in found]
         while True:
-            entry = self._pick(tenant, ids) or _Entry(tenant, Corpus(dimensions))
+            entry = self._pick(tenant, ids, dimensions) or _Entry(tenant, Corpus(dimensions))
             async with entry.lock:
                 if entry.corpus.begins(ids):  # else it grew with another branch while we waited
                     await _extend(entry.corpus, found)
@@ -104,8 +104,10 @@ class Shelf:
                 self._walked.popitem(last=False)
         return known
 
-    def _pick(self, tenant: str, ids: Sequence[bytes]) -> _Entry | None:
-        fitting = [e for e in self._entries if e.tenant == tenant and e.corpus.begins(ids)]
+    def _pick(self, tenant: str, ids: Sequence[bytes], dimensions: int) -> _Entry | None:
+        """What was begun before the dimensions were known has no vectors, and gets none."""
+        mine = [e for e in self._entries if e.tenant == tenant]
+        fitting = [e for e in mine if e.corpus.dimensions == dimensions and e.corpus.begins(ids)]
         return max(fitting, key=lambda e: len(e.corpus.leaves), default=None)
 
     def _keep(self, entry: _Entry) -> None:

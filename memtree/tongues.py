@@ -64,7 +64,9 @@ def differs(text: str, source: str) -> str:
     if not of_text or not of_source:
         return ""
     mine, theirs = script(text), script(source)
-    new = of_source.get(mine, 0.0) < 0.02 and of_text[mine] > 0.3
+    # Identifiers may be most of the letters of a summary in any language.
+    named = mine == "latin" and of_text.get(theirs, 0.0) > 0.15
+    new = of_source.get(mine, 0.0) < 0.02 and of_text[mine] > 0.3 and not named
     lost = of_source[theirs] > 0.6 and of_text.get(theirs, 0.0) < 0.1
     if of_source.get("kana", 0.0) > 0.2:  # Japanese is Han and kana in any mixture, never Han alone
         lost = mine != "kana" and "kana" not in of_text

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
@@ -16,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from indexer.summaries import InProcessSummaries
 from memtree.compress import Memory
 from memtree.config import Settings
-from memtree.ports import KeyStore
+from memtree.ports import KeyStore, Tallies
 from proxy import errors
 from proxy.auth import Gate, is_loopback
 from proxy.chat import Chat
@@ -29,6 +30,7 @@ from proxy.limits import Rates, Waits
 from proxy.metrics import Metrics, MetricsPage
 from proxy.openapi.page import DocumentPage
 from proxy.passthrough import Passthrough
+from proxy.shadowing import Shadows
 from proxy.summary_metrics import SummaryMetrics
 from proxy.upstream import Upstream
 from proxy.waiting import PACE, Pace
@@ -39,7 +41,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 @dataclass(frozen=True, slots=True)
 class Services:
     """What the routes need. Whoever builds them closes them. No `upstream`: nothing is relayed.
-    `summaries`: the queue of stage 3, for its metrics."""
+    `summaries`: the queue of stage 3, for its metrics. No `tallies`: what is measured in shadow
+    mode is counted in the metrics alone."""
 
     memory: Memory
     keys: KeyStore
@@ -47,6 +50,7 @@ class Services:
     settings: Settings
     pace: Pace = PACE
     summaries: InProcessSummaries | None = None
+    tallies: Tallies | None = None
 
 
 class Rest(PathConvertor):
@@ -98,8 +102,9 @@ def create_app(services: Services) -> Starlette:
     if services.summaries:
         metrics.show_also(SummaryMetrics(services.summaries))
     context = ContextMemory(services.memory, gate, waits, settings)
-    chat = Chat(services.memory, gate, services.upstream, settings, waits, services.pace)
-    deletion = Deletion(services.memory, gate, metrics, settings)
+    shadows = Shadows(services.memory, settings, metrics, services.tallies)
+    chat = Chat(services.memory, gate, services.upstream, settings, waits, services.pace, shadows)
+    deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     passthrough = Passthrough(gate, services.upstream, settings)
     routes = [
         # GET and DELETE of stored completions lie on the same path and are the upstream's.
@@ -119,6 +124,7 @@ def create_app(services: Services) -> Starlette:
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
     app = Starlette(
+        lifespan=_lifespan,
         routes=routes,
         middleware=[
             Middleware(
@@ -129,6 +135,14 @@ def create_app(services: Services) -> Starlette:
             )
         ],
     )
+    app.state.shadows = shadows
     app.router.redirect_slashes = False
     app.router.default = Handler(errors.not_found)  # a target that is no path: `*`
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    """What goes on in the background ends before memory and store are closed."""
+    yield
+    await app.state.shadows.close()

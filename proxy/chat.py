@@ -8,6 +8,7 @@ model of this window can take, and more waiting requests of one tenant than may 
     read -> memory -> upstream -> relay         nearly always
               \\-> slow: 200 and signs of life   `waiting`
                        \\-> too long: once more, smaller    `overflow`, `looking`
+                       \\-> calls tools of ours: answered, once more    `tools`
 """
 
 from __future__ import annotations
@@ -29,9 +30,12 @@ from proxy.learned import Learned
 from proxy.limits import Waits
 from proxy.looking import Watched, begun, header, is_encoded
 from proxy.relay import Relay, Replied, configured, forward
+from proxy.shadowing import Shadows
 from proxy.switch import OWN_HEADERS
+from proxy.tools import answering, refusal, rounds
+from proxy.tools.answering import Session
 from proxy.trace import Trace
-from proxy.turn import Turn
+from proxy.turn import Shadowed, Turn
 from proxy.upstream import Upstream
 from proxy.waiting import Form, Json, Pace, Stream, Waiting
 
@@ -44,7 +48,7 @@ STREAM_TYPE = "text/event-stream"
 @dataclasses.dataclass(slots=True)
 class Exchange:
     """One chat request on its way. `posted`: the body as it came, encoded or not. `sent`: tokens
-    that memory sent last, in messages."""
+    that memory sent last, in messages. `session`: the model has tools of ours."""
 
     request: Request
     tenant: Tenant
@@ -54,6 +58,12 @@ class Exchange:
     seen: Trace
     early: bool = False  # the client has its 200 already
     sent: int = 0
+    session: Session | None = None
+
+    def body(self, answer: Answer) -> bytes:
+        """The body for the upstream with what memory sends."""
+        turn, session = self.turn, self.session
+        return session.body(turn) if session else turn.with_messages(answer)
 
 
 class Chat:
@@ -65,6 +75,7 @@ class Chat:
         settings: Settings,
         waits: Waits,
         pace: Pace,
+        shadows: Shadows,
     ) -> None:
         self._memory = memory
         self._gate = gate
@@ -72,6 +83,7 @@ class Chat:
         self._settings = settings
         self._waits = waits
         self._pace = pace
+        self._shadows = shadows
         self._learned = Learned()
 
     async def complete(self, request: Request) -> Response:
@@ -82,6 +94,8 @@ class Chat:
         started = time.perf_counter()
         read = await self._read(request, tenant.id, posted)
         exchange = Exchange(request, tenant, upstream, posted, read, seen)
+        if read.shadow is not None:
+            return await self._untouched(exchange, read.shadow)
         memory = asyncio.create_task(self._remember(exchange, started))
         try:
             done, _ = await asyncio.wait((memory,), timeout=self._pace.quiet)
@@ -114,6 +128,15 @@ class Chat:
                 raise
             return turn.unread(posted, request.headers, self._settings)
 
+    async def _untouched(self, exchange: Exchange, shadowed: Shadowed) -> Response:
+        """As with memory off; measured as soon as that can hold up nothing of it any more."""
+        read, seen = exchange.turn, exchange.seen
+        seen.state = seen.mode = read.state
+        try:
+            return Relay(await self._forward(exchange, read.plain), seen.headers())
+        finally:
+            self._shadows.follow(exchange.tenant.id, shadowed)
+
     # -- memory ------------------------------------------------------------------------------
 
     async def _remember(self, exchange: Exchange, started: float) -> bytes:
@@ -142,7 +165,8 @@ class Chat:
         seen.mode = read.ask.mode
         answer = await self._memory.compress(read.ask)
         self._learn(exchange, answer)
-        return read.with_messages(answer)
+        exchange.session = answering.begin(read, answer)
+        return exchange.body(answer)
 
     def _learn(self, exchange: Exchange, answer: Answer) -> None:
         exchange.seen.learn(answer)
@@ -171,14 +195,27 @@ class Chat:
     # -- the upstream ------------------------------------------------------------------------
 
     async def _answer(self, exchange: Exchange, body: bytes) -> Replied:
-        """The upstream's answer; where it finds the prompt too long, that to a shorter one."""
+        """The answer, with all rounds in which the model calls tools of ours."""
+        reply = await self._reply(exchange, body)
+        session = exchange.session
+        if session is None:
+            return reply
+
+        async def again() -> Replied:
+            return await self._reply(exchange, session.body(exchange.turn))
+
+        return await rounds.answered(reply, session, again)
+
+    async def _reply(self, exchange: Exchange, body: bytes) -> Replied:
+        """The upstream's answer; where it finds the prompt too long, that to a shorter one, and
+        where it takes no tools, that to one without ours."""
         reply = await self._forward(exchange, body)
         if exchange.turn.ask is None:
             return reply
-        if reply.status in overflow.STATUSES:
+        if reply.status in overflow.STATUSES or (exchange.session and refusal.may(reply.status)):
             try:
                 looked = await begun(reply)
-                other = await self._shorter(exchange, body, reply.status, looked.beginning)
+                other = await self._changed(exchange, body, reply.status, looked.beginning)
             except BaseException:
                 reply.close()
                 raise
@@ -197,7 +234,7 @@ class Chat:
 
         async def instead(event: bytes) -> Replied | None:
             try:
-                other = await self._shorter(exchange, body, 400, event)
+                other = await self._changed(exchange, body, 400, event)
             except MemTreeError:
                 return None
             if other is None:
@@ -210,6 +247,28 @@ class Chat:
 
         return instead
 
+    async def _changed(
+        self, exchange: Exchange, body: bytes, status: int, said: bytes
+    ) -> Replied | None:
+        """The answer to the same request as the upstream takes it; None: it says nothing of that,
+        or it cannot be had."""
+        other = await self._shorter(exchange, body, status, said)
+        return other if other is not None else await self._toolless(exchange, status, said)
+
+    async def _toolless(self, exchange: Exchange, status: int, said: bytes) -> Replied | None:
+        """The answer to the same request without our tools, where `said` is about tools."""
+        session, turn = exchange.session, exchange.turn
+        if session is None or session.withdrawn or session.rounds or turn.ask is None:
+            return None
+        if not refusal.read(status, said):
+            return None
+        session.withdrawn = True
+        reply = await self._forward(exchange, session.body(turn))
+        if reply.status == 200:  # else it was about something else
+            self._learned.learn_toolless(turn.ask.tenant, turn.model)
+            log.event("chat.toolless", status=status)
+        return reply
+
     async def _shorter(
         self, exchange: Exchange, body: bytes, status: int, said: bytes
     ) -> Replied | None:
@@ -218,11 +277,15 @@ class Chat:
         found = overflow.read(status, said)
         if found is None or ask is None or not exchange.sent:
             return None
-        sent = exchange.sent + ask.tools_tokens
+        session = exchange.session
+        more = session.size if session else 0
+        sent = exchange.sent + ask.tools_tokens + more
         window = overflow.window(found, sent, ask.reserve)
         if window >= ask.window:
             return None
-        smaller = dataclasses.replace(overflow.narrowed(ask, window), whole=False)
+        smaller = dataclasses.replace(
+            overflow.narrowed(ask, window), whole=False, tools_tokens=ask.tools_tokens + more
+        )
         try:
             answer = await self._memory.compress(smaller)
         except (BadRequest, ContextOverflow):
@@ -230,7 +293,9 @@ class Chat:
         except Exception as error:  # noqa: BLE001  the client gets what the upstream said
             log.failure("chat.memory_failed", error)
             return None
-        again = exchange.turn.with_messages(answer)
+        if session:
+            session.packed(smaller, answer)
+        again = exchange.body(answer)
         if len(again) >= len(body):
             return None
         self._learned.learn(ask.tenant, exchange.turn.model, window)
@@ -243,7 +308,8 @@ class Chat:
         without = OWN_HEADERS
         if changed:
             without |= {b"content-encoding"}
-        if exchange.early:
+        readable = exchange.early or exchange.session is not None
+        if readable:
             without |= {b"accept-encoding"}
         return await forward(
             exchange.request,
@@ -252,5 +318,5 @@ class Chat:
             body if changed else exchange.posted,
             api_key=self._settings.upstream_api_key,
             without=without,
-            also=[(b"accept-encoding", b"identity")] if exchange.early else None,
+            also=[(b"accept-encoding", b"identity")] if readable else None,
         )

@@ -13,7 +13,7 @@ from typing import Any
 from memtree import __version__
 from memtree.config import Settings, variable
 from memtree.errors import MemTreeError
-from proxy import commands, copying, demo, doctor, importing
+from proxy import audit, commands, copying, demo, doctor, importing, report
 from proxy.imports.recognise import FORMATS
 from proxy.serve import serve
 
@@ -48,11 +48,13 @@ def build_parser() -> argparse.ArgumentParser:
     _compress(subs)
     _index(subs)
     _tree(subs)
+    _audit(subs)
     _import(subs)
     _delete(subs)
     _keys(subs)
     _store(subs)
     _demo(subs)
+    _report(subs)
     _simple(subs, "check", "check the integrity of the store", commands.check)
     _simple(subs, "doctor", "what is configured, what is reachable", doctor.run)
     return parser
@@ -83,7 +85,19 @@ def _compress(subs: Any) -> None:
 
 def _index(subs: Any) -> None:
     sub = _on_file(subs, "index", "index a history, with a progress bar")
+    estimate = "tell what summaries by a model would cost, and do nothing"
+    sub.add_argument("--estimate", action="store_true", help=estimate)
     sub.set_defaults(run=commands.index)
+
+
+def _audit(subs: Any) -> None:
+    sub = _on_file(subs, "audit", "show parts of a history with their summaries, side by side")
+    count = f"how many parts (default {audit.SAMPLE})"
+    sub.add_argument("--sample", type=int, default=audit.SAMPLE, metavar="N", help=count)
+    form = sub.add_mutually_exclusive_group()
+    form.add_argument("--html", metavar="PATH", help="write a page that needs nothing else")
+    form.add_argument("--json", action="store_true", help="all of it as JSON")
+    sub.set_defaults(run=audit.run)
 
 
 def _tree(subs: Any) -> None:
@@ -184,6 +198,19 @@ def _demo(subs: Any) -> None:
     )
     sub.add_argument("--query", help="ask this instead of the demo's own questions")
     sub.set_defaults(run=demo.run)
+
+
+def _report(subs: Any) -> None:
+    sub = subs.add_parser(
+        "report", help="what shadow mode measured and what summaries cost, by tenant"
+    )
+    sub.add_argument("--days", type=int, default=30, help="how far back (default 30, UTC)")
+    sub.add_argument(
+        "--tenant", metavar="WHICH", help="the beginning of a tenant's hash, or a key's label"
+    )
+    sub.add_argument("--json", action="store_true", help="as JSON")
+    add_settings(sub, ["store"])
+    sub.set_defaults(run=report.run)
 
 
 def _simple(subs: Any, name: str, help_: str, run: Any) -> None:

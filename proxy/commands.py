@@ -21,7 +21,7 @@ from memtree.errors import BadRequest
 from memtree.message import Message, read_messages
 from memtree.ports import Receipt, SummaryStatus
 from memtree.stores import open_store
-from proxy import fields, prices
+from proxy import estimating, fields, prices
 from proxy.draw import draw_all, draw_unfolded, summary_line
 from proxy.progress import bar
 
@@ -50,6 +50,8 @@ async def compress(options: argparse.Namespace, settings: Settings) -> int:
 
 async def index(options: argparse.Namespace, settings: Settings) -> int:
     messages = read_history(options.file)
+    if options.estimate:
+        return await estimating.run(messages, TENANT, settings)
     console = Console()
     async with open_runtime(settings, drain=0) as runtime:
         answer = await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
@@ -68,9 +70,12 @@ async def index(options: argparse.Namespace, settings: Settings) -> int:
 async def tree(options: argparse.Namespace, settings: Settings) -> int:
     messages = read_history(options.file)
     console = Console()
-    async with open_runtime(settings, drain=0) as runtime:
+    unfolds = options.query or options.target
+    # Drawing waits for no model, so none is asked: what it has begun would be paid and lost.
+    own = settings if unfolds else replace(settings, summary_model=None)
+    async with open_runtime(own, drain=0) as runtime:
         await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
-        if options.query or options.target:
+        if unfolds:
             await progress(runtime, Console(stderr=True))
             answer = await runtime.memory.compress(_ask(options, settings, messages))
             draw_unfolded(console, answer.explain())
@@ -84,8 +89,9 @@ async def delete(options: argparse.Namespace, settings: Settings) -> int:
     """Forget a history, an address, or everything that the command line has kept."""
     messages = read_history(options.file) if options.file else ()
     address = options.address and fields.address(options.address, "--address")
-    # Deleting ranks nothing, so the model need not be loaded.
-    async with open_runtime(replace(settings, embedder="none"), drain=0) as runtime:
+    # Deleting ranks and summarises nothing, so no model need be loaded.
+    own = replace(settings, embedder="none", summary_model=None)
+    async with open_runtime(own, drain=0) as runtime:
         if messages:
             receipt = await runtime.memory.forget_history(Ask(TENANT, messages))
         elif address:

@@ -21,6 +21,7 @@ from memtree.ports import Receipt
 from proxy import fields, inbound, log, wire
 from proxy.auth import Gate
 from proxy.metrics import Metrics
+from proxy.shadowing import Shadows
 from proxy.wire import Body
 
 NAMES = ("messages", "address", "all")
@@ -41,11 +42,14 @@ class Target:
 
 
 class Deletion:
-    def __init__(self, memory: Memory, gate: Gate, metrics: Metrics, settings: Settings) -> None:
+    def __init__(
+        self, memory: Memory, gate: Gate, metrics: Metrics, settings: Settings, shadows: Shadows
+    ) -> None:
         self._memory = memory
         self._gate = gate
         self._metrics = metrics
         self._settings = settings
+        self._shadows = shadows
 
     async def delete(self, request: Request) -> Response:
         refuse_other_sites(request)
@@ -53,6 +57,7 @@ class Deletion:
         raw = await inbound.content(request, self._settings.max_body_bytes)
         most = self._settings.max_messages
         target = await wire.off_loop(len(raw), lambda: read_target(wire.split(raw), most))
+        self._shadows.forget(tenant.id)
         receipt = await self._forget(tenant.id, target)
         self._metrics.deleted(target.scope)
         log.event(

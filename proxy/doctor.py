@@ -12,11 +12,13 @@ from rich.markup import escape
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from memtree.errors import EmbedderUnavailable, MemTreeError
+from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
 from memtree.prices import UNKNOWN
+from memtree.prompts import Source, leaf_task
 from memtree.stores import shown_store
 from proxy.fields import CHAT_MODE, CONTEXT_MODE
 
+SAMPLE = "We meet in Lisbon on 4 May. Anna brings the boat, Tom the tents."
 SECRETS = frozenset({"upstream_api_key", "metrics_key", "embedding_api_key", "summary_api_key"})
 UNSET = {
     "embedding_dimensions": "the model's own",
@@ -42,6 +44,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         async with open_runtime(settings, drain=0) as runtime:
             sound &= await _store(console, runtime)
             sound &= await _embedder(console, settings, runtime)
+            sound &= await _summarizer(console, runtime)
     except MemTreeError as error:
         sound = _tell(console, False, "store", error.message)
     sound &= await _upstream(console, settings)
@@ -82,6 +85,30 @@ async def _embedder(console: Console, settings: Settings, runtime: Runtime) -> b
         f"{runtime.embedder.recipe}, relevant from {runtime.embedder.relevant:.2f}, "
         f"a query takes {spent:.0f} ms",
     )
+
+
+async def _summarizer(console: Console, runtime: Runtime) -> bool:
+    """Asks for one summary, of some 400 tokens."""
+    if runtime.three is None:
+        return _tell(console, True, "summaries", "extracted, no model is configured")
+    summarizer = runtime.three.summarizer
+    begun = time.perf_counter()
+    try:
+        written = await summarizer.write([leaf_task("1", [Source("user", 0, SAMPLE)])])
+    except SummarizerUnavailable as error:
+        return _tell(console, False, "summaries", error.message)
+    spent = time.perf_counter() - begun
+    known = getattr(summarizer, "form", None)
+    form = f"with {known.format}" if known and known.format else "without structured output"
+    usage = written.usage
+    counted = ", counted here" if usage.counted else ""
+    text = (
+        f"{summarizer.recipe} answers in {spent:.1f} s {form}, "
+        f"{usage.input} tokens in and {usage.output} out{counted}"
+    )
+    if not written.drafts:
+        text += ", but with nothing that reads as a summary"
+    return _tell(console, bool(written.drafts), "summaries", text)
 
 
 async def _upstream(console: Console, settings: Settings) -> bool:

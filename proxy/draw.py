@@ -56,4 +56,5 @@ def _line(node: dict[str, Any], opened: bool = False) -> str:
     first, last = node["messages"]
     where = f"{first}" if first == last else f"{first}-{last}"
     style = "bold" if opened else "default"
-    return f"[cyan]{where}[/cyan] [{style}]{escape(node['headline'])}[/{style}]"
+    by = " [dim](model)[/dim]" if node.get("summary") == "model" else ""
+    return f"[cyan]{where}[/cyan] [{style}]{escape(node['headline'])}[/{style}]{by}"

@@ -15,7 +15,7 @@ from functools import lru_cache
 from memtree import tokens
 from memtree.address import DIGEST_BYTES
 from memtree.compress import Ask
-from memtree.config import MODES, Settings
+from memtree.config import MODES, SHADOW, Settings
 from memtree.errors import BadRequest
 from memtree.marker import MOST
 from memtree.prices import Prices
@@ -36,6 +36,7 @@ EXPIRATION_HEADERS = (
     "x-memory-expiration-days",
 )
 MODE_HEADER = "x-memtree-mode"
+OWN_HEADERS = (MODE_HEADER, *EXPIRATION_HEADERS)
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*([+-]?)0*([0-9]+)\s*", re.ASCII)
@@ -97,10 +98,22 @@ def expiration_days(body: Body, headers: Mapping[str, str], default: int) -> int
     return posted or max(1, min(MAX_DAYS, default))
 
 
-def mode(body: Body, headers: Mapping[str, str], default: str) -> str:
+def mode(body: Body, headers: Mapping[str, str], default: str, among: Sequence[str] = MODES) -> str:
     """The header wins over the body, as it does for the expiration."""
-    posted = choice(body.value("mode"), "mode", MODES)
-    return choice(headers.get(MODE_HEADER), MODE_HEADER, MODES) or posted or default
+    posted = choice(body.value("mode"), "mode", among)
+    return choice(headers.get(MODE_HEADER), MODE_HEADER, among) or posted or default
+
+
+def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool:
+    """Whether a chat asks for shadow mode, or the setting does. A mode that cannot be read is no
+    shadow: whether it is an error depends on whether memory is on."""
+    if (named := headers.get(MODE_HEADER)) is not None:
+        return named == SHADOW
+    try:
+        posted = body.value("mode")
+    except BadRequest:
+        return False
+    return (settings.mode if posted is None else posted) == SHADOW
 
 
 def window(body: Body) -> int:
@@ -156,7 +169,7 @@ def context_ask(tenant: str, body: Body, headers: Mapping[str, str], settings: S
         reserve=DEFAULT_RESERVE,
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
-        mode=mode(body, headers, settings.mode or CONTEXT_MODE),
+        mode=mode(body, headers, _told(settings.mode) or CONTEXT_MODE),
         prices=prices_of(body, settings),
         expiration_days=expiration_days(body, headers, settings.expiration_days),
         alternate=settings.alternate,
@@ -182,7 +195,7 @@ def chat_ask(
         reserve=min(reserve(body), limit // 2),
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
-        mode=mode(body, headers, settings.mode or CHAT_MODE),
+        mode=mode(body, headers, _told(settings.mode) or CHAT_MODE, (*MODES, SHADOW)),
         prices=prices_of(body, settings),
         expiration_days=expiration_days(
             body, headers, settings.expiration_days if days is None else days
@@ -191,6 +204,11 @@ def chat_ask(
         keep_first=settings.keep_first_message,
         markers=markers(body),
     )
+
+
+def _told(mode: str | None) -> str | None:
+    """A mode in which messages are answered with."""
+    return None if mode == SHADOW else mode
 
 
 def _model(body: Body) -> str:

@@ -1,5 +1,6 @@
-"""Windows that upstreams have told by refusing a prompt. Kept by tenant: what one tenant's key may
-use says nothing about another's, and nobody can make the server believe things for others."""
+"""What upstreams have told of a model by refusing a request: its window, or that it takes no tools.
+Kept by tenant: what one tenant's key may use says nothing about another's, and nobody can make the
+server believe things for others."""
 
 from __future__ import annotations
 
@@ -9,10 +10,11 @@ MAX_KEPT = 4_096
 
 
 class Learned:
-    """The windows of one process, in our tokens; the least lately used are forgotten."""
+    """Of one process; windows in our tokens. The least lately used are forgotten."""
 
     def __init__(self) -> None:
         self._windows: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._toolless: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def window(self, tenant: str, model: str) -> int | None:
         key = (tenant, model)
@@ -25,3 +27,12 @@ class Learned:
         self._windows.move_to_end((tenant, model[:200]))
         while len(self._windows) > MAX_KEPT:
             self._windows.popitem(last=False)
+
+    def takes_tools(self, tenant: str, model: str) -> bool:
+        """Whether nothing is known to the contrary."""
+        return (tenant, model[:200]) not in self._toolless
+
+    def learn_toolless(self, tenant: str, model: str) -> None:
+        self._toolless[tenant, model[:200]] = None
+        while len(self._toolless) > MAX_KEPT:
+            self._toolless.popitem(last=False)

@@ -88,8 +88,9 @@ class Metrics:
         self._shadows.labels(outcome).inc()
         if found is None:
             return
-        self._shadow_raw.inc(found.raw)
-        self._shadow_sent.inc(found.sent)
+        if found.folded:
+            self._shadow_raw.inc(found.raw)
+            self._shadow_sent.inc(found.sent)
         for kind, score in found.scores.items():
             self._probes.labels(kind).inc(score.probes)
             self._kept.labels(kind).inc(score.kept)

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from indexer.runtime import Runtime, open_runtime
 from memtree import __version__
-from memtree.config import Settings
+from memtree.config import SHADOW, Settings
 from memtree.errors import BadRequest
 from memtree.stores import shown_store
 from proxy.app import Services, create_app
@@ -95,7 +95,8 @@ async def open_services(settings: Settings, runtime: Runtime) -> AsyncIterator[S
     upstream = Upstream(settings.upstream) if settings.upstream else None
     try:
         queue = runtime.three.queue if runtime.three else None
-        yield Services(runtime.memory, runtime.store, upstream, settings, summaries=queue)
+        store = runtime.store
+        yield Services(runtime.memory, store, upstream, settings, summaries=queue, tallies=store)
     finally:
         if upstream is not None:
             await upstream.close()
@@ -115,13 +116,22 @@ async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
 def announce(settings: Settings, runtime: Runtime) -> None:
     """What a person wants to see first: where to point the client, and what is on."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    ranking = "words and meaning" if runtime.embedder else f"words alone: {runtime.trouble}"
+    while_ = " until it is there" if runtime.embedder else ""
+    ranking = f"words alone{while_}: {runtime.trouble}" if runtime.trouble else "words and meaning"
     lines = [
         f"MemTree {__version__}  http://{host}:{settings.port}/v1",
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
         f"  store     {shown_store(settings.store)}",
         f"  ranking   {ranking}",
-        "  memory    send the header `x-polychat-memory: on`"
-        + (" (on by default)" if settings.memory else ""),
+        f"  summaries {settings.summary_model or 'extracted, without a model'}",
+        f"  memory    {_switch(settings)}",
     ]
     print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def _switch(settings: Settings) -> str:
+    if settings.mode == SHADOW:
+        return "shadow: chats go through unchanged, and what memory would keep is measured"
+    return "send the header `x-polychat-memory: on`" + (
+        " (on by default)" if settings.memory else ""
+    )

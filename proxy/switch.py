@@ -16,9 +16,10 @@ from proxy.wire import Body
 
 HEADER = "x-polychat-memory"
 FLAG_HEADER = "memory"
+TOOLS_HEADER = "x-memtree-recall-tools"
 # Headers that are meant for us: they do not go to the upstream of a chat.
 OWN_HEADERS = frozenset(
-    name.encode() for name in (HEADER, FLAG_HEADER, fields.MODE_HEADER, *fields.EXPIRATION_HEADERS)
+    name.encode() for name in (HEADER, FLAG_HEADER, TOOLS_HEADER, *fields.OWN_HEADERS)
 )
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
@@ -62,6 +63,12 @@ def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool
         suffix.found or None,
     ]
     return _decide(said, default)
+
+
+def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
+    """Whether the model may be offered tools of ours."""
+    said = _word(headers, TOOLS_HEADER)
+    return default if said is None else said
 
 
 def _word(headers: Mapping[str, str], name: str) -> bool | None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from memtree import side
 from memtree.answer import Answer, Ask
-from memtree.config import Settings
+from memtree.config import SHADOW, Settings
 from memtree.errors import BadRequest
 from proxy import fields, overflow, switch, waiting, wire
 from proxy.learned import Learned
+from proxy.tools import offer
+from proxy.tools.offer import Offer
 
 OFF = "off"
 INVALID = "degraded:invalid-history"
@@ -21,11 +23,30 @@ ENCODED = "degraded:encoded-body"
 
 
 @dataclass(frozen=True, slots=True)
+class Shadowed:
+    """A request that goes through untouched, as far as it is needed to measure it later: no
+    credential is in it. `headers`: those of ours."""
+
+    body: wire.Body
+    suffix: switch.Suffix
+    headers: Mapping[str, str]
+
+    def ask(self, tenant: str, settings: Settings) -> Ask:
+        """What memory would have been asked, in mode `stable`: `auto` sends most of a short chat
+        as it is, which measures nothing. Raises `BadRequest`."""
+        ask = fields.chat_ask(tenant, self.body, self.headers, settings, self.suffix.days)
+        messages = self.body.messages(settings.max_messages)
+        whole = side.is_side(messages, tools=bool(ask.tools_tokens))
+        return dataclasses.replace(ask, messages=messages, whole=whole, mode=fields.CONTEXT_MODE)
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """`content`: the posted body, decoded. `plain`: the same for the upstream without memory's
     help; the very same object where nothing of it is ours.
 
-    `ask` is None where memory is off (`state` says so) or cannot be asked (`state` says why).
+    `ask` is None where memory is off (`state` says so), cannot be asked (`state` says why), or has
+    no say (`shadow`). `offer`: the tools of ours that the model may be given, counted in `ask`.
     """
 
     content: bytes
@@ -36,13 +57,21 @@ class Turn:
     changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     model: str = ""
     streams: bool = False
+    shadow: Shadowed | None = None
+    offer: Offer | None = None
 
-    def with_messages(self, answer: Answer) -> bytes:
-        """The body for the upstream with the messages of an answer."""
-        if not answer.changed or self.body is None:
+    def with_messages(
+        self,
+        answer: Answer,
+        more: Sequence[bytes] = (),
+        also: Mapping[str, bytes] | None = None,
+    ) -> bytes:
+        """The body for the upstream with the messages of an answer, with `more` behind them, and
+        with other fields (raw JSON)."""
+        if self.body is None or not (answer.changed or more or also):
             return self.plain
-        messages = wire.joined(answer.messages)
-        return self.body.rewritten({**self.changed, "messages": messages})
+        messages = wire.joined((*answer.messages, *more))
+        return self.body.rewritten({**self.changed, "messages": messages, **(also or {})})
 
 
 def read(
@@ -60,8 +89,12 @@ def read(
     suffix = switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.found else {}
     plain = body.rewritten(changed)
-    if not switch.wanted(body, headers, suffix, settings.memory):
+    shadowed = fields.shadowed(body, headers, settings)
+    if not switch.wanted(body, headers, suffix, settings.memory or shadowed):
         return Turn(content, plain)
+    if shadowed:  # nothing else of it is read now: it must not wait
+        ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}
+        return Turn(content, plain, SHADOW, shadow=Shadowed(body, suffix, ours))
     ask = fields.chat_ask(tenant, body, headers, settings, suffix.days)
     window = learned.window(tenant, suffix.model)
     streams = body.value("stream") is True
@@ -70,13 +103,16 @@ def read(
         whole = side.is_side(messages, tools=bool(ask.tools_tokens))
     except BadRequest:
         return Turn(content, plain, INVALID)
+    wanted = switch.recall_tools(headers, settings.recall_tools) and not whole
+    offered = offer.of(body) if wanted and learned.takes_tools(tenant, suffix.model) else None
     ask = dataclasses.replace(
         overflow.narrowed(ask, window),
         messages=messages,
         whole=whole,
         patience=waiting.patience(streams, headers, settings),
+        tools_tokens=ask.tools_tokens + (offer.size() if offered else 0),
     )
-    return Turn(content, plain, "", body, ask, changed, suffix.model, streams)
+    return Turn(content, plain, "", body, ask, changed, suffix.model, streams, offer=offered)
 
 
 def unread(posted: bytes, headers: Mapping[str, str], settings: Settings) -> Turn:

@@ -144,18 +144,18 @@ class Waiting(Response):
         try:
             reply = work.result()
         except MemTreeError as error:
-            yield self._form.failed(_named(error))
+            yield self._form.failed(named(error))
             return
         except Exception as error:  # noqa: BLE001  one request must not end the process
             log.failure("chat.internal_error", error)
-            yield self._form.failed(_named(errors.internal()))
+            yield self._form.failed(named(errors.internal()))
             return
         try:
             if reply.status == 200 and self._form.fits(header(reply, b"content-type")):
                 async for piece in plain(reply):
                     yield piece
             else:
-                yield self._form.failed(_said(reply.status, await beginning(reply, MAX_ERROR)))
+                yield self._form.failed(said(reply.status, await beginning(reply, MAX_ERROR)))
         finally:
             reply.close()
 
@@ -189,7 +189,7 @@ async def beginning(reply: Replied, most: int) -> bytes:
     return found[:most]
 
 
-def _said(status: int, body: bytes) -> dict[str, Any]:
+def said(status: int, body: bytes) -> dict[str, Any]:
     """An upstream's error as it said it, else what is known of it."""
     try:
         said = msgspec.json.decode(body)
@@ -202,7 +202,7 @@ def _said(status: int, body: bytes) -> dict[str, Any]:
     return {"message": message, "type": "upstream_error", "param": None, "code": status}
 
 
-def _named(error: MemTreeError) -> dict[str, Any]:
+def named(error: MemTreeError) -> dict[str, Any]:
     """With the status that can no longer be sent."""
     return {**errors.body(error), "status": error.status}
 

@@ -79,7 +79,8 @@ class Body:
         return tuple(Message(fragment) for fragment in fragments)
 
     def rewritten(self, changed: Mapping[str, bytes] | None = None) -> bytes:
-        """The body without our own fields and with the values of `changed` (raw JSON) put in.
+        """The body without our own fields and with the values of `changed` (raw JSON) put in, at
+        the end where they were not posted.
 
         Nothing to change: the posted bytes themselves.
         """
@@ -97,6 +98,11 @@ class Body:
             pieces.append(self.raw[head : span.start])
             pieces.append(changed[name] if name in changed else self.raw[span.start : span.end])
             kept += 1
+        for name in changed:
+            if name not in self.spans:
+                comma = b"," if kept else b""
+                pieces.append(comma + msgspec.json.encode(name) + b":" + changed[name])
+                kept += 1
         pieces.append(self.raw[spans[-1][1].end :])
         return b"".join(pieces)
 

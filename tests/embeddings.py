@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gzip
 import json
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -37,6 +38,7 @@ class Raw:
 
     body: bytes
     kind: str = "application/json"
+    packed: bool = False  # sent as gzip
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,15 @@ class Half:
     """A good answer that breaks off in the middle."""
 
 
+@dataclass(frozen=True, slots=True)
+class Endless:
+    """An answer that goes on until the client goes away, or has been given `most` bytes."""
+
+    most: int = 64 << 20
+
+
 Spoken = Status | Raw | Half | Callable[[Rows], dict[str, Any]]
-Step = Spoken | Silence
+Step = Spoken | Silence | Endless
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,7 @@ class Embeddings:
         self.key: str | None = None
         self.url = ""
         self.open, self.peak = 0, 0
+        self.flood = 0  # bytes that an endless answer had when it ended
 
     @property
     def texts(self) -> list[str]:
@@ -101,6 +111,9 @@ class Embeddings:
                 while (await receive())["type"] != "http.disconnect":
                     pass
                 return
+            if isinstance(step, Endless):
+                self.flood = await _flood(receive, send, step.most)
+                return
             await asyncio.sleep(0)  # so that calls of one moment meet
             await _send(send, *self._answer(asked, step))
         finally:
@@ -120,6 +133,9 @@ class Embeddings:
             # As unkind servers do: the text and the key come back in the error.
             said = {"error": {"message": f"bad: {asked.texts} {asked.headers}"}}
             return step.code, kind | step.headers, json.dumps(said).encode()
+        if isinstance(step, Raw) and step.packed:
+            headers = {"content-type": step.kind, "content-encoding": "gzip"}
+            return 200, headers, gzip.compress(step.body)
         if isinstance(step, Raw):
             return 200, {"content-type": step.kind}, step.body
         rows = [self.row(text) for text in asked.texts]
@@ -171,3 +187,19 @@ async def _send(send: Any, status: int, headers: dict[str, str], body: bytes) ->
     pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})
     await send({"type": "http.response.body", "body": body})
+
+
+async def _flood(receive: Any, send: Any, most: int) -> int:
+    gone = asyncio.create_task(_gone(receive))
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    sent = 0
+    while sent < most and not gone.done():
+        await send({"type": "http.response.body", "body": b" " * 65_536, "more_body": True})
+        sent += 65_536
+    gone.cancel()
+    return sent
+
+
+async def _gone(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -17,7 +17,7 @@ WORD = re.compile(r"\w+")
 class HashingEmbedder:
     """A bag of hashed words: texts that share words are near, and nothing has to be loaded."""
 
-    recipe = "hashing/1"
+    name = recipe = "hashing/1"
     dimensions = 64
     relevant = 0.3
 

@@ -378,3 +378,50 @@ def _markers(body: Fields) -> list[Any]:
 def _falling(markers: Sequence[Any]) -> bool:
     hours = [isinstance(one, dict) and one.get("ttl") == "1h" for one in markers]
     return hours == sorted(hours, reverse=True)
+
+
+# ---------------------------------------------------------------- tools of ours
+
+
+def without_recall(posted: Fields, sent: Fields) -> tuple[Fields, list[str]]:
+    """A request without the tools that the proxy offers and the rounds in which they were called,
+    and what is wrong with these."""
+    rest, found = dict(sent), []
+    own = [tool for tool in sent.get("tools") or () if _tool_name(tool) in _RECALL]
+    theirs = [tool for tool in sent.get("tools") or () if _tool_name(tool) not in _RECALL]
+    if own:
+        if not _same([*theirs, *own], sent["tools"]) or len(own) != len(_RECALL):
+            found.append("our tools do not stand at the end, each once")
+        if theirs or "tools" in posted:
+            rest["tools"] = theirs or posted.get("tools")
+        else:
+            del rest["tools"]
+        if "tool_choice" not in posted:
+            rest.pop("tool_choice", None)
+    messages = list(sent["messages"])
+    while (start := _last_recall(messages)) is not None:
+        asked, answers = messages[start], messages[start + 1 :]
+        if [call["id"] for call in asked["tool_calls"]] != [m.get("tool_call_id") for m in answers]:
+            found.append("calls of our tools are not answered in order")
+        if not all(isinstance(one["content"], str) and one["content"] for one in answers):
+            found.append("an answer of our tools is no text")
+        messages = messages[:start]
+    return {**rest, "messages": messages}, found
+
+
+_RECALL = {"memory_search", "memory_read"}
+
+
+def _tool_name(tool: Any) -> Any:
+    return (tool.get("function") or {}).get("name") if isinstance(tool, dict) else None
+
+
+def _last_recall(messages: Sequence[Fields]) -> int | None:
+    """Where the last round begins, if it calls tools of ours alone."""
+    at = len(messages) - 1
+    while at >= 0 and messages[at].get("role") == "tool":
+        at -= 1
+    calls = messages[at].get("tool_calls") if 0 <= at < len(messages) - 1 else None
+    if not calls or any(call["function"]["name"] not in _RECALL for call in calls):
+        return None
+    return at

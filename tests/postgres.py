@@ -158,7 +158,9 @@ def schema_of(folder: Path) -> str:
 
 
 def store_url(folder: Path, **options: object) -> str:
-    given = "".join(f"&{name}={value}" for name, value in options.items())
+    """Patient: a busy machine must not fail a test."""
+    patient = {"connect_timeout": 20, **options}
+    given = "".join(f"&{name}={value}" for name, value in patient.items())
     mark = "&" if "?" in postgres_url() else "?"
     return f"{postgres_url()}{mark}schema={schema_of(folder)}{given}"
 

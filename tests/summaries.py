@@ -26,7 +26,7 @@ from memtree.ports import Usage, Written
 from memtree.prompts import Task, prompt
 from memtree.replies import read
 from tests import embeddings
-from tests.embeddings import Raw, Silence, Status
+from tests.embeddings import Half, Raw, Silence, Status
 
 SHORT = "In short: "  # how every good body begins: no extraction does
 
@@ -98,7 +98,14 @@ class Held:
     then: Callable[[Asked], Answer] | None = None
 
 
-Step = Status | Raw | Silence | Unavailable | Held | Answer | Callable[[Asked], Answer]
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """White space, byte by byte, until the client goes away; the port is silent."""
+
+
+Step = (
+    Drip | Status | Raw | Half | Silence | Unavailable | Held | Answer | Callable[[Asked], Answer]
+)
 
 
 class Hand:
@@ -153,7 +160,7 @@ class Script:
         if isinstance(step, Held):
             await step.event.wait()
             step = step.then
-        assert not isinstance(step, Status | Raw | Silence | Unavailable | Held)
+        assert not isinstance(step, Drip | Status | Raw | Half | Silence | Unavailable | Held)
         answer = step if isinstance(step, Answer) else (step or good)(asked)
         self.input_tokens += asked.tokens
         self.output_tokens += answer.tokens
@@ -161,8 +168,8 @@ class Script:
 
 
 class ScriptedSummarizer(Script):
-    """The port itself, without a network. `Status` raises, its `retry-after` is `wait`; `Raw` is
-    the model's text; `Silence` lasts until the call is cancelled."""
+    """The port itself, without a network. `Status` and `Half` raise, its `retry-after` is `wait`;
+    `Raw` is the model's text; `Silence` lasts until the call is cancelled."""
 
     def __init__(
         self, *steps: Step, recipe: str = "scripted/1", always: Step | None = None, **more: Any
@@ -174,7 +181,7 @@ class ScriptedSummarizer(Script):
     async def write(self, tasks: Sequence[Task]) -> Written:
         if self.closed:
             raise SummarizerUnavailable("the scripted summariser is closed")
-        asked = Asked({"messages": sendable(prompt(tasks))})
+        asked = Asked({"messages": prompt(tasks)})
         self.asked.append(asked)
         self.open += 1
         self.peak = max(self.peak, self.open)
@@ -195,7 +202,9 @@ class ScriptedSummarizer(Script):
             raise SummarizerUnavailable(f"the script answers {step.code}", wait=wait)
         if isinstance(step, Unavailable):
             raise SummarizerUnavailable("the script is down", wait=step.wait, cost=step.cost)
-        if isinstance(step, Silence):
+        if isinstance(step, Half):
+            raise SummarizerUnavailable("the script breaks off")
+        if isinstance(step, Silence | Drip):
             await asyncio.Event().wait()
         if isinstance(step, Raw):
             step = Answer(step.body.decode(errors="replace"))
@@ -254,6 +263,10 @@ class Summaries(Script):
                 pass
         elif isinstance(step, Raw):
             await _send(send, 200, {"content-type": step.kind}, step.body)
+        elif isinstance(step, Drip):
+            await _drip(receive, send)
+        elif isinstance(step, Half):
+            await _begin(send, json.dumps(self._whole(asked, good(asked))).encode())
         elif isinstance(step, Status | Unavailable):
             status = step if isinstance(step, Status) else Status(503)
             await _send(send, status.code, kind | status.headers, _error(asked, "", "no"))
@@ -287,11 +300,6 @@ async def serving(app: Summaries) -> AsyncIterator[Summaries]:
 
 
 # ---------------------------------------------------------------- what is asked
-
-
-def sendable(messages: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Without lone surrogates, which no request can carry."""
-    return [one | {"content": one["content"].encode(errors="replace").decode()} for one in messages]
 
 
 def parts_of(content: str) -> list[Part]:
@@ -398,7 +406,9 @@ def json_of(found: dict[str, tuple[str, str]]) -> str:
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _WHOLE = re.compile(r"\w[^{}()\[\]\"“”'`<>|\\]*[.。]")
 # What the check takes for an order, or for a note about notes.
-_RISKY = re.compile(r"\b(?:you|your|ignore|must|always|never|summar\w+|conversation)\b", re.I)
+_RISKY = re.compile(
+    r"\b(?:you|your|please|ignore|must|always|never|summar\w+|conversation)\b", re.I
+)
 
 
 def summary(part: Part) -> tuple[str, str]:
@@ -446,6 +456,21 @@ def _error(asked: Asked, param: str, text: str, code: str | None = None) -> byte
     error = {"message": said, "type": "invalid_request_error", "param": param or None}
     code = code or ("unsupported_parameter" if param else None)
     return json.dumps({"error": error | {"code": code}}).encode()
+
+
+async def _begin(send: Any, body: bytes) -> None:
+    """Half of an answer; leaving without its end makes uvicorn close the connection."""
+    length = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": length})
+    await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
+
+
+async def _drip(receive: Any, send: Any) -> None:
+    gone = asyncio.create_task(receive())
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    while not gone.done():
+        await send({"type": "http.response.body", "body": b" ", "more_body": True})
+        await asyncio.wait([gone], timeout=0.01)
 
 
 async def _send(send: Any, status: int, headers: dict[str, str], body: bytes) -> None:

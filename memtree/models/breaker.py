@@ -22,9 +22,11 @@ class Breaker:
         """Whether to ask now."""
         return now >= self._told and self._failures < self._limit
 
-    def due(self, now: float) -> bool:
-        """Whether to probe now; true once in `rest` seconds."""
-        if self._failures < self._limit or now < max(self._told, self._next):
+    def due(self, now: float, *, never: bool = False) -> bool:
+        """Whether to probe now; true once in `rest` seconds. `never`: it has never been met, so
+        one failure is enough."""
+        down = never or self._failures >= self._limit
+        if not down or now < max(self._told, self._next):
             return False
         self._next = now + self._rest
         return True

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -28,8 +29,11 @@ from memtree.errors import SummarizerUnavailable
 from memtree.models import client, form
 from memtree.ports import Usage
 
-TOO_LATE = frozenset({408, 504, 522, 524})  # a gateway gave up waiting for a model that works
+TOO_LATE = frozenset({504, 522, 524})  # a gateway gave up waiting for a model that works
+# A connection that breaks sooner had lain idle and was closed meanwhile: no model was at work.
+SOON = 1.0
 REFUSED = frozenset({400, 413, 422})
+PASSING = frozenset({408, 409, 425})  # of the request alone, as the SDK has it
 REASONS = {
     401: " (is summary_api_key right?)",
     402: " (is the account paid?)",
@@ -94,6 +98,7 @@ class Chat:
 
     async def ask(self, body: Mapping[str, Any], *, seconds: float) -> Said:
         """`seconds`: for all of it."""
+        begun = time.monotonic()
         try:
             async with asyncio.timeout(seconds):
                 answer = await self._client.post(
@@ -110,7 +115,9 @@ class Chat:
             raise Broken(message, billed=reached, again=False) from None
         except openai.APIConnectionError as error:
             reached = not isinstance(error.__cause__, httpx2.ConnectError)
-            raise Broken(f"{self.host} cannot be reached", billed=reached) from None
+            worked = reached and time.monotonic() - begun > SOON
+            problem = "broke off" if reached else "cannot be reached"
+            raise Broken(f"{self.host} {problem}", billed=worked, again=not worked) from None
         said = read_answer(answer.content)
         if said is None:
             raise Broken(f"{self.host} answered with no chat completion", billed=True, again=False)
@@ -127,9 +134,10 @@ class Chat:
             raise Busy(message, wait=wait) from None
         if status in REFUSED:
             raise Refused(message, form.complaint(*_named(error))) from None
-        if status < 500 and status not in TOO_LATE and status not in (409, 425):
+        if status < 500 and status not in PASSING:
             raise Denied(message, wait=max(wait, DENIED_SECONDS)) from None
-        raise Broken(message, wait=wait, billed=status in TOO_LATE) from None
+        late = status in TOO_LATE
+        raise Broken(message, wait=wait, billed=late, again=not late) from None
 
 
 def _named(error: openai.APIStatusError) -> tuple[str | None, str]:

@@ -1,9 +1,10 @@
 """The `openai` SDK's client for a server that is told nothing but what it must know.
 
 Whatever the SDK finds in the environment (keys, organisation, proxies, headers of its own) stays
-here; redirects are not followed, since text and key are for this server alone.
+here; redirects are not followed, since text and key are for this server alone. An answer is read as
+far as it may be long, unpacked: a broken server must not fill the memory.
 
-Importing this file costs a second and 50 MB (the SDK).
+Importing this file costs half a second and 25 MB (the SDK).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import logging
 import math
 import time
 from email.utils import parsedate_to_datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -22,14 +24,46 @@ SENT = frozenset(
     {"host", "accept", "accept-encoding", "connection", "content-length", "content-type"}
 )
 CONNECT_SECONDS = 5.0
+ANSWER_BYTES = 16 << 20  # of an answer, unless told; what a model writes has some 100 kB
 
 # A line for each call and each retry; what failed in the end is told by the callers.
 for _noisy in ("httpcore2", "httpx2", "openai"):
     logging.getLogger(_noisy).setLevel(logging.WARNING)
 
 
-def connected(url: str, key: str | None) -> openai.AsyncOpenAI:
-    """`url`: up to and with `/v1`. `key` None: none is sent."""
+class AnswerTooLong(openai.APIConnectionError):
+    """The server was not heard to the end. No error of a connection, so it is not tried again."""
+
+
+class _Client(openai.DefaultAsyncHttpxClient):
+    """`most`: bytes of an answer."""
+
+    def __init__(self, most: int, **options: Any) -> None:
+        super().__init__(**options)
+        self._most = most
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """`AnswerTooLong`; whole answers alone, whatever `stream` says."""
+        response = await super().send(request, **{**options, "stream": True})
+        pieces, size = [], 0
+        try:
+            async for piece in response.aiter_bytes():  # unpacked, in pieces of at most 1 MB
+                size += len(piece)
+                if size > self._most:
+                    raise AnswerTooLong(request=request)
+                pieces.append(piece)
+        finally:
+            await response.aclose()
+        headers = httpx2.Headers(response.headers)
+        headers.pop("content-encoding", None)
+        return httpx2.Response(
+            response.status_code, headers=headers, content=b"".join(pieces), request=request
+        )
+
+
+def connected(url: str, key: str | None, most: int = ANSWER_BYTES) -> openai.AsyncOpenAI:
+    """`url`: up to and with `/v1`. `key` None: none is sent. `most`: bytes of an answer, unpacked;
+    beyond that `AnswerTooLong`."""
 
     async def only_ours(request: httpx2.Request) -> None:
         """The SDK adds headers of its own, some of them for OpenAI's eyes (`OPENAI_ORG_ID`)."""
@@ -42,8 +76,8 @@ def connected(url: str, key: str | None) -> openai.AsyncOpenAI:
     return openai.AsyncOpenAI(
         base_url=url,
         api_key=key or "none",  # None would be the environment's
-        http_client=openai.DefaultAsyncHttpxClient(
-            trust_env=False, follow_redirects=False, event_hooks={"request": [only_ours]}
+        http_client=_Client(
+            most, trust_env=False, follow_redirects=False, event_hooks={"request": [only_ours]}
         ),
     )
 

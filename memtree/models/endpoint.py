@@ -27,7 +27,7 @@ import openai
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models.client import connected, patience, retry_after
+from memtree.models.client import AnswerTooLong, connected, patience, retry_after
 
 Matrix = NDArray[np.float32]
 
@@ -38,6 +38,10 @@ REASONS = {
     403: " (may this key use the model?)",
     404: " (are embedding_base_url and embedding_model right?)",
 }
+WIDEST = 16_384  # numbers of a vector, where they are not known; the widest models have 12,288
+NUMBER_BYTES = 40  # 24 as JSON, and an indent
+BESIDE_BYTES = 500  # of a text, for what stands around its numbers
+ERROR_BYTES = 100_000  # of an answer without vectors, or around them
 INLINE_BYTES = 200_000  # of an answer; more than 1 ms of reading is done in a thread
 
 
@@ -72,14 +76,16 @@ class _Answer(msgspec.Struct):
 
 
 class Endpoint:
-    """`url`: up to and with `/v1`. `dimensions`: to ask for, or 0. `key` None: none is sent."""
+    """`url`: up to and with `/v1`. `dimensions`: to ask for, or 0. `key` None: none is sent.
+    `texts`: of a call, at most; so long an answer may be."""
 
     def __init__(
-        self, url: str, key: str | None, model: str, dimensions: int, retries: int
+        self, url: str, key: str | None, model: str, dimensions: int, retries: int, texts: int
     ) -> None:
         self.host = urlsplit(url).netloc
         self._model, self._dimensions, self._retries = model, dimensions, retries
-        self._client = connected(url, key)
+        most = texts * ((dimensions or WIDEST) * NUMBER_BYTES + BESIDE_BYTES)
+        self._client = connected(url, key, most + ERROR_BYTES)
 
     async def rows(self, texts: Sequence[str], *, seconds: float, retry: bool = True) -> Matrix:
         """(n, d) float32 unit rows in order, some of them zero where the endpoint finds nothing
@@ -104,6 +110,8 @@ class Endpoint:
             self._refused(error)
         except openai.APITimeoutError:
             raise NotInTime(f"{self.host} did not answer in time") from None
+        except AnswerTooLong:
+            raise EmbedderUnavailable(f"{self.host} answered more than it was asked for") from None
         except openai.APIConnectionError:
             raise ConnectionLost(f"{self.host} cannot be reached") from None
         if len(answer.content) <= INLINE_BYTES:

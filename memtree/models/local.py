@@ -160,7 +160,7 @@ class LocalEmbedder:
         model: PackagedFile = MODEL,
         tokenizer: PackagedFile = TOKENIZER,
     ) -> None:
-        self.recipe = f"minilm-l6-v2-int8/1/{max_tokens}"
+        self.name = self.recipe = f"minilm-l6-v2-int8/1/{max_tokens}"
         self._threads = threads
         self._max_tokens = max_tokens
         self._files = (model, tokenizer)

@@ -9,6 +9,11 @@ Background work is patient: bounded batches, few at a time, retried, and cut sma
 server takes less. A query is not: it has two seconds and one try, and after a time-out or some
 failures none is sent until a probe was answered, since a request is waiting and BM25 ranks without.
 
+A server that is not there yet may come later. Where `dimensions` are not given, nobody knows before
+how long its vectors are: they are 0, queries fail at once, and a probe or background work asks.
+
+What this file does not do: one call (`endpoint.py`), and which texts go into one (`batches.py`).
+
 Importing this file costs half a second and 25 MB (the SDK), so only those who use it do.
 """
 
@@ -17,7 +22,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any
@@ -28,6 +32,7 @@ from numpy.typing import NDArray
 from memtree import tokens
 from memtree.errors import EmbedderUnavailable
 from memtree.models import calibration
+from memtree.models.batches import HARMLESS, MAX_TEXTS, SHORT, Batches
 from memtree.models.breaker import Breaker
 from memtree.models.client import place
 from memtree.models.endpoint import (
@@ -43,11 +48,6 @@ Matrix = NDArray[np.float32]
 
 log = logging.getLogger("memtree")
 
-MAX_TEXTS = 96  # in a call; OpenAI takes 2,048, Cohere 96, text-embeddings-inference 32 unless told
-MAX_TOKENS = (
-    16_000  # in a call of several texts; OpenAI takes 300,000, Voyage's large model 120,000
-)
-PARALLEL = 4
 RETRIES = 3
 CALL_SECONDS = 60.0  # for an attempt: a model on a CPU takes its time
 PATIENCE = 420.0  # for a call with its retries, each of which may be told to wait two minutes
@@ -55,15 +55,12 @@ LONGEST_WAIT = 120.0  # seconds to wait for a server that is busy, as the SDK do
 QUERY_SECONDS = 2.0
 QUERY_TOKENS = 512
 START_SECONDS = 20.0
-# Of a text that is refused alone: half of it, and so on, as long as it has more tokens than this.
-SHORT = 128
-HARMLESS = calibration.QUESTIONS[0]  # what every server takes that takes anything
 CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see models/local.py
 RELEVANT = 0.38  # until it is measured
 
 
 class RemoteEmbedder:
-    """`Embedder` on a server. Call `warm_up` first, unless `dimensions` are given.
+    """`Embedder` on a server. Call `warm_up` first; it may fail.
 
     Args:
         url, model, key: the endpoint up to and with `/v1`; no key: none is sent.
@@ -89,16 +86,16 @@ class RemoteEmbedder:
     ) -> None:
         # Models of one name on two servers need not be one model, so it holds the server too.
         self._prefix = f"remote/1/{place(url)}/{model}/{max_tokens}"
-        self.recipe = f"{self._prefix}/{dimensions}"
+        self.name = self.recipe = f"{self._prefix}/{dimensions}"
         self.dimensions = dimensions
         self.relevant = relevant or RELEVANT
-        self._endpoint = Endpoint(url, key, model, dimensions, retries)
+        self._endpoint = Endpoint(url, key, model, dimensions, retries, MAX_TEXTS)
         self._max_tokens, self._query_seconds = max_tokens, query_seconds
         self._measure = not relevant
         self._learned = False
         self._learning = asyncio.Lock()
-        self._most = MAX_TEXTS
-        self._parallel = asyncio.Semaphore(PARALLEL)
+        self._trouble = f"{self._endpoint.host} was not asked yet"  # until it was learned
+        self._batches = Batches(self._patient)
         self._queries = QueryCache()
         self._breaker, self._clock = breaker or Breaker(), clock
         self._probing: asyncio.Task[None] | None = None
@@ -109,35 +106,28 @@ class RemoteEmbedder:
         await self._learn()
         sent, sizes = await asyncio.to_thread(self._prepared, texts)
         rows = np.zeros((len(texts), self.dimensions), np.float32)
-        left = deque(index for index, text in enumerate(sent) if text)
-
-        async def work() -> None:
-            while left:
-                batch = self._take(left, sizes)
-                async with self._parallel:
-                    found, _ = await self._batch([sent[index] for index in batch])
-                rows[batch] = found
-
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(PARALLEL):
-                    group.create_task(work())
-        except ExceptionGroup as errors:  # the others were cancelled
-            raise errors.exceptions[0] from None
+        full = [index for index, text in enumerate(sent) if text]
+        if full:
+            batches = self._batches.rows([sent[i] for i in full], [sizes[i] for i in full])
+            rows[full] = await batches
         return rows
 
     async def embed_query(self, text: str) -> Matrix:
         """(dimensions,) float32, read-only; the first 512 tokens of `text`.
 
-        One try within two seconds; `EmbedderUnavailable` at once while the server is down.
+        One try within two seconds; `EmbedderUnavailable` at once while the server is down, or was
+        never there.
         """
+        self._open()
+        if not self.dimensions:
+            self._find_out()
+            raise EmbedderUnavailable(self._trouble)
         text = _cut(text, QUERY_TOKENS)
         if not text:
             return np.zeros(self.dimensions, np.float32)
         cached = self._queries.get(text)
         if cached is not None:
             return cached
-        self._open()
         if not self._breaker.admits(self._clock()):
             self._find_out()
             raise EmbedderUnavailable(f"{self._endpoint.host} is not asked for now: it failed")
@@ -156,7 +146,8 @@ class RemoteEmbedder:
             async with asyncio.timeout(START_SECONDS):
                 await self._learn()
         except TimeoutError:
-            raise EmbedderUnavailable(f"{self._endpoint.host} did not answer in time") from None
+            self._trouble = f"{self._endpoint.host} did not answer in time"
+            raise EmbedderUnavailable(self._trouble) from None
 
     async def close(self) -> None:
         """Later calls get `EmbedderUnavailable`, and so do open ones."""
@@ -172,61 +163,25 @@ class RemoteEmbedder:
         async with self._learning:
             if self._learned:
                 return
-            questions, passages = list(calibration.QUESTIONS), list(calibration.PASSAGES)
-            if self._measure:
-                rows, _ = await self._batch(questions + passages)
-                half = len(questions)
-                self.relevant = calibration.relevant(rows[:half], rows[half:])
-            else:
-                await self._batch(questions[:1])
+            try:
+                await self._measured()
+            except EmbedderUnavailable as error:
+                self._trouble = error.message
+                raise
             self._learned = True
+
+    async def _measured(self) -> None:
+        """The calls set the dimensions, this sets the threshold."""
+        questions, passages = list(calibration.QUESTIONS), list(calibration.PASSAGES)
+        if not self._measure:
+            await self._batches.one(questions[:1])
+            return
+        rows, half = await self._batches.one(questions + passages), len(questions)
+        self.relevant = calibration.relevant(rows[:half], rows[half:])
 
     def _prepared(self, texts: Sequence[str]) -> tuple[list[str], list[int]]:
         sent = [_cut(text, self._max_tokens) for text in texts]
         return sent, tokens.count_many(sent)
-
-    def _take(self, left: deque[int], sizes: Sequence[int]) -> list[int]:
-        batch: list[int] = []
-        size = 0
-        while (
-            left and len(batch) < self._most and (not batch or size + sizes[left[0]] <= MAX_TOKENS)
-        ):
-            size += sizes[left[0]]
-            batch.append(left.popleft())
-        return batch
-
-    async def _batch(self, texts: list[str]) -> tuple[Matrix, bool]:
-        """Rows, and whether the texts were taken as they are: in one call, uncut.
-
-        What is refused is tried in halves. Where both are taken, there were too many in one call:
-        later ones are no longer than a half.
-        """
-        try:
-            return await self._patient(texts), True
-        except RequestRefused as refusal:
-            if len(texts) == 1:
-                return await self._alone(texts[0], refusal), False
-        half = len(texts) // 2
-        first, whole = await self._batch(texts[:half])
-        second, too = await self._batch(texts[half:])
-        if whole and too:
-            self._most = min(self._most, max(half, 1))
-        return np.concatenate([first, second]), False
-
-    async def _alone(self, text: str, refusal: RequestRefused) -> Matrix:
-        """The row of a text that was refused alone: that of its first half, and so on.
-
-        In the end a row of zeros, if the server takes another text: one that it never takes must
-        not keep all others of its history from being embedded.
-        """
-        size = tokens.count(text)
-        if size > SHORT:
-            return (await self._batch([tokens.prefix(text, size // 2)]))[0]
-        if text == HARMLESS:
-            raise refusal
-        await self._batch([HARMLESS])
-        log.warning("embedder.text_refused")
-        return np.zeros((1, self.dimensions), np.float32)
 
     async def _patient(self, texts: list[str]) -> Matrix:
         wait = self._breaker.told_to_wait(self._clock())
@@ -256,14 +211,17 @@ class RemoteEmbedder:
         return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
 
     def _find_out(self) -> None:
-        """Probe a server that is taken to be down, if it is time to, while nobody waits."""
+        """Probe a server that is taken to be down, or was never there, if it is time to, while
+        nobody waits."""
         if self._closed or (self._probing and not self._probing.done()):
             return
-        if self._breaker.due(self._clock()):
+        if self._breaker.due(self._clock(), never=not self.dimensions):
             self._probing = asyncio.create_task(self._probe(), name="embedder-probe")
 
     async def _probe(self) -> None:
         with suppress(EmbedderUnavailable):
+            if not self.dimensions:
+                await self.warm_up()
             await self._quick(HARMLESS)
             log.info("embedder.back")
 

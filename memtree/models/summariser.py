@@ -213,11 +213,7 @@ class _Call:
 
     @classmethod
     def of(cls, tasks: Sequence[Task]) -> _Call:
-        messages = [
-            # Lone surrogates, which JSON may carry and UTF-8 cannot.
-            one | {"content": one["content"].encode(errors="replace").decode()}
-            for one in prompts.prompt(tasks)
-        ]
+        messages = prompts.prompt(tasks)
         room = sum(ROOM_TIMES * (task.cap + task.headline_cap) + ROOM_BESIDE for task in tasks)
         size = sum(tokens.count_many(one["content"] for one in messages))
         return cls([task.id for task in tasks], messages, size, room)
@@ -258,6 +254,7 @@ class _Call:
 
 def prompt_version() -> str:
     """A short name for the words and the form of what is asked."""
-    asked = [prompts.constant(kind) for kind in prompts.KINDS]
-    whole = json.dumps([asked, prompts.json_schema()], ensure_ascii=False)
+    constant = [prompts.constant(kind) for kind in prompts.KINDS]
+    rest = prompts.prompt([prompts.leaf_task("1", [], prompts.CHAT)])[1]
+    whole = json.dumps([constant, rest, prompts.json_schema()], ensure_ascii=False)
     return hashlib.sha256(whole.encode()).hexdigest()[:8]

@@ -20,6 +20,7 @@ from memtree.stores.rows import (
     EpochRow,
     FrontierRow,
     NodeRow,
+    RecipeRow,
     SummaryRow,
     TallyRow,
     TenantRows,
@@ -90,6 +91,7 @@ OWNED = (
 )
 SHARED = (
     Table("tallies", TallyRow, ("tenant", "day", "name"), changes=True, owned=False),
+    Table("recipes", RecipeRow, ("recipe",), changes=True, owned=False),
     Table("keys", KeyEntry, ("id",), owned=False),
     Table("key_values", KeyValue, ("hash",), owned=False),
 )

@@ -5,7 +5,7 @@ In a write, whatever may fail comes before the first change; a deletion works on
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -236,6 +236,11 @@ class Held:
         self._forget({at for at, row in self.addresses.items() if row.expires < now})
         for version in superseded(self.summaries, plan_versions(self._plans())):
             del self.summaries[version]
+        return _difference(before, self.counts())
+
+    def drop_vectors(self, recipes: Container[str]) -> Receipt:
+        before = self.counts()
+        self.vectors = {at: row for at, row in self.vectors.items() if row.recipe not in recipes}
         return _difference(before, self.counts())
 
     def _forget(self, addresses: set[bytes]) -> None:

@@ -10,18 +10,21 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TypeVar
 
 from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreUnavailable
 from memtree.node import Node, Summary
-from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
+from memtree.ports import RECIPE_DAYS, Batch, Found, Indexed, KeyRow, Receipt, StoreStats
 from memtree.stores.dump import TABLES, Page, Row, pages, problems
 from memtree.stores.held import Held, MemorySnapshot
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.rows import (
     NewTurn,
+    RecipeRow,
     added,
+    day_of,
     oldest_tally,
     read_frontier,
     read_node,
@@ -42,6 +45,7 @@ class MemoryStore:
         self._keys: dict[str, KeyRow] = {}
         self._values: dict[str, str] = {}  # hash of a value -> key id
         self._tallies: dict[tuple[str, int], dict[str, int]] = {}  # (tenant, day) -> amounts
+        self._recipes: dict[str, RecipeRow] = {}
         self._closed = False
 
     # -- trees -------------------------------------------------------------------------------
@@ -136,7 +140,21 @@ class MemoryStore:
             held.drop_claims(now)
         kept = self._tallies.items()
         self._tallies = {at: row for at, row in kept if at[1] >= oldest_tally(now)}
-        return receipt
+        return added(receipt, self._sweep_recipes(day_of(now)))
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        self._open()
+        self._recipes[recipe] = RecipeRow(recipe, day_of(now))
+
+    def _sweep_recipes(self, day: int) -> Receipt:
+        stored = {recipe for held in self._tenants.values() for recipe, _ in held.vectors}
+        rows = [row.on(day) for row in self._recipes.values()]
+        rows += [RecipeRow(recipe, day) for recipe in stored - self._recipes.keys()]
+        unused = {row.recipe for row in rows if row.idle >= RECIPE_DAYS}
+        self._recipes = {row.recipe: row for row in rows if row.recipe not in unused}
+        tenants = list(self._tenants) if unused else []
+        gone = (self._delete(each, lambda held: held.drop_vectors(unused)) for each in tenants)
+        return reduce(added, gone, Receipt())
 
     # -- claims and tallies ------------------------------------------------------------------
 
@@ -220,6 +238,8 @@ class MemoryStore:
         if table == "tallies":
             tenant, day, name, amount = row
             self._tallies.setdefault((tenant, day), {})[name] = amount
+        elif table == "recipes":
+            self._recipes[row[0]] = RecipeRow(*row)
         elif table == "keys":
             key, label, tenant, created = row
             self._keys.setdefault(key, KeyRow(key, label, tenant, 0, created))
@@ -239,6 +259,7 @@ class MemoryStore:
         keys = [(key.id, key.label, key.tenant, key.created) for key in self._keys.values()]
         shared: dict[str, list[Row]] = {
             "tallies": tallies,
+            "recipes": [*self._recipes.values()],
             "keys": keys,
             "key_values": [*self._values.items()],
         }

@@ -83,7 +83,15 @@ def _claims(db: sqlite3.Connection) -> None:
     )
 
 
-TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans, _claims)
+def _recipes(db: sqlite3.Connection) -> None:
+    """`day`: the last one on which a sweep looked; `idle`: days since a process used it."""
+    db.execute(
+        "CREATE TABLE recipes (recipe TEXT PRIMARY KEY, day INTEGER NOT NULL,"
+        " idle INTEGER NOT NULL) WITHOUT ROWID"
+    )
+
+
+TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans, _claims, _recipes)
 
 
 def migrate(db: sqlite3.Connection, part: str = "tree", steps: Sequence[Step] = TREE_STEPS) -> None:

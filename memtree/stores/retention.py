@@ -56,7 +56,7 @@ def forget(db: sqlite3.Connection, tenant: str, addresses: Sequence[bytes] | Non
     else:
         receipt = _forget_addresses(db, number, addresses)
         receipt = added(receipt, _collect(db, number))
-    return _noted(db, before, receipt)
+    return noted(db, before, receipt)
 
 
 def expired_tenants(db: sqlite3.Connection, now: float) -> list[int]:
@@ -72,7 +72,7 @@ def sweep(db: sqlite3.Connection, number: int, now: float) -> Receipt:
     receipt = added(receipt, _collect(db, number))
     receipt = added(receipt, Receipt(summaries=_thin_out(db, number)))
     # Plans end every day and tell nothing; what is worth writing the file anew for is a tree.
-    return _noted(db, before, receipt) if receipt.nodes or receipt.summaries else receipt
+    return noted(db, before, receipt) if receipt.nodes or receipt.summaries else receipt
 
 
 def unscrubbed(db: sqlite3.Connection) -> bool:
@@ -104,7 +104,7 @@ def scrub(db: sqlite3.Connection) -> None:
     db.execute("DELETE FROM deletions WHERE number <= ?", (newest,))
 
 
-def _noted(db: sqlite3.Connection, before: int, receipt: Receipt) -> Receipt:
+def noted(db: sqlite3.Connection, before: int, receipt: Receipt) -> Receipt:
     """In the transaction of the deletion, so that a killed process leaves the note as well."""
     if db.total_changes > before:
         db.execute("INSERT INTO deletions DEFAULT VALUES")

@@ -91,6 +91,18 @@ class TallyRow(NamedTuple):
     amount: int
 
 
+class RecipeRow(NamedTuple):
+    """Of all tenants' vectors. `day`: the last one (since 1970, UTC) on which a sweep looked;
+    `idle`: on how many nobody had used it."""
+
+    recipe: str
+    day: int
+    idle: int = 0
+
+    def on(self, day: int) -> RecipeRow:
+        return self if self.day == day else RecipeRow(self.recipe, day, self.idle + 1)
+
+
 @dataclass(frozen=True, slots=True)
 class TenantRows:
     """All rows of one tenant, each table read once and in this order."""
@@ -220,9 +232,14 @@ def within(
     )
 
 
+def day_of(now: float) -> int:
+    """Days since 1970, UTC, at that time (unix seconds)."""
+    return int(now // DAY_SECONDS)
+
+
 def oldest_tally(now: float) -> int:
-    """The first day whose tallies are kept at that time (unix seconds)."""
-    return int(now // DAY_SECONDS) - TALLY_DAYS
+    """The first day whose tallies are kept at that time."""
+    return day_of(now) - TALLY_DAYS
 
 
 def added(one: Receipt, other: Receipt) -> Receipt:

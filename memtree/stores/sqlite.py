@@ -19,12 +19,12 @@ from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreCorrupt
 from memtree.node import Node, Summary
 from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
-from memtree.stores import claiming, loading, plans, retention, trees
+from memtree.stores import claiming, loading, plans, recipes, retention, trees
 from memtree.stores.connection import Lane, connect, create, fault, transaction
 from memtree.stores.dump import Page, in_a_thread, pages, problems
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.loading import SqliteSnapshot
-from memtree.stores.rows import NewTurn, added, summary_rows
+from memtree.stores.rows import NewTurn, added, day_of, summary_rows
 
 SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
@@ -132,9 +132,28 @@ class SqliteStore:
             receipt = added(receipt, await self._sweep_tenant(number, now))
         if await self._reader.run(lambda db: claiming.stale(db, now)):
             await self._writer.run(lambda db: claiming.drop_stale(db, now))
+        receipt = added(receipt, await self._sweep_recipes(day_of(now)))
         if _bytes(self._path) <= SWEEP_BYTES and await self._reader.run(retention.unscrubbed):
             await self._writer.run_bare(retention.scrub)
         return receipt
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        day = day_of(now)
+        if not await self._reader.run(lambda db: recipes.kept(db, recipe, day)):
+            await self._writer.run(lambda db: recipes.keep(db, recipe, day))
+
+    async def _sweep_recipes(self, day: int) -> Receipt:
+        receipt = Receipt()
+        if await self._reader.run(lambda db: recipes.to_count(db, day)):
+            await self._writer.run(lambda db: recipes.count(db, day))
+        for number in await self._reader.run(recipes.unused_tenants):
+            receipt = added(receipt, await self._drop_unused(number))
+        if await self._reader.run(recipes.any_unused):
+            await self._writer.run(recipes.forget_unused)
+        return receipt
+
+    async def _drop_unused(self, number: int) -> Receipt:
+        return await self._writer.run(lambda db: recipes.drop_unused(db, number))
 
     async def _sweep_tenant(self, number: int, now: float) -> Receipt:
         return await self._writer.run(lambda db: retention.sweep(db, number, now))

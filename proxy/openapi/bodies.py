@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtree.address import DIGEST_BYTES
-from memtree.config import MODES, Settings
+from memtree.config import MODES, SHADOW, Settings
 from proxy import fields, windows
 from proxy.openapi.shapes import (
     BOOLEAN,
@@ -70,12 +70,7 @@ def own_fields(settings: Settings) -> dict[str, Json]:
             fields.MAX_DAYS,
             settings.expiration_days,
         ),
-        "mode": _optional(
-            {"type": "string", "enum": list(MODES)},
-            "How memory is unfolded. `stable`: folded once, then only appended to, as a provider's "
-            "cache likes it. `auto`: the same, but sent whole while that is cheaper and fits. "
-            f"`fresh`: unfolded anew for each request. Absent: {_default_mode(settings)}.",
-        ),
+        "mode": _mode(settings),
         "query": _optional(STRING, "What to unfold for, instead of the newest user message."),
         "model": _optional(STRING, "The model that the messages are for: its window and prices."),
         "tools": _optional(
@@ -108,7 +103,7 @@ def schemas(settings: Settings) -> dict[str, Json]:
             description="A history, and how it is to be shortened.",
         ),
         "ChatRequest": thing(
-            _chat(known),
+            _chat({**known, "mode": _mode(settings, SHADOW)}),
             ("model", "messages"),
             description="A request of the OpenAI chat API. Fields of MemTree are taken out, "
             "everything else goes to the upstream as it came.",
@@ -156,7 +151,19 @@ def _deletion(messages: Json) -> Json:
     }
 
 
+def _mode(settings: Settings, *more: str) -> Json:
+    """`more`: modes of one route alone."""
+    shadow = "`shadow`: sent untouched, and measured what memory would have kept. " if more else ""
+    return _optional(
+        {"type": "string", "enum": [*MODES, *more]},
+        "How memory is unfolded. `stable`: folded once, then only appended to, as a provider's "
+        "cache likes it. `auto`: the same, but sent whole while that is cheaper and fits. "
+        f"`fresh`: unfolded anew for each request. {shadow}Absent: {_default_mode(settings)}.",
+    )
+
+
 def _default_mode(settings: Settings) -> str:
-    if settings.mode is not None:
+    if settings.mode not in (None, SHADOW):
         return f"`{settings.mode}`"
-    return f"`{fields.CONTEXT_MODE}` on `/context_memory`, `{fields.CHAT_MODE}` on the chat routes"
+    chat = settings.mode or fields.CHAT_MODE
+    return f"`{fields.CONTEXT_MODE}` on `/context_memory`, `{chat}` on the chat routes"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.config import MODES, Settings
+from memtree.config import MODES, SHADOW, Settings
 from proxy import encoding, fields, switch, waiting
 from proxy.auth import SESSION_COOKIE, is_loopback
 from proxy.openapi.shapes import COUNT, STRING, Json, ref
@@ -11,8 +11,9 @@ _WORDS = ("on", "off", "true", "false")
 _STATE = (
     "What memory did: `off`; `below-threshold`: too short to be folded; `passed`: sent whole, "
     "because that is cheaper or it is a side request; `packed`: folded; `provisional`: folded, "
-    "embeddings are still being made; `degraded:<why>`: a part of ours failed, and the request "
-    "went on."
+    "embeddings are still being made; `shadow`: sent untouched, and measured beside it; "
+    "`degraded:<why>`: a part of ours failed, and the request went on (`embedder`: folded, and "
+    "ranked by words alone)."
 )
 
 
@@ -30,11 +31,14 @@ def request_headers() -> dict[str, Json]:
             f"The same as `{switch.HEADER}`.",
             {"type": "string", "enum": list(_WORDS), "examples": ["true"]},
         ),
-        fields.MODE_HEADER: _header(
-            fields.MODE_HEADER,
-            "How memory is unfolded. Wins over the field `mode`.",
-            {"type": "string", "enum": list(MODES), "examples": ["stable"]},
+        switch.TOOLS_HEADER: _header(
+            switch.TOOLS_HEADER,
+            "Whether the model is offered tools that search and read what memory folded; they are "
+            "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
+            "words do not count.",
+            {"type": "string", "enum": list(_WORDS), "examples": ["on"]},
         ),
+        fields.MODE_HEADER: _mode_header(),
         **{
             name: _header(
                 name,
@@ -70,7 +74,21 @@ def of_deletion() -> list[Json]:
 
 
 def of_chat() -> list[Json]:
-    return [ref("parameters", name) for name in request_headers()]
+    """All of them; one mode more than elsewhere."""
+    named = [name for name in request_headers() if name != fields.MODE_HEADER]
+    return [*(ref("parameters", name) for name in named), _mode_header(SHADOW)]
+
+
+def _mode_header(*more: str) -> Json:
+    shadow = (
+        " `shadow`: the request goes through untouched, and what memory would have kept of it is "
+        "measured beside it; asks for memory by itself, but an off wins."
+    )
+    return _header(
+        fields.MODE_HEADER,
+        "How memory is unfolded. Wins over the field `mode`." + (shadow if more else ""),
+        {"type": "string", "enum": [*MODES, *more], "examples": ["stable"]},
+    )
 
 
 def _header(name: str, description: str, shape: Json) -> Json:

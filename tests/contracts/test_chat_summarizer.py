@@ -7,14 +7,16 @@ import logging
 
 import pytest
 
-from memtree import tokens
+from memtree import prompts, tokens
 from memtree.errors import SummarizerUnavailable
+from memtree.models import chat
 from memtree.models.form import SPARE
 from memtree.models.summariser import ChatSummarizer
 from memtree.prompts import CHAT, Source, leaf_task, prompt
-from tests.embeddings import Raw, Silence, Status
+from tests.embeddings import Half, Raw, Silence, Status
 from tests.summaries import (
     Answer,
+    Drip,
     Hand,
     Held,
     Summaries,
@@ -101,13 +103,15 @@ async def test_nothing_of_the_environment_is_sent(server, opened, monkeypatch):
     assert not {name for name in with_key.headers if name.startswith("x-")}
 
 
-async def test_the_recipe_names_model_place_and_prompt(model):
+async def test_the_recipe_names_model_place_and_prompt(model, monkeypatch):
     same = ChatSummarizer(model_url := "http://a/v1", "m")
     assert same.recipe == ChatSummarizer(f"{model_url}/", "m", "key", parallel=9).recipe
     assert ChatSummarizer("http://b/v1", "m").recipe != same.recipe
     assert ChatSummarizer(model_url, "n").recipe != same.recipe
     assert "://" not in same.recipe
     assert KEY not in model.recipe
+    monkeypatch.setattr(prompts, "TOLD", prompts.TOLD / 2)
+    assert ChatSummarizer(model_url, "m").recipe != same.recipe
 
 
 # ---------------------------------------------------------------- what a server takes
@@ -303,13 +307,35 @@ async def test_an_empty_account_is_not_a_busy_server(server, model):
     assert (server.calls, failure.value.wait) == (1, pytest.approx(600))
 
 
-async def test_one_that_never_answers_holds_no_slot_and_may_cost(server, opened):
+@pytest.mark.parametrize("step", [Silence(), Drip()])
+async def test_one_that_never_answers_holds_no_slot_and_may_cost(server, opened, step):
     model = opened(seconds=0.1, parallel=1)
-    server.steps = [Silence()]
+    server.steps = [step]
     with pytest.raises(SummarizerUnavailable, match="in time") as failure:
-        await model.write(TASKS)
+        await asyncio.wait_for(model.write(TASKS), 5)
     assert failure.value.cost == (INPUT, ROOM)
     assert (await model.write(TASKS)).drafts
+
+
+async def test_an_answer_that_breaks_off_is_asked_for_again(server, model, monkeypatch):
+    server.steps = [Half()]
+    written = await model.write(TASKS)
+    assert written.drafts
+    assert (server.calls, written.usage.input) == (2, INPUT)  # an idle connection costs nothing
+    monkeypatch.setattr(chat, "SOON", -1.0)  # as if the model had been at work
+    server.steps = [Half()]
+    with pytest.raises(SummarizerUnavailable, match="broke off") as failure:
+        await model.write(TASKS)
+    assert failure.value.cost == (INPUT, ROOM)
+    assert server.calls == 3
+
+
+@pytest.mark.parametrize("status", [504, 524])
+async def test_a_gateway_that_gave_up_may_cost_and_is_not_asked_at_once(server, model, status):
+    server.always = Status(status)
+    with pytest.raises(SummarizerUnavailable, match=str(status)) as failure:
+        await model.write(TASKS)
+    assert (server.calls, failure.value.cost) == (1, (INPUT, ROOM))
 
 
 async def test_what_was_paid_before_a_failure_is_told(server, model):

@@ -56,6 +56,7 @@ async def fill(store: Store, *tenants: str) -> None:
             await store.put_turn(tenant, KEY, address(at), new, epoch=one, expires=1e18)
         await store.claim(tenant, [LEAVES[5].id], "worker é", 10.0, 20.5)
         await store.add(tenant, DAY, {"calls": 2**53 + 1, "tokens": -5})
+    await store.keep_recipe(RECIPE, 20_000 * 86_400.0)
     await store.add_key("laptop é", ["one", "two"])
     await store.add_key("phone", ["three"])
 
@@ -151,6 +152,7 @@ async def test_what_changed_since_is_brought_along(pair):
     await source.put_turn(A, KEY, address(1), turn(epoch(1), used=55.0), expires=2e18)
     await source.claim(A, [LEAVES[5].id], "another", 30.0, 40.0)
     await source.add(A, DAY, {"calls": 1})
+    await source.keep_recipe(RECIPE, 20_007 * 86_400.0)
     await source.put_summaries(A, {LOW[1].id: version(1)})
     await copy(source, target, nothing)
     assert await content(target) == await content(source)

@@ -1,4 +1,5 @@
-"""Another embedder over the same store: old trees stay, vectors are made anew in the background."""
+"""Another embedder over the same store: old trees stay, vectors are made anew in the background.
+And one that comes late: until then words rank, then what it owes is made without a restart."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -19,6 +21,7 @@ from memtree.answer import Answer, Ask
 from memtree.config import Settings
 from memtree.message import Message
 from memtree.models import calibration
+from memtree.node import decode_node
 from tests.embeddings import Embeddings, Status, serving
 from tests.sessions import chat
 
@@ -46,13 +49,15 @@ async def servers() -> AsyncIterator[tuple[Embeddings, Embeddings]]:
 
 
 @asynccontextmanager
-async def opened(store: Path, endpoint: Embeddings) -> AsyncIterator[Runtime]:
-    """A runtime that is warm; the endpoint's record is empty."""
+async def opened(
+    store: Path, endpoint: Embeddings, dimensions: int | None = None
+) -> AsyncIterator[Runtime]:
+    """A runtime that is warm; the endpoint's record is empty. `dimensions`: else the endpoint's."""
     settings = Settings(
         store=f"sqlite:///{store}",
         embedding_base_url=endpoint.url,
         embedding_model="m",
-        embedding_dimensions=endpoint.width,
+        embedding_dimensions=endpoint.width if dimensions is None else dimensions,
         index_processes=False,
     )
     async with open_runtime(settings) as runtime:
@@ -68,6 +73,14 @@ def rows(store: Path) -> dict[str, int]:
     """Leaves with vectors by recipe."""
     with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as base:
         return dict(base.execute("select recipe, count(*) from vectors group by recipe"))
+
+
+def widths(store: Path) -> set[int]:
+    """Bytes of the vectors of a leaf by its passages."""
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as base:
+        joined = "select n.data, v.data from vectors v join nodes n on n.id = v.id"
+        found = base.execute(joined).fetchall()
+    return {len(vectors) // len(decode_node(node).passages) for node, vectors in found}
 
 
 def ranked_by_meaning(answer: Answer) -> bool:
@@ -101,7 +114,7 @@ async def test_vectors_are_made_anew_and_the_old_ones_serve_again(servers, tmp_p
     async with opened(store, other) as runtime:
         other.always = Status(500)  # the background gets nowhere yet
         between = await answered(runtime)
-        assert between.state == "provisional"
+        assert between.state == "degraded:embedder"
         assert between.pending_tokens > 0.9 * first.indexed_tokens
         assert not ranked_by_meaning(between)
         other.always = None
@@ -158,3 +171,88 @@ async def test_two_models_on_one_store_at_once(servers, tmp_path: Path) -> None:
             assert (answer.state, ranked_by_meaning(answer)) == ("packed", True)
         assert len(rows(store)) == 2
         assert await old.store.check() == []
+
+
+@pytest.fixture
+async def closed() -> Embeddings:
+    """An endpoint that does not listen yet; `port` is its own."""
+    endpoint = Embeddings(64)
+    async with serving(endpoint):
+        pass
+    return endpoint
+
+
+def port_of(endpoint: Embeddings) -> int:
+    return int(endpoint.url.rpartition(":")[2].partition("/")[0])
+
+
+async def met(runtime: Runtime, mode: str = "fresh") -> Answer:
+    """The first answer to a new question that was ranked by meaning."""
+    async with asyncio.timeout(20):
+        for number in count():
+            asked = Message.of({"role": "user", "content": f"{QUESTION} I ask {number} times."})
+            posted = (*ASK.messages[:-1], asked)
+            answer = await runtime.memory.compress(replace(ASK, mode=mode, messages=posted))
+            if answer.state == "packed":
+                return answer
+            assert answer.state == "degraded:embedder"
+            await asyncio.sleep(0.05)  # a probe is under way, of which nobody outside knows
+    raise AssertionError
+
+
+@pytest.mark.slow
+async def test_an_embedder_that_comes_late_is_met_without_a_restart(closed, tmp_path) -> None:
+    store = tmp_path / "m.db"
+    async with opened(store, closed, 0) as runtime:
+        assert "cannot be reached" in runtime.trouble
+        for mode in ("fresh", "stable"):
+            before = await answered(runtime, mode)
+            assert before.state == "degraded:embedder"
+            assert before.pending_tokens == before.indexed_tokens > 0
+            assert not ranked_by_meaning(before)
+        assert rows(store) == {}
+        async with serving(closed, port_of(closed)):
+            await runtime.settle()
+            after = await answered(runtime, "stable")
+            assert (after.epoch, after.messages) == (before.epoch, before.messages)
+            assert (after.state, after.pending_tokens) == ("packed", 0)
+            assert ranked_by_meaning(await met(runtime))
+            assert runtime.embedder
+            assert list(rows(store)) == [runtime.embedder.recipe]
+            assert runtime.embedder.recipe.endswith("/64")
+            assert widths(store) == {64}
+            assert max(passages(closed).values()) == 1
+            assert await runtime.store.check() == []
+
+
+@pytest.mark.slow
+async def test_vectors_of_earlier_serve_when_a_late_embedder_is_met(closed, tmp_path) -> None:
+    store, port = tmp_path / "m.db", port_of(closed)
+    async with serving(closed, port), opened(store, closed, 0) as runtime:
+        await answered(runtime)
+        await runtime.settle()
+        first = await answered(runtime)
+        made = rows(store)
+    async with opened(store, closed, 0) as runtime:
+        assert (await answered(runtime)).state == "degraded:embedder"
+        async with serving(closed, port):
+            await runtime.settle()
+            later = await met(runtime)
+            assert later.pending_tokens == 0
+            assert ranked_by_meaning(later)
+            again = await answered(runtime)
+            assert memory_of(again) == memory_of(first)
+            assert not passages(closed), "what has vectors is not embedded again"
+    assert rows(store) == made
+
+
+@pytest.mark.slow
+async def test_a_command_does_without_an_embedder_that_is_not_there(closed, tmp_path) -> None:
+    settings = Settings(
+        store=f"sqlite:///{tmp_path}/m.db", embedding_base_url=closed.url, embedding_model="m"
+    )
+    async with open_runtime(settings, drain=0) as runtime:
+        assert runtime.embedder is None
+        assert "cannot be reached" in runtime.trouble
+        await answered(runtime)
+        assert runtime.memory.pending("t").jobs == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from email.utils import formatdate
@@ -12,52 +13,19 @@ import pytest
 
 from memtree.errors import EmbedderUnavailable
 from memtree.models import calibration
-from memtree.models.breaker import Breaker
+from memtree.models.batches import HARMLESS
 from memtree.models.client import SENT, retry_after
-from memtree.models.remote import HARMLESS, RemoteEmbedder
-from tests.embeddings import Embeddings, Half, Raw, Silence, Status, in_base64, in_order, serving
-
-KEY = "sk-secret-of-the-tests"
-TEXT = "the quick brown fox"
-
-
-class Hand:
-    """A clock that is moved by hand."""
-
-    def __init__(self) -> None:
-        self.at = 100.0
-
-    def __call__(self) -> float:
-        return self.at
-
-
-@pytest.fixture
-async def endpoint():
-    async with serving(Embeddings()) as app:
-        yield app
-
-
-@pytest.fixture
-async def opened(endpoint):
-    made = []
-
-    def make(**options):
-        options = {"retries": 0, "relevant": 0.3, "key": KEY, "dimensions": 0} | options
-        made.append(RemoteEmbedder(endpoint.url, "a-model", **options))
-        return made[-1]
-
-    yield make
-    for one in made:
-        await one.close()
-
-
-@pytest.fixture
-async def embedder(endpoint, opened):
-    """Warm, and the endpoint's record is empty."""
-    one = opened()
-    await one.warm_up()
-    endpoint.asked.clear()
-    return one
+from memtree.models.remote import RemoteEmbedder
+from tests.contracts.remote import KEY, TEXT, Hand, arrived, probed
+from tests.embeddings import (
+    Endless,
+    Half,
+    Raw,
+    Silence,
+    Status,
+    in_base64,
+    in_order,
+)
 
 
 async def test_what_is_sent(endpoint, embedder):
@@ -244,6 +212,39 @@ async def test_a_wrong_answer_is_refused(endpoint, embedder, name, caplog):
     np.testing.assert_array_equal(await embedder.embed([TEXT, "another"]), expected)
 
 
+@pytest.mark.parametrize("step", [Endless(), Raw(b" " * 2_000_000, packed=True)], ids=["", "gzip"])
+async def test_an_endless_answer_is_not_read_to_its_end(endpoint, opened, step):
+    one = opened(retries=3, dimensions=64)
+    await one.warm_up()
+    endpoint.asked.clear()
+    endpoint.steps = [step]
+    with pytest.raises(EmbedderUnavailable, match="more than it was asked for"):
+        await one.embed([TEXT])
+    assert len(endpoint.asked) == 1
+    await probed(endpoint, 1)
+    assert endpoint.flood < 16 << 20  # 0.4 MB, and what lay in buffers
+    assert (await one.embed([TEXT])).any()
+
+
+@pytest.mark.slow
+async def test_the_widest_answer_is_read(endpoint, opened):
+    endpoint.width = 12_288
+    one = opened()
+    await one.warm_up()
+    rows = [endpoint.row(f"text {number}") for number in range(96)]
+    wordy = [{"index": at, "embedding": row} for at, row in enumerate(rows)]
+    endpoint.steps = [Raw(json.dumps({"data": wordy}, indent=12).encode())]
+    found = await one.embed([f"text {number}" for number in range(96)])
+    assert found.any(axis=1).all()
+    assert found.shape == (96, 12_288)
+
+
+async def test_a_packed_answer_is_read(endpoint, embedder):
+    expected = await embedder.embed([TEXT])
+    endpoint.steps = [Raw(json.dumps(in_order([endpoint.row(TEXT)])).encode(), packed=True)]
+    np.testing.assert_array_equal(await embedder.embed([TEXT]), expected)
+
+
 async def test_a_refusal_that_is_not_about_size_costs_few_calls(endpoint, opened):
     endpoint.always = Status(400)
     with pytest.raises(EmbedderUnavailable, match="400"):
@@ -325,146 +326,10 @@ async def test_a_text_that_is_never_taken_does_not_stop_the_others(endpoint, emb
     assert len(endpoint.asked) == 9  # nothing was learned about numbers
 
 
-async def test_a_query_that_is_too_long_for_the_model_is_cut(endpoint, embedder):
-    endpoint.longest = 1_000
-    assert (await embedder.embed_query("word " * 600)).any()
-    assert [len(text) // 5 for text in endpoint.texts] == [511, 127]
-    endpoint.always = Status(400)
-    with pytest.raises(EmbedderUnavailable, match="400"):
-        await embedder.embed_query(TEXT)
-    assert len(endpoint.asked) == 3
-
-
-async def test_a_query_does_not_wait_and_nobody_waits_after_it(endpoint, opened):
-    one = opened(query_seconds=0.1, retries=3, dimensions=64)
-    await one.warm_up()
-    endpoint.asked.clear()
-    endpoint.always = Silence()
-    with pytest.raises(EmbedderUnavailable, match="in time"):
-        await asyncio.wait_for(one.embed_query(TEXT), 5)
-    with pytest.raises(EmbedderUnavailable, match="not asked"):
-        await one.embed_query(TEXT)
-    assert len(endpoint.asked) == 1
-
-
-async def test_a_query_is_not_tried_again(endpoint, opened):
-    one = opened(retries=3)
-    await one.warm_up()
-    endpoint.asked.clear()
-    endpoint.always = Status(503, {"retry-after": "30"})
-    with pytest.raises(EmbedderUnavailable, match="503"):
-        await one.embed_query(TEXT)
-    assert len(endpoint.asked) == 1
-
-
-def probes():
-    return [task for task in asyncio.all_tasks() if task.get_name() == "embedder-probe"]
-
-
-async def probed(endpoint, count):
-    """When so many requests have been answered, and what came of them is known."""
-    while len(endpoint.asked) < count or endpoint.open:  # noqa: ASYNC110  it has no event
-        await asyncio.sleep(0.001)
-    await asyncio.gather(*probes())
-
-
-async def test_after_three_failures_a_probe_finds_out_and_nobody_waits(endpoint, opened):
-    clock = Hand()
-    one = opened(clock=clock)
-    await one.warm_up()
-    endpoint.asked.clear()
-    endpoint.always = Status(500)
-    for number in range(6):
-        with pytest.raises(EmbedderUnavailable):
-            await one.embed_query(f"question {number}")
-    assert len(endpoint.asked) == 3
-    clock.at += 31
-    asked = [one.embed_query(f"question {number}") for number in range(4)]
-    found = await asyncio.gather(*asked, return_exceptions=True)
-    assert all("not asked" in str(error) for error in found)
-    await probed(endpoint, 4)
-    assert endpoint.asked[3].texts == [HARMLESS]
-    endpoint.always = None
-    with pytest.raises(EmbedderUnavailable, match="not asked"):  # it rests again
-        await one.embed_query(TEXT)
-    clock.at += 31
-    with pytest.raises(EmbedderUnavailable, match="not asked"):
-        await one.embed_query(TEXT)
-    await probed(endpoint, 5)
-    assert (await one.embed_query(TEXT)).any()
-    assert (await one.embed_query("and more")).any()
-    assert len(endpoint.asked) == 7
-
-
-async def test_background_work_that_is_answered_brings_the_probe_forward(endpoint, opened):
-    breaker = Breaker()
-    one = opened(clock=Hand(), breaker=breaker)
-    await one.warm_up()
-    endpoint.asked.clear()
-    breaker.failed(100.0, slow=True)
-    with pytest.raises(EmbedderUnavailable, match="not asked"):
-        await one.embed_query(TEXT)
-    await one.embed([TEXT])
-    await probed(endpoint, 2)
-    assert (await one.embed_query(TEXT)).any()
-
-
-async def test_a_server_that_is_too_busy_for_queries_is_not_waited_for(endpoint, opened):
-    one = opened(query_seconds=0.1)
-    await one.warm_up()
-    endpoint.steps = [Silence()]
-    with pytest.raises(EmbedderUnavailable, match="in time"):
-        await one.embed_query(TEXT)
-    for _ in range(2):
-        endpoint.asked.clear()
-        endpoint.steps = [in_order, Silence()]  # a batch, and the probe behind it
-        await one.embed([TEXT])
-        await probed(endpoint, 2)
-        with pytest.raises(EmbedderUnavailable, match="not asked"):
-            await one.embed_query(TEXT)
-
-
-async def test_closing_ends_a_probe(endpoint, opened):
-    breaker = Breaker()
-    one = opened(breaker=breaker)
-    await one.warm_up()
-    endpoint.asked.clear()
-    breaker.failed(0.0, slow=True)
-    endpoint.always = Silence()
-    with pytest.raises(EmbedderUnavailable, match="not asked"):
-        await one.embed_query(TEXT)
-    while not endpoint.asked:  # noqa: ASYNC110  what is waited for has no event
-        await asyncio.sleep(0.001)
-    await asyncio.wait_for(one.close(), 1.5)
-    assert not probes()
-
-
-async def test_queries_are_kept_until_forgotten(endpoint, embedder):
-    once = await embedder.embed_query(TEXT)
-    assert await embedder.embed_query(TEXT) is once
-    assert endpoint.texts == [TEXT]
-    with pytest.raises(ValueError, match="read-only"):
-        once[0] = 1
-    embedder.forget()
-    await embedder.embed_query(TEXT)
-    assert endpoint.texts == [TEXT] * 2
-
-
-async def test_a_query_under_way_is_not_kept_after_forgetting(endpoint, embedder):
-    call = asyncio.create_task(embedder.embed_query(TEXT))
-    while not endpoint.asked:  # noqa: ASYNC110  what is waited for has no event
-        await asyncio.sleep(0.001)
-    embedder.forget()
-    await call
-    await embedder.embed_query(TEXT)
-    assert len(endpoint.asked) == 2
-
-
 async def test_closing_ends_what_runs(endpoint, embedder):
     endpoint.always = Silence()
     call = asyncio.create_task(embedder.embed([TEXT]))
-    while not endpoint.asked:  # noqa: ASYNC110  what is waited for has no event
-        await asyncio.sleep(0.001)
+    await arrived(endpoint)
     await embedder.close()
     with pytest.raises(EmbedderUnavailable):
         await asyncio.wait_for(call, 5)
@@ -478,14 +343,6 @@ async def test_nobody_listens():
     with pytest.raises(EmbedderUnavailable, match="cannot be reached"):
         await one.warm_up()
     await one.close()
-
-
-def test_nobody_is_told_to_wait_for_ever():
-    breaker = Breaker()
-    breaker.failed(0.0, 1e12)
-    assert breaker.told_to_wait(0.0) == 3_600
-    assert not breaker.admits(3_599.0)
-    assert breaker.admits(3_600.0)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.embeddings import Embeddings, serving
+from tests.embeddings import Embeddings, Status, serving
 from tests.http.upstream import FakeUpstream
 from tests.server import Server
 from tests.sessions import chat
@@ -57,6 +59,22 @@ class Session:
         assert answer.status_code == 200, answer.text
         return answer.headers["x-memtree-state"]
 
+    def asked_until(self, state: str) -> set[str]:
+        """The other states of answers before the first with this one."""
+        before: set[str] = set()
+        for _ in range(TRIES):
+            if (found := self.ask()) == state:
+                return before
+            before.add(found)
+            time.sleep(0.02)
+        raise AssertionError(f"never {state}, only {before}")
+
+    def answers(self, state: str) -> int:
+        """How many with this state the metrics count."""
+        metrics = self.server.get("/metrics").text
+        found = re.search(rf'memtree_answers_total{{.*state="{state}".*}} (\d+)', metrics)
+        return int(found[1]) if found else 0
+
     def settled(self) -> None:
         self.server.settle(CLIENT)
 
@@ -100,6 +118,9 @@ async def test_a_server_lives_through_the_death_of_its_embedder(
         await asyncio.to_thread(used.settled)
         assert await asyncio.to_thread(used.ask) == "packed"
         assert len(queries(endpoint)) == 2
+        endpoint.steps = [Status(500)]
+        assert await asyncio.to_thread(used.ask) == "degraded:embedder"
+        assert used.answers("degraded:embedder") == 1
         assert b"context_memory" in upstream.last.body
         code, told = await asyncio.to_thread(used.doctor)
         assert code == 0
@@ -112,7 +133,7 @@ async def test_a_server_lives_through_the_death_of_its_embedder(
     endpoint.asked.clear()
     used.history += chat(100, seed=2, words=60)
     for _ in range(5):
-        assert await asyncio.to_thread(used.ask) == "provisional"
+        assert await asyncio.to_thread(used.ask) == "degraded:embedder"
     assert used.server.get("/context_memory/status", **CLIENT).json()["pending_tokens"] > 0
     code, told = await asyncio.to_thread(used.doctor)
     assert code == 1
@@ -121,10 +142,7 @@ async def test_a_server_lives_through_the_death_of_its_embedder(
 
     async with serving(endpoint, port):
         await asyncio.to_thread(used.settled)
-        states = [await asyncio.to_thread(used.ask)]
-        while not queries(endpoint) and len(states) < TRIES:
-            states.append(await asyncio.to_thread(used.ask))
-        assert set(states) == {"packed"}
+        assert await asyncio.to_thread(used.asked_until, "packed") <= {"degraded:embedder"}
         assert queries(endpoint), "no question was ranked by meaning again"
         assert await asyncio.to_thread(used.server.stop) == 0
     written = used.written()
@@ -137,17 +155,18 @@ async def test_a_server_lives_through_the_death_of_its_embedder(
         assert KEY.encode() not in seen.body + repr(seen.headers).encode()
 
 
+@pytest.mark.parametrize("dimensions", ["64", "0"])
 async def test_a_server_that_starts_without_its_embedder_meets_it_later(
-    session: Callable[..., Session],
+    session: Callable[..., Session], dimensions: str
 ) -> None:
-    """It must know how long vectors are: see `embedding_dimensions`."""
+    """Whether it knows how long vectors are, or not (`embedding_dimensions`)."""
     endpoint = Embeddings()
     async with serving(endpoint):
         port = httpx.URL(endpoint.url).port
     assert port
-    used = await asyncio.to_thread(session, endpoint.url, MEMTREE_EMBEDDING_DIMENSIONS="64")
-    assert await asyncio.to_thread(used.ask) == "provisional"
+    used = await asyncio.to_thread(session, endpoint.url, MEMTREE_EMBEDDING_DIMENSIONS=dimensions)
+    assert await asyncio.to_thread(used.ask) == "degraded:embedder"
     async with serving(endpoint, port):
         await asyncio.to_thread(used.settled)
-        assert await asyncio.to_thread(used.ask) == "packed"
+        assert await asyncio.to_thread(used.asked_until, "packed") <= {"degraded:embedder"}
     assert b"embedder.unavailable, asked again later" in used.written()

@@ -104,7 +104,16 @@ class World:
         store = self.store.store
         assert isinstance(store, MemoryStore)
         held = store._tenants.get("t")
-        names = ("nodes", "frontiers", "addresses", "vectors", "summaries", "epochs", "turns")
+        names = (
+            "nodes",
+            "frontiers",
+            "addresses",
+            "vectors",
+            "summaries",
+            "epochs",
+            "turns",
+            "claims",
+        )
         return {name: set(getattr(held, name).values()) if held else set() for name in names}
 
     @property

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from indexer.build import StageOne
-from indexer.inprocess import NoQueue
+from indexer.inprocess import InProcessQueue, NoQueue
 from indexer.runtime import SystemClock
 from memtree import tokens
 from memtree.build import Grown, Tail
@@ -124,6 +124,87 @@ async def test_without_the_embedder_words_rank() -> None:
         Ask("t", posted(), target=4_000, hard=True)
     )
     assert NEEDLE in msgspec.json.decode(answer.messages[0])["content"]
+    assert answer.state == "degraded:embedder"
+
+
+class Deaf(HashingEmbedder):
+    """Passages have their vectors; queries get none while it is `down`."""
+
+    down = True
+
+    async def embed_query(self, text: str) -> Any:
+        if self.down:
+            raise EmbedderUnavailable("gone")
+        return await super().embed_query(text)
+
+
+async def embedded(used: Memory, queue: InProcessQueue, ask: Ask) -> None:
+    """Until every leaf has its vector."""
+    queue.start()
+    await used.index(ask)
+    await queue.join()
+
+
+@pytest.mark.parametrize("mode", ["fresh", "stable"])
+async def test_a_query_that_was_ranked_by_words_alone_is_told(mode: str) -> None:
+    store, embedder, clock = open_store("memory:"), Deaf(), SystemClock()
+    queue = InProcessQueue(store, embedder, clock)
+    used = Memory(store, StageOne(child=False), queue, clock, embedder=embedder)
+    ask = Ask("t", posted(), target=4_000, hard=True, mode=mode)
+    await embedded(used, queue, ask)
+    first = await used.compress(ask)
+    assert (first.state, first.pending_tokens) == ("degraded:embedder", 0)
+    again = await used.compress(ask)
+    assert again.state == ("packed" if mode == "stable" else "degraded:embedder")
+    assert (again.epoch, again.messages) == (first.epoch, first.messages)
+    said = {"role": "assistant", "content": "It is 7319."}
+    asked = {"role": "user", "content": "And who wrote the code of the vault down, and when?"}
+    ask = replace(ask, messages=(*ask.messages, Message.of(said), Message.of(asked)))
+    assert (await used.compress(ask)).state == "degraded:embedder"
+    embedder.down = False
+    asked = {"role": "user", "content": "Why was that code of the vault chosen at all?"}
+    ask = replace(ask, messages=(*ask.messages, Message.of(said), Message.of(asked)))
+    assert (await used.compress(ask)).state == "packed"
+    await queue.close(0)
+
+
+class Late(HashingEmbedder):
+    """Met in the very moment after somebody has asked how long its vectors are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recipe, self.met = "late/0", False
+
+    @property
+    def dimensions(self) -> int:  # type: ignore[override]
+        met, self.met, self.recipe = self.met, True, HashingEmbedder.recipe
+        return HashingEmbedder.dimensions if met else 0
+
+    async def embed_query(self, text: str) -> Any:
+        if not self.met:
+            raise EmbedderUnavailable("gone")
+        return await HashingEmbedder().embed_query(text)
+
+
+async def test_a_corpus_that_was_begun_before_an_embedder_was_met_takes_no_vectors() -> None:
+    store, clock, embedder = open_store("memory:"), SystemClock(), HashingEmbedder()
+    queue = InProcessQueue(store, embedder, clock)
+    used = Memory(store, StageOne(child=False), queue, clock, embedder=embedder)
+    ask = Ask("t", posted(), target=4_000, hard=True, mode="fresh")
+    await embedded(used, queue, ask)
+    await queue.close(0)
+    expected = await used.compress(ask)
+    used = memory(store, embedder=Late())
+    first, second = await used.compress(ask), await used.compress(ask)
+    assert (first.state, second.state) == ("provisional", "packed")
+    assert NEEDLE in msgspec.json.decode(first.messages[0])["content"]
+    assert second.messages == expected.messages
+
+
+async def test_other_troubles_are_told_first() -> None:
+    used = memory(BrokenStore("vectors", "commit"), embedder=DumbEmbedder())
+    answer = await used.compress(Ask("t", posted(), target=4_000, hard=True, mode="fresh"))
+    assert answer.state == "degraded:store"
 
 
 @pytest.mark.parametrize("target", [1_000, 4_000, 9_000])

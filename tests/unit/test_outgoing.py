@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.outgoing import problems, problems_of_bytes
+from tests.outgoing import problems, problems_of_bytes, without_recall
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 
@@ -351,3 +351,46 @@ def test_other_bytes_are_found(old, new):
     raw = wire(sent())
     assert raw.count(old) == 1
     assert problems_of_bytes(wire(posted()), raw.replace(old, new)) != []
+
+
+# ---------------------------------------------------------------- tools of ours
+
+
+def tool(name):
+    return {"type": "function", "function": {"name": name}}
+
+
+def asked(*ids, name="memory_search"):
+    calls = [{"id": one, "function": {"name": name, "arguments": "{}"}} for one in ids]
+    return said("assistant", None, tool_calls=calls)
+
+
+MINE = [tool("memory_search"), tool("memory_read")]
+ROUND = [asked("x", "y"), result("x"), result("y")]
+
+
+def test_tools_and_rounds_of_ours_are_taken_off():
+    posted = {"messages": [said("user", "hi")], "tools": [tool("run")]}
+    sent = {"messages": [*posted["messages"], *ROUND, *ROUND], "tools": [tool("run"), *MINE]}
+    assert without_recall(posted, sent) == (posted, [])
+    bare = {"messages": posted["messages"]}
+    assert without_recall(bare, {**bare, "tools": MINE, "tool_choice": "none"}) == (bare, [])
+    theirs = [said("user", "hi"), asked("x", name="run"), result("x")]
+    assert without_recall(posted, {**sent, "messages": theirs})[0]["messages"] == theirs
+
+
+@pytest.mark.parametrize(
+    ("tools", "rounds"),
+    [
+        ([*MINE, tool("run")], ROUND),
+        ([tool("run"), *MINE, *MINE], ROUND),
+        ([tool("run"), MINE[0]], ROUND),
+        ([tool("run"), *MINE], [asked("x", "y"), result("y"), result("x")]),
+        ([tool("run"), *MINE], [asked("x", "y"), result("x")]),
+        ([tool("run"), *MINE], [asked("x"), result("x", "")]),
+        ([tool("run"), *MINE], [asked("x"), result("x", [text("a part")])]),
+    ],
+)
+def test_what_is_wrong_with_them_is_found(tools, rounds):
+    posted = {"messages": [said("user", "hi")], "tools": [tool("run")]}
+    assert without_recall(posted, {"messages": [*posted["messages"], *rounds], "tools": tools})[1]

@@ -60,6 +60,9 @@ def test_both_drafts_are_read(text):
         ('{"parts": [{"id": true, "headline": "a", "body": "b"}]}', {}),
         ('{"a":' * 5000, {}),
         ("{" * 50_000, {}),
+        ('{"a":' * 900 + WHOLE + "}" * 900, {}),  # deep enough to end the stack of who walks it
+        ("<think>" * 20_000, {}),
+        ("<|channel|>" * 10_000, {}),
         ("[" * 50_000 + WHOLE, {"1": A, "2": B}),
     ],
 )
@@ -113,6 +116,14 @@ def test_no_answer_raises_and_only_asked_ids_come_back(noise, cut):
 )
 def test_harmless_things_are_mended(before, after):
     assert mended(Draft(before, before)) == Draft(after, after)
+
+
+@pytest.mark.parametrize("unit", ["summary: ", "- ", "```", '"', " ", "**title**:"])
+def test_a_megabyte_is_mended_soon(unit):
+    """No clock: what is quadratic takes minutes here."""
+    text = unit * (1_000_000 // len(unit))
+    assert mended(Draft(text, text)) == Draft(text, text)
+    assert read(text, IDS) == {}
 
 
 @given(st.text())

@@ -33,7 +33,7 @@ _TREE: Step = (
     " PRIMARY KEY (tenant, address))",
     "CREATE INDEX expiring_addresses ON addresses (expires)",
     "CREATE TABLE vectors (tenant integer NOT NULL, recipe text NOT NULL, id bytea NOT NULL,"
-    f" data bytea NOT NULL, PRIMARY KEY (tenant, id, recipe)) {_INLINE}",
+    f" data bytea NOT NULL, PRIMARY KEY (tenant, recipe, id)) {_INLINE}",
     # What does not get smaller need not be tried.
     "ALTER TABLE vectors ALTER COLUMN data SET STORAGE EXTERNAL",
     "CREATE TABLE summaries (tenant integer NOT NULL, version integer NOT NULL, id bytea NOT NULL,"
@@ -57,15 +57,19 @@ _CLAIMS: Step = (
     "CREATE TABLE tallies (tenant text NOT NULL, day integer NOT NULL, name text NOT NULL,"
     " amount bigint NOT NULL, PRIMARY KEY (tenant, day, name))",
 )
+_RECIPES: Step = (
+    # `day`: the last one on which a sweep looked; `idle`: days since a process used it.
+    "CREATE TABLE recipes (recipe text PRIMARY KEY, day integer NOT NULL, idle integer NOT NULL)",
+)
 _KEYS: Step = (
     "CREATE TABLE keys (id text PRIMARY KEY, label text NOT NULL, tenant text NOT NULL,"
     " created double precision NOT NULL)",
     "CREATE TABLE key_values (hash text PRIMARY KEY, key text NOT NULL)",
     "CREATE INDEX values_of_keys ON key_values (key)",
 )
-TREE_STEPS: tuple[Step, ...] = ((*_TREE, *_PLANS, *_CLAIMS, *_KEYS),)
+TREE_STEPS: tuple[Step, ...] = ((*_TREE, *_PLANS, *_CLAIMS, *_RECIPES, *_KEYS),)
 TABLES = ("tenants", "nodes", "frontiers", "addresses", "vectors", "summaries", "epochs", "turns",
-          "deletions", "claims", "tallies", "keys", "key_values")  # fmt: skip
+          "deletions", "claims", "tallies", "recipes", "keys", "key_values")  # fmt: skip
 
 
 async def migrate(

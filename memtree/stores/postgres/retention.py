@@ -63,15 +63,15 @@ async def chain(db: Connection, tenant: str, address: bytes) -> list[bytes]:
 
 
 async def forget(db: Connection, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
-    number = await _begin(db, tenant)
+    number = await begin_alone(db, tenant)
     if number is None:
         return Receipt()
     if addresses is None:
         receipt = await _forget_all(db, number)
-        return await _noted(db, receipt, changed=True)
+        return await noted(db, receipt, changed=True)
     receipt = await _forget_addresses(db, number, addresses)
     receipt = added(receipt, await _collect(db, number))
-    return await _noted(db, receipt, changed=any(receipt))
+    return await noted(db, receipt, changed=any(receipt))
 
 
 async def expired_tenants(db: Connection, now: float) -> list[str]:
@@ -80,7 +80,7 @@ async def expired_tenants(db: Connection, now: float) -> list[str]:
 
 async def sweep(db: Connection, tenant: str, now: float) -> Receipt:
     """One tenant."""
-    number = await _begin(db, tenant)
+    number = await begin_alone(db, tenant)
     if number is None:  # forgotten meanwhile
         return Receipt()
     epochs = await _delete(db, "epochs WHERE expires < %(now)s AND {}", number, now=now)
@@ -88,7 +88,7 @@ async def sweep(db: Connection, tenant: str, now: float) -> Receipt:
     receipt = added(Receipt(epochs=epochs), await _forget_addresses(db, number, expired))
     receipt = added(receipt, await _collect(db, number))
     receipt = added(receipt, Receipt(summaries=await _thin_out(db, number)))
-    return await _noted(db, receipt, changed=bool(receipt.nodes or receipt.summaries))
+    return await noted(db, receipt, changed=bool(receipt.nodes or receipt.summaries))
 
 
 async def unscrubbed(db: Connection) -> bool:
@@ -109,14 +109,14 @@ async def scrub(db: Connection) -> None:
         await db.execute("DELETE FROM deletions WHERE number <= %s", (newest,))
 
 
-async def _begin(db: Connection, tenant: str) -> int | None:
+async def begin_alone(db: Connection, tenant: str) -> int | None:
     """Alone with the tenant; who is told of a deletion may rely on it after a crash, too."""
     await db.execute(DURABLE)
     await begin(db, tenant, ALONE)
     return await known_tenant(db, tenant)
 
 
-async def _noted(db: Connection, receipt: Receipt, *, changed: bool) -> Receipt:
+async def noted(db: Connection, receipt: Receipt, *, changed: bool) -> Receipt:
     """In the transaction of the deletion, so that a killed process leaves the note as well."""
     if changed:
         await db.execute("INSERT INTO deletions DEFAULT VALUES")

@@ -15,13 +15,13 @@ from memtree.node import Node, Summary
 from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
 from memtree.stores.dump import Page, in_a_thread, pages, problems
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
-from memtree.stores.postgres import claiming, loading, plans, retention, trees
+from memtree.stores.postgres import claiming, loading, plans, recipes, retention, trees
 from memtree.stores.postgres.dsn import read_dsn
 from memtree.stores.postgres.migrations import TABLES, migrate
 from memtree.stores.postgres.pool import DURABLE, Connection, Pool
 from memtree.stores.postgres.reading import one_state
 from memtree.stores.postgres.trees import rows
-from memtree.stores.rows import NewTurn, added, summary_rows
+from memtree.stores.rows import NewTurn, added, day_of, summary_rows
 
 SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
 
@@ -130,9 +130,29 @@ class PostgresStore:
         for tenant in await self._pool.run(lambda db: retention.expired_tenants(db, now)):
             receipt = added(receipt, await self._sweep_tenant(tenant, now))
         await self._pool.run(lambda db: claiming.drop_stale(db, now))
+        receipt = added(receipt, await self._sweep_recipes(day_of(now)))
         if await self._pool.run(retention.unscrubbed):
             await self._scrub()
         return receipt
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        day = day_of(now)
+        if not await self._pool.run(lambda db: recipes.kept(db, recipe, day)):
+            await self._pool.hurry(lambda db: recipes.keep(db, recipe, day))
+
+    async def _sweep_recipes(self, day: int) -> Receipt:
+        if await self._pool.run(lambda db: recipes.to_count(db, day)):
+            await self._pool.hurry(lambda db: recipes.count(db, day))
+        receipt = Receipt()
+        if not await self._pool.run(recipes.any_unused):
+            return receipt
+        for tenant in await self._pool.run(recipes.unused_tenants):
+            receipt = added(receipt, await self._drop_unused(tenant))
+        await self._pool.hurry(recipes.forget_unused)
+        return receipt
+
+    async def _drop_unused(self, tenant: str) -> Receipt:
+        return await self._pool.transact(lambda db: recipes.drop_unused(db, tenant))
 
     async def _sweep_tenant(self, tenant: str, now: float) -> Receipt:
         return await self._pool.transact(lambda db: retention.sweep(db, tenant, now))

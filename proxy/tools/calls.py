@@ -1,0 +1,188 @@
+"""The tool calls of one round as their pieces come in: whose is each?
+
+Calls of ours are kept back, those of the client's tools go on, numbered anew where one of ours came
+before. A call is undecided as long as its name may still become one of ours. Providers differ: the
+index may be missing (Gemini) or always 0, ids may be missing, a call may come whole (Mistral,
+Ollama) or in pieces of any size, and its name in every piece again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Call:
+    """`ours`: None while that is not known. `place`: its number among the client's calls, and
+    `index` the one that the upstream gave. `extra`: fields of providers, such as signatures, that
+    must come back with the call."""
+
+    id: str = ""
+    type: str = "function"
+    name: str = ""
+    arguments: str = ""
+    ours: bool | None = None
+    place: int = 0
+    index: int | None = None
+    pieces: int = 0
+    extra: Json = field(default_factory=dict)
+
+    def add(self, piece: Json, names: frozenset[str]) -> None:
+        self.pieces += 1
+        self.id = self.id or str(piece.get("id") or "")
+        self.type = str(piece.get("type") or self.type)
+        self.extra |= {k: v for k, v in piece.items() if k not in _OWN and v is not None}
+        name, arguments = _function(piece)
+        repeated = self.name in names and name == self.name
+        if not self.arguments and not repeated:
+            self.name += name
+        self.arguments += arguments
+
+    def message(self, spare: str) -> Json:
+        """The call as it goes back to the model. `spare`: an id, where it came without one.
+        Arguments that are no object would be refused by servers that read them."""
+        sound = bool(self.arguments.strip()) and parsed(self.arguments) is not None
+        function = {"name": self.name, "arguments": self.arguments if sound else "{}"}
+        return {"id": self.id or spare, "type": "function", "function": function, **self.extra}
+
+    def whole(self) -> Json:
+        """All pieces as one."""
+        index = {} if self.index is None else {"index": self.index}
+        id_ = {"id": self.id} if self.id else {}
+        function = {"name": self.name, "arguments": self.arguments}
+        return {**index, **id_, "type": self.type, "function": function, **self.extra}
+
+
+_OWN = frozenset({"index", "id", "type", "function"})
+
+
+def parsed(arguments: str) -> Json | None:
+    """Arguments as an object (none at all: an empty one), None where they are no such thing."""
+    try:
+        found = msgspec.json.decode(arguments) if arguments.strip() else {}
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+class Calls:
+    """`names`: of our tools."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._calls: list[Call] = []
+        self._by_index: dict[int | None, Call] = {}
+
+    @property
+    def ours(self) -> list[Call]:
+        return [call for call in self._calls if call.ours]
+
+    @property
+    def theirs(self) -> int:
+        return sum(call.ours is False for call in self._calls)
+
+    def take(self, pieces: list[Any]) -> list[Any]:
+        """What of these pieces the client gets now, with earlier ones that were kept back."""
+        shown: list[Any] = []
+        for piece in pieces:
+            if not isinstance(piece, dict):
+                shown.append(piece)
+                continue
+            call = self._continued(piece)
+            if call is None:
+                shown += self.settle()  # no more comes of those before
+                call = self._begun(piece)
+            known = call.ours
+            call.add(piece, self._names)
+            if known is None:
+                self._decide(call)
+            if call.ours is False:
+                late = known is None and call.pieces > 1
+                shown.append(self._numbered(call, call.whole() if late else piece))
+        return shown
+
+    def whole(self, posted: list[Any]) -> list[Any]:
+        """Calls that came whole: those of the client."""
+        shown = []
+        for one in posted:
+            if isinstance(one, dict):
+                call = self._begun(one)
+                call.add(one, self._names)
+                call.ours = call.name in self._names
+                if call.ours:
+                    continue
+            shown.append(one)
+        return shown
+
+    def settle(self) -> list[Any]:
+        """The round has no more pieces for what is undecided: those of the client."""
+        shown = []
+        for call in self._calls:
+            if call.ours is None:
+                call.ours = call.name in self._names
+                if not call.ours:
+                    self._place(call)
+                    shown.append(self._numbered(call, call.whole()))
+        return shown
+
+    def _continued(self, piece: Json) -> Call | None:
+        """The call that a piece belongs to, None where it begins another one."""
+        index, id_ = _index(piece), piece.get("id")
+        held = self._by_index.get(index)
+        if index is None and held is None and self._calls:
+            held = self._calls[-1]
+        name, _ = _function(piece)
+        if held is None or not name or not held.name or (id_ and id_ == held.id):
+            return held
+        if id_ and held.id:
+            return None
+        if index is None:
+            return None
+        # The same number and no ids: a name that goes on, or another call under a number that is
+        # always 0? Who has all its arguments has ended.
+        complete = bool(held.arguments) and parsed(held.arguments) is not None
+        return None if complete else held
+
+    def _begun(self, piece: Json) -> Call:
+        call = Call(index=_index(piece))
+        self._calls.append(call)
+        self._by_index[call.index] = call
+        return call
+
+    def _decide(self, call: Call) -> None:
+        complete = bool(call.name and call.arguments)
+        if complete or not any(name.startswith(call.name) for name in self._names):
+            call.ours = call.name in self._names
+            if not call.ours:
+                self._place(call)
+
+    def _place(self, call: Call) -> None:
+        call.place = self.theirs - 1
+
+    def _numbered(self, call: Call, piece: Json) -> Json:
+        """The upstream's own number stays where none of ours came before."""
+        before = self._calls[: self._calls.index(call)]
+        return {**piece, "index": call.place} if any(one.ours for one in before) else piece
+
+
+def _index(piece: Json) -> int | None:
+    index = piece.get("index")
+    return index if isinstance(index, int) else None
+
+
+def _function(piece: Json) -> tuple[str, str]:
+    """Name and arguments in a piece."""
+    function = piece.get("function")
+    if not isinstance(function, dict):
+        return "", ""
+    arguments = function.get("arguments")
+    if arguments is None:
+        arguments = ""
+    elif not isinstance(arguments, str):
+        arguments = msgspec.json.encode(arguments).decode()
+    return str(function.get("name") or ""), arguments

@@ -1,0 +1,27 @@
+"""An upstream that says that its model takes no tools: how to see it.
+
+>>> read(400, b'{"error": {"message": "gemma:2b does not support tools"}}')
+True
+"""
+
+from __future__ import annotations
+
+import re
+
+STATUSES = frozenset({400, 404, 405, 422, 500, 501})
+LONGEST = 16 * 1024  # bytes of an error that are looked at
+
+# Ollama, vLLM ("--enable-auto-tool-choice"), llama.cpp ("tools param requires --jinja flag"),
+# OpenRouter ("No endpoints found that support tool use"), Gemini ("Function calling is not
+# enabled"), DeepSeek ("does not support Function Calling"), and who has too many or too long ones.
+_WORDS = re.compile(r"\btools?\b|\btool[_ -]?(?:use|call|choice)|function[_ -]?call", re.IGNORECASE)
+
+
+def may(status: int) -> bool:
+    """Whether an answer with this status may be about tools."""
+    return status in STATUSES
+
+
+def read(status: int, body: bytes) -> bool:
+    """Whether an error is about tools. `body`: decoded, its beginning is enough."""
+    return may(status) and bool(_WORDS.search(body[:LONGEST].decode("utf-8", "replace")))

@@ -1,0 +1,106 @@
+"""A real small model behind the real adapter: whatever it writes, nothing false is stored.
+
+`make llm` installs what this needs (`scripts/small_model.py`) and runs it; 2 minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from indexer.runtime import open_runtime
+from memtree import figures, refining, tokens
+from memtree.answer import UNHURRIED, Ask
+from memtree.checking import check
+from memtree.config import Settings
+from memtree.message import Message, read_messages
+from memtree.ports import NodeWork
+from memtree.replies import Draft
+from memtree.tree import walk
+from tests.scripted import encoded
+from tests.sessions import coding
+
+pytestmark = pytest.mark.llm
+
+HERE = Path(__file__).parent
+SCRIPT = HERE.parents[1] / "scripts" / "small_model.py"
+TENANT = "t"
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """The model's server, for as long as this process holds its standard input open."""
+    command = [str(HERE / ".venv/bin/python"), str(SCRIPT), "serve", str(HERE / ".model")]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        assert server.stdin
+        assert server.stdout
+        yield server.stdout.readline().strip()
+        server.stdin.close()
+
+
+def settings(url: str) -> Settings:
+    return Settings(
+        store="memory:",
+        embedder="none",
+        summary_base_url=url,
+        summary_model="small",
+        summary_parallel=1,
+        summary_leaves=2,
+        summary_seconds=300,
+        summary_input_price=1.0,
+    )
+
+
+def history() -> tuple[Message, ...]:
+    """The first messages of a coding session, under 3,000 tokens."""
+    fragments = [encoded(one) for one in coding(3_000)]
+    while sum(tokens.count(one.decode()) for one in fragments) >= 3_000:
+        fragments.pop()
+    return read_messages([msgspec.Raw(one) for one in fragments])
+
+
+async def test_a_history_is_summarised(url: str) -> None:
+    ask = Ask(TENANT, history(), patience=UNHURRIED)
+    async with open_runtime(settings(url)) as runtime:
+        answer = await runtime.memory.index(ask)
+        assert 1_500 < answer.raw_tokens < 3_000
+        await runtime.settle()
+        posted, frontier, nodes = await runtime.memory.outline(ask)
+        status = await runtime.memory.summary_status(TENANT)
+        assert runtime.three
+        totals = runtime.three.queue.totals
+        recipe = runtime.three.summarizer.recipe
+    kept: Counter[str] = Counter()
+    known = {id_: node.summary for id_, node in nodes.items()}
+    for node, place, _ in walk(frontier.nodes, nodes):
+        work = NodeWork(node, place)
+        (task,) = refining.tasks(posted, [work], "coding", known)
+        summary = node.summary
+        assert summary.by == recipe
+        assert summary.cost[0] > 0
+        kept["model" if summary.by_model else "extraction"] += 1
+        if summary.by_model:
+            assert check(Draft(summary.headline, summary.body), task, tokens.count) == []
+            text = "\n".join(one.text for one in refining.sources(posted, work))
+            if node.is_leaf:
+                assert not list(figures.invented(f"{summary.headline}\n{summary.body}", text))
+    assert kept.total() >= 2
+    assert status.state == "ok"
+    assert status.input_tokens == totals.tokens["input"] > 1_000
+    assert status.output_tokens == totals.tokens["output"] > 50
+    assert status.money == pytest.approx(status.input_tokens / 1_000_000)
+    costs = [node.summary.cost for node in nodes.values()]
+    assert sum(one for one, _ in costs) == status.input_tokens
+    print(f"\n{answer.raw_tokens} tokens: {dict(kept)}, {dict(totals.problems)}")
+    print(f"{status}, {totals.seconds:.0f} s")
