@@ -68,7 +68,8 @@ def main() -> int:
     names = options.names or list(ALL)
     if len(names) > 1:
         return _each_apart(names, options)
-    return _one(names[0], Bench(Data(Path(root)), options.keep, options.long), options.json)
+    bench = Bench(Data(Path(root)), options.keep, options.long, options.store)
+    return _one(names[0], bench, options.json)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="keep databases in DIR: embedding is done once"
     )
+    parser.add_argument("--store", metavar="URL", help="session: over this empty store, not SQLite")
     parser.add_argument("--long", action="store_true", help="the longest chats as well: minutes")
     return parser
 
@@ -110,6 +112,8 @@ def _each_apart(names: list[str], options: argparse.Namespace) -> int:
                 command += ["--keep", str(options.keep)]
             if options.long:
                 command.append("--long")
+            if options.store:
+                command += ["--store", options.store]
             worst = max(worst, abs(subprocess.run(command, check=False).returncode))
             if path.exists():
                 figures += json.loads(path.read_text("utf-8"))

@@ -43,12 +43,12 @@ class CountingStore:
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     history = bench.data.coding_session()
-    async with open_subject(None, "session") as subject:
+    async with open_subject(None, "session", store=bench.store) as subject:
         store = CountingStore(subject.runtime.store)
         subject.runtime = with_parts(subject.runtime, store=store)
         small = await _measure(subject, store, "100k", first(history, SMALL))
         large = await _measure(subject, store, "1m", history)
-        on_disk = sum(f.stat().st_size for f in subject.path.parent.glob(f"{subject.path.name}*"))
+        on_disk = (await subject.runtime.store.stats()).bytes
         settle_garbage()  # as the server does when it starts
         blocked = await _loop_blocked(subject, history)
     rows = [

@@ -21,11 +21,13 @@ from memtree.message import Message
 @dataclass(frozen=True, slots=True)
 class Bench:
     """`keep`: where databases stay between runs, so that embedding is done once; None: nowhere.
-    `long`: measure the longest chats, too, which takes minutes more."""
+    `long`: measure the longest chats, too, which takes minutes more. `store`: the address of an
+    empty store for `session`; None: a SQLite file of its own."""
 
     data: Data
     keep: Path | None = None
     long: bool = False
+    store: str | None = None
 
 
 @dataclass(slots=True)
@@ -84,11 +86,12 @@ def with_parts(runtime: Runtime, *, store: Any = None, queue: Any = None) -> Run
 
 @asynccontextmanager
 async def open_subject(
-    keep: Path | None, name: str, embedder: str = "local"
+    keep: Path | None, name: str, embedder: str = "local", store: str | None = None
 ) -> AsyncIterator[Subject]:
     with tempfile.TemporaryDirectory(prefix="memtree-bench-") as folder:
         path = (keep or Path(folder)) / f"{name}.db"
-        async with open_runtime(settings(path, embedder)) as runtime:
+        named = settings(path, embedder)
+        async with open_runtime(replace(named, store=store or named.store)) as runtime:
             yield Subject(runtime, path)
 
 

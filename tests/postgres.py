@@ -34,6 +34,14 @@ START_SECONDS = 60.0
 # A test's data need not survive the machine; what a killed server loses is tested with kill -9.
 QUICK = {"fsync": "off", "shared_buffers": "32MB", "max_connections": "80", "autovacuum": "off"}
 
+# Reads from us until we are gone, however we went; then ends the server and takes its files away.
+GUARD = """
+cat >/dev/null
+[ "$(head -n 1 "$2/data/postmaster.pid")" = "$1" ] && kill -QUIT "$1"
+sleep 1
+rm -rf "$2"
+"""
+
 
 class Postgres:
     """A running server; `url` names its database `postgres`, where everybody may do anything."""
@@ -42,6 +50,7 @@ class Postgres:
         self._programs = programs
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
+        self._guard: subprocess.Popen[bytes] | None = None
         self.port = free_port()
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
         self._user: dict[str, Any] = {}
@@ -66,14 +75,21 @@ class Postgres:
                 cwd=self._folder,
                 stdout=log,
                 stderr=log,
+                start_new_session=True,  # Ctrl-C is for the tests
                 **self._user,
             )
+        command = ["sh", "-c", GUARD, "guard", str(self._process.pid), str(self._folder)]
+        self._guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
         self._wait()
 
     def stop(self, how: int = signal.SIGINT) -> None:
-        """SIGINT ends all sessions; SIGQUIT is a crash."""
+        """SIGINT ends all sessions; SIGQUIT is a crash; SIGKILL takes all its processes at once."""
         assert self._process
-        self._process.send_signal(how)
+        self._dismiss_guard()
+        if how == signal.SIGKILL:
+            self._signal_all(how)
+        else:
+            self._process.send_signal(how)
         self._process.wait(30)
 
     def freeze(self) -> None:
@@ -87,6 +103,12 @@ class Postgres:
         with contextlib.suppress(subprocess.TimeoutExpired, ProcessLookupError):
             self.stop(signal.SIGQUIT)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _dismiss_guard(self) -> None:
+        if self._guard and self._guard.stdin:
+            self._guard.kill()
+            self._guard.stdin.close()
+            self._guard.wait()
 
     def _signal_all(self, number: int) -> None:
         assert self._process

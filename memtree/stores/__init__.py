@@ -37,7 +37,7 @@ def open_store(url: str) -> Opened:
     if path is None:
         raise BadRequest(
             # No more than the scheme: the address of a server may hold a password.
-            f"The store address {url.partition(':')[0]}:... is not supported; use "
+            f"store: the address {url.partition(':')[0]}:... is not supported; use "
             "sqlite:///PATH (relative), sqlite:////PATH (absolute), postgresql://... or memory:",
             param="store",
         )
@@ -55,7 +55,7 @@ def store_file(url: str) -> Path | None:
 def shown_store(url: str) -> str:
     """An address for a person's eyes: without user, password and options."""
     scheme, mark, rest = url.partition("://")
-    if not url.startswith(_POSTGRES):
+    if url.startswith(_SQLITE):
         return url
     place, _, options = rest.partition("?")
     if "@" in options and "@" not in place:  # of a password with a `?`, or of an option's value

@@ -1,12 +1,17 @@
-"""A scripted endpoint, and remote embedders that ask it."""
+"""A scripted endpoint and remote embedders that ask it; several stores on one PostgreSQL schema."""
 
 from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
 from memtree.models.remote import RemoteEmbedder
+from memtree.stores.postgres import PostgresStore
 from tests.contracts.remote import KEY
 from tests.embeddings import Embeddings, serving
+from tests.postgres import Postgres, drop_schema, own_postgres, store_url
 
 
 @pytest.fixture
@@ -36,3 +41,20 @@ async def embedder(endpoint, opened):
     await one.warm_up()
     endpoint.asked.clear()
     return one
+
+
+@pytest.fixture
+async def stores(tmp_path: Path) -> AsyncIterator[list[PostgresStore]]:
+    """Four on one schema, as four processes have them."""
+    made = [PostgresStore(store_url(tmp_path, connections=3)) for _ in range(4)]
+    yield made
+    for store in made:
+        await store.close()
+    drop_schema(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    """One that a test may stop."""
+    with own_postgres() as running:
+        yield running

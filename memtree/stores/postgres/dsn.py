@@ -73,4 +73,4 @@ def read_dsn(url: str, shown: str) -> Dsn:
 
 
 def _refused(what: str) -> BadRequest:
-    return BadRequest(f"The store address postgresql:... {what}.", param="store")
+    return BadRequest(f"store: the address postgresql:... {what}.", param="store")

@@ -83,7 +83,9 @@ async def migrate(
         return
     async with db.transaction():
         await db.execute(ALONE, (lock_key("memtree schema", schema),))
-        await db.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+        found = await db.execute("SELECT to_regnamespace(%s)", (f'"{schema}"',))
+        if await found.fetchone() == (None,):  # `IF NOT EXISTS` wants the right to make one first
+            await db.execute(f'CREATE SCHEMA "{schema}"')
         version = await _version(db, schema, part, len(steps))
         try:
             for statement in (each for step in steps[version:] for each in step):

@@ -1,0 +1,117 @@
+"""Connections that break, and calls that wait or are given up."""
+
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+import pytest
+
+from memtree.errors import StoreUnavailable
+from memtree.ports import Batch
+from memtree.stores.postgres import PostgresStore, pool
+from tests.contracts.backends import (
+    A,
+)
+from tests.contracts.many import (
+    IDS,
+    LEAVES,
+    LOOK,
+    every_call,
+    store_url_of,
+)
+
+
+async def test_a_connection_killed_in_every_call(stores):
+    """Before each statement that is sent, once: the call says so, and the store is sound."""
+    store, other = stores[0], stores[1]
+    await every_call(store)
+    execute = psycopg.AsyncConnection.execute
+    at, kill = 0, 0
+
+    async def killing(self, query, *rest, **options):
+        nonlocal at
+        if asyncio.current_task() in store._pool._calls:
+            at += 1
+            if at == kill:
+                with LOOK.connected(other) as db:
+                    db.execute("SELECT pg_terminate_backend(%s)", (self.info.backend_pid,))
+        return await execute(self, query, *rest, **options)
+
+    psycopg.AsyncConnection.execute = killing  # type: ignore[method-assign]
+    try:
+        failed = []
+        for kill in range(1, 1000):
+            at = 0
+            try:
+                await every_call(store)
+            except StoreUnavailable as error:
+                failed.append(error.message)
+            if at < kill:
+                break
+            assert await other.check() == []
+    finally:
+        psycopg.AsyncConnection.execute = execute  # type: ignore[method-assign]
+    assert len(failed) > 40
+    assert all("stopped or restarted" in each or "was lost" in each for each in failed)
+    await every_call(store)
+
+
+async def test_idle_connections_that_were_killed_are_not_met(stores):
+    store = stores[0]
+    await asyncio.gather(*(store.stats() for _ in range(6)))
+    assert len(store._pool._idle) == 3
+    pids = [db.info.backend_pid for db, _ in store._pool._idle]
+    with LOOK.connected(stores[1]) as looking:
+        for pid in pids:
+            looking.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+    await every_call(store)
+    assert not {db.info.backend_pid for db, _ in store._pool._idle} & set(pids)
+
+
+async def test_cancelled_callers_lose_no_connection(stores):
+    store = stores[0]
+    await store.stats()
+    for _ in range(5):
+        calls = [asyncio.ensure_future(store.commit(A, Batch(tuple(LEAVES)))) for _ in range(12)]
+        await asyncio.sleep(0)
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+    await store.close()
+    assert (await stores[1].stats()).nodes in (0, 48)
+    with LOOK.connected(stores[1]) as looking:
+        rows = looking.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"
+        ).fetchone()
+    assert rows == (0,)
+
+
+async def test_a_long_lock_is_waited_for_and_told(stores, monkeypatch):
+    """A call that takes long asks whether the server is there, and goes on waiting."""
+    monkeypatch.setattr(pool, "PATIENCE", 0.05)
+    store = stores[0]
+    await store.commit(A, Batch(tuple(LEAVES)))
+    with LOOK.connected(store) as other:
+        with other.transaction():
+            other.execute("LOCK TABLE nodes")
+            call = asyncio.ensure_future(store.nodes(A, IDS[:1]))
+            asking = store._pool._ask
+            asked = asyncio.Event()
+
+            async def noticed() -> bool:
+                asked.set()
+                return await asking()
+
+            monkeypatch.setattr(store._pool, "_ask", noticed)
+            await asyncio.wait_for(asked.wait(), 30)
+            assert not call.done()
+        assert await call == {LEAVES[0].id: LEAVES[0]}
+    monkeypatch.setattr(pool, "SETTINGS", pool.SETTINGS + "; SET lock_timeout TO '50ms'")
+    hasty = PostgresStore(store_url_of(store))
+    with LOOK.connected(store) as other, other.transaction():
+        other.execute("LOCK TABLE nodes")
+        with pytest.raises(StoreUnavailable, match="is locked"):
+            await hasty.nodes(A, IDS[:1])
+    assert await hasty.nodes(A, IDS[:1]) == {LEAVES[0].id: LEAVES[0]}
+    await hasty.close()
