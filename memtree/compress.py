@@ -138,7 +138,9 @@ class Memory:
         """Index what was posted; the answer has the numbers and no messages."""
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        known = await self._indexing.prepare(posted, ask.expiration_days, generation, ask.patience)
+        known = await self._indexing.prepare(
+            posted, ask.expiration_days, generation, ask.patience, backfill=True
+        )
         answer = replace(passed(posted, ask, known.state), messages=(), sent_tokens=0)
         return known.told(answer)
 
@@ -152,10 +154,10 @@ class Memory:
         posted, known = await self._newest(ask)
         return posted, known.frontier, known.nodes
 
-    def pending(self, tenant: str) -> Pending:
+    async def pending(self, tenant: str) -> Pending:
         """What stages 2 and 3 have to do yet."""
-        one = self._queue.pending(tenant)
-        other = self._debts.pending(tenant) if self._debts else Pending(0, 0)
+        one = await self._queue.pending(tenant)
+        other = await self._debts.pending(tenant) if self._debts else Pending(0, 0)
         return Pending(one.tokens + other.tokens, one.jobs + other.jobs)
 
     async def summary_status(self, tenant: str) -> SummaryStatus:
@@ -205,9 +207,9 @@ class Memory:
         # First what may still write: a request under way sees the new generation, a job is gone.
         self._indexing.forget(tenant)
         gone = None if addresses is None else frozenset(addresses)
-        jobs = self._queue.forget(tenant, gone)
+        jobs = await self._queue.forget(tenant, gone)
         if self._summaries:
-            jobs += self._summaries.forget(tenant, gone)
+            jobs += await self._summaries.forget(tenant, gone)
         receipt = await self._store.forget(tenant, addresses)
         self._indexing.drop(tenant)  # what a request read in between
         if self._facts is not None:

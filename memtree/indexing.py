@@ -127,11 +127,17 @@ class Indexing:
         self._background: dict[tuple[str, bytes], asyncio.Task[Known]] = {}
 
     async def prepare(
-        self, posted: History, days: int, generation: int, patience: float = BUILD_PATIENCE
+        self,
+        posted: History,
+        days: int,
+        generation: int,
+        patience: float = BUILD_PATIENCE,
+        *,
+        backfill: bool = False,
     ) -> Known:
         """Find what is indexed, grow it to the end of the history, and hand the rest on. `days`:
         how long it is to be kept from now on. `generation`: of the request's beginning.
-        `patience`: seconds for stage 1."""
+        `patience`: seconds for stage 1. `backfill`: stages 2 and 3 do others first."""
         known = Known(Frontier(), {})
         try:
             known = await self._find(posted, days)
@@ -147,8 +153,8 @@ class Indexing:
                 await self._grow(posted, known, days, generation, patience)
             except NodesGone:
                 known.trouble = "store"
-        await self._embeddings(posted, known, generation)
-        await self._summaries(posted, known, generation)
+        await self._embeddings(posted, known, generation, backfill)
+        await self._summaries(posted, known, generation, backfill)
         self.drop_forgotten(posted.tenant, generation)
         return known
 
@@ -288,7 +294,9 @@ class Indexing:
             log.warning("store.commit_failed code=%s", error.code)
             known.trouble = known.trouble or "store"
 
-    async def _embeddings(self, posted: History, known: Known, generation: int) -> None:
+    async def _embeddings(
+        self, posted: History, known: Known, generation: int, backfill: bool
+    ) -> None:
         """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
         if self._embedder is None or not known.whole:
             return
@@ -310,9 +318,12 @@ class Indexing:
         forgotten = generation != self.generation(posted.tenant)
         if work and known.trouble != "store" and not forgotten:
             # The address behind the first message, so that two chats that begin at the root differ.
-            self._queue.submit(posted, posted.addresses[work[0].first + 1], work)
+            start = posted.addresses[work[0].first + 1]
+            self._queue.submit(posted, start, work, backfill=backfill)
 
-    async def _summaries(self, posted: History, known: Known, generation: int) -> None:
+    async def _summaries(
+        self, posted: History, known: Known, generation: int, backfill: bool
+    ) -> None:
         """Find what a model has not summarised yet; it is handed on when the answer is out."""
         if self._debts is None or not known.whole:
             return
@@ -325,7 +336,9 @@ class Indexing:
             return generation == self.generation(tenant)
 
         if lacking and known.trouble != "store" and wanted():
-            self._debts.hand_on(posted, known.frontier, known.nodes, lacking, wanted)
+            self._debts.hand_on(
+                posted, known.frontier, known.nodes, lacking, wanted, backfill=backfill
+            )
 
     async def newest(self, posted: History, known: Known) -> Known:
         """The same with the newest version of each summary."""
