@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from memtree import explain, history, pack, tokens
+from memtree import explain, history, pack, steps, tokens
 from memtree.answer import PASSED, Answer, Ask, Shape, assembled, passed
 from memtree.debts import Debts
 from memtree.errors import ContextOverflow, NotFound, Unavailable
@@ -171,9 +171,10 @@ class Memory:
     async def read(self, ask: Ask) -> History:
         """The posted messages as a history; long ones are read off the event loop."""
         work = (ask.tenant, ask.messages, self._volatile, self._facts)
-        if sum(len(message.raw) for message in ask.messages) > OFF_LOOP_BYTES:
-            return await asyncio.to_thread(history.read, *work)
-        return history.read(*work)
+        with steps.step("read"):
+            if sum(len(message.raw) for message in ask.messages) > OFF_LOOP_BYTES:
+                return await asyncio.to_thread(history.read, *work)
+            return history.read(*work)
 
     # -- forgetting --------------------------------------------------------------------------
 
@@ -239,13 +240,14 @@ class Memory:
             unfolded = _decayed(posted, decision, known)
         size = unfolded.tokens + decision.beside
         shape = Shape(decision.cut, unfolded.text, size, head=decision.head)
-        answer = replace(
-            assembled(posted, ask, known.state, shape),
-            outline_tokens=unfolded.outline_tokens,
-            excerpts=len(unfolded.plan.excerpts),
-            explain=lambda: explain.of(posted, unfolded, rows, known.all_nodes),
-            shown=unfolded.plan,
-        )
+        with steps.step("pack"):
+            answer = replace(
+                assembled(posted, ask, known.state, shape),
+                outline_tokens=unfolded.outline_tokens,
+                excerpts=len(unfolded.plan.excerpts),
+                explain=lambda: explain.of(posted, unfolded, rows, known.all_nodes),
+                shown=unfolded.plan,
+            )
         return known.told(answer)
 
     def _searchable(

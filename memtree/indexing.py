@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 
 import msgspec
 
+from memtree import steps
 from memtree.answer import Answer
 from memtree.build import Grown, Tail
 from memtree.corpus import Corpus
@@ -140,7 +142,8 @@ class Indexing:
         `patience`: seconds for stage 1. `backfill`: stages 2 and 3 do others first."""
         known = Known(Frontier(), {})
         try:
-            known = await self._find(posted, days)
+            with steps.step("look_up"):
+                known = await self._find(posted, days)
         except Unavailable as error:
             log.warning("store.unavailable code=%s", error.code)
             known.trouble = "store"
@@ -153,8 +156,10 @@ class Indexing:
                 await self._grow(posted, known, days, generation, patience)
             except NodesGone:
                 known.trouble = "store"
-        await self._embeddings(posted, known, generation, backfill)
-        await self._summaries(posted, known, generation, backfill)
+        with steps.step("vectors"):
+            await self._embeddings(posted, known, generation, backfill)
+        with steps.step("debts"):
+            await self._summaries(posted, known, generation, backfill)
         self.drop_forgotten(posted.tenant, generation)
         return known
 
@@ -165,7 +170,8 @@ class Indexing:
         name = (posted.tenant, posted.addresses[1])
         if name in self._background:
             return
-        task = asyncio.create_task(self.prepare(posted, days, generation, patience))
+        work = self.prepare(posted, days, generation, patience)
+        task = asyncio.create_task(_behind(work))
         self._background[name] = task
         task.add_done_callback(lambda _: self._background.pop(name, None))
 
@@ -258,7 +264,8 @@ class Indexing:
         try:
             async with asyncio.timeout(patience):
                 size = posted.size(known.frontier.messages)
-                grown = await self._builder.grow(_tail(posted, known), size)
+                with steps.step("grow"):
+                    grown = await self._builder.grow(_tail(posted, known), size)
         except TimeoutError:
             known.trouble = "indexing"
             if patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
@@ -287,7 +294,8 @@ class Indexing:
             posted.addresses[known.prefix] if known.prefix else b"",
         )
         try:
-            await self._store.commit(posted.tenant, batch)
+            with steps.step("write"):
+                await self._store.commit(posted.tenant, batch)
         except NodesGone:
             raise
         except Unavailable as error:
@@ -351,6 +359,11 @@ class Indexing:
             return known
         nodes = {id_: with_summary(node, later.get(id_)) for id_, node in known.nodes.items()}
         return replace(known, nodes=nodes)
+
+
+async def _behind(work: Coroutine[Any, Any, Known]) -> Known:
+    with steps.behind("prepare", steps.current()):
+        return await work
 
 
 def with_summary(node: Node, summary: Summary | None) -> Node:
