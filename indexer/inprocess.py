@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Collection, Sequence
 
+from indexer.backlog import Backlog, Done, waiting
 from indexer.embed import embed_leaves
 from indexer.jobs import MAX_BYTES, MAX_JOBS, Job, Jobs, job
 from indexer.passages import Passages
+from memtree import steps
 from memtree.errors import Unavailable
 from memtree.history import History
 from memtree.ports import Clock, Embedder, LeafWork, Pending, TreeStore
@@ -40,11 +43,20 @@ class InProcessQueue:
         self._passages = Passages(embedder)
         self._batch_tokens = batch_tokens
         self.jobs: Jobs[LeafWork] = Jobs(max_jobs, max_bytes)
+        self.done = Done()
         self._task: asyncio.Task[None] | None = None
 
     @property
     def dropped(self) -> int:
         return self.jobs.dropped
+
+    @property
+    def embedded(self) -> Counter[str]:
+        """Calls of the embedder by outcome."""
+        return self._passages.calls
+
+    async def backlog(self) -> Backlog:
+        return waiting(self.jobs, self._clock.monotonic())
 
     def submit(
         self,
@@ -55,7 +67,9 @@ class InProcessQueue:
         backfill: bool = False,
     ) -> None:
         if leaves:
-            self.jobs.add(job(history, start, leaves, backfill=backfill))
+            new = job(history, start, leaves, backfill=backfill)
+            new.since = self._clock.monotonic()
+            self.jobs.add(new)
 
     async def pending(self, tenant: str) -> Pending:
         return self.jobs.pending(tenant)
@@ -95,10 +109,13 @@ class InProcessQueue:
                 continue
             self.jobs.turn(one)  # to the end, so that tenants take turns
             try:
-                await self._batch(one)
+                with steps.behind("embed", one.watch):
+                    await self._batch(one)
             except Unavailable as error:
+                self.done.fail(error.code)
                 self.jobs.later(one, self._clock.monotonic(), error.code)
             except Exception:
+                self.done.fail("internal_error")
                 log.exception("indexer.job_failed")
                 self.jobs.give_up(one)
 
@@ -108,7 +125,10 @@ class InProcessQueue:
             if batch and sum(each.tokens for each in batch) >= self._batch_tokens:
                 break
             batch.append(work)
+        begun = self._clock.monotonic()
         await embed_leaves(self._store, self._passages, one.history, batch)
+        tokens = sum(work.tokens for work in batch)
+        self.done.add(tokens, self._clock.monotonic() - begun)
         one.tries = 0
         self.jobs.done(one.tenant, [work.id for work in batch])
 

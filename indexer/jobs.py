@@ -16,8 +16,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from memtree import steps
 from memtree.history import History
 from memtree.ports import Pending
+from memtree.steps import Watch
 
 log = logging.getLogger("memtree.indexer")
 
@@ -50,6 +52,7 @@ class Job(Generic[W]):
     backfill: bool = False  # others come first
     tries: int = 0
     not_before: float = 0.0  # monotonic seconds
+    watch: Watch | None = field(default_factory=steps.current)  # of the request that submitted it
     size: int = field(init=False)  # bytes of the messages it holds
 
     def __post_init__(self) -> None:

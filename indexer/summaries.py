@@ -18,10 +18,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+from indexer.backlog import Backlog, Done, waiting
 from indexer.jobs import BACK_OFF_LIMIT, MAX_BYTES, MAX_JOBS, Job, Jobs
 from indexer.refine import Call, Cost, Outcome, Refiner, Totals
 from indexer.spending import MILLION, Spending
-from memtree import refining
+from memtree import refining, steps
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.history import History
 from memtree.node import Node
@@ -95,6 +96,10 @@ class InProcessSummaries:
         self._kept: OrderedDict[str, int] = OrderedDict()  # by tenant, see USELESS
         self._hurries = 0  # who waits for the end
         self._task: asyncio.Task[None] | None = None
+        self.done = Done()
+
+    async def backlog(self) -> Backlog:
+        return waiting(self.jobs, self._clock.monotonic())
 
     @property
     def totals(self) -> Totals:
@@ -282,14 +287,20 @@ class InProcessSummaries:
         call = Call(
             one.history, batch.work, batch.kind, one.nodes, before, lambda: not one.forgotten
         )
+        begun = self._clock.monotonic()
         try:
-            outcome = await self._refiner.refine(call)
+            with steps.behind("summarise", one.watch):
+                outcome = await self._refiner.refine(call)
         except Unavailable as error:
+            self.done.fail(error.code)
             self._failed(one, error)
         except Exception:
+            self.done.fail("internal_error")
             log.exception("summaries.call_failed")
             self.jobs.give_up(one)
         else:
+            settled = sum(work.tokens for work in batch.work if work.id in outcome.settled)
+            self.done.add(settled, self._clock.monotonic() - begun)
             self._learn(one.tenant, outcome)
         finally:
             for key in keys:
