@@ -13,11 +13,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
 
+from indexer.backlog import Done
 from indexer.child import Child
 from memtree import build
 from memtree.build import Grown, Tail
@@ -52,11 +54,13 @@ class StageOne:
         self._grace = grace
         self._children = Children(CHILDREN)
         self._under_way: dict[Key, Run] = {}
+        self.done = Done()
 
     async def grow(self, tail: Tail, size: int) -> Grown:
         """Raises `Unavailable` where stage 1 failed."""
         if size <= INLINE_TOKENS:
-            return build.grow(tail)
+            begun = time.monotonic()
+            return self._counted(tail, build.grow(tail), begun)
         key = (tail.addresses[-1], tail.frontier.messages, tail.frontier.tail)
         run = self._under_way.get(key)
         if run is None:
@@ -87,6 +91,15 @@ class StageOne:
             run.task.exception()  # seen here where nobody waits for it
 
     async def _run(self, tail: Tail, size: int) -> Grown:
+        begun = time.monotonic()
+        return self._counted(tail, await self._elsewhere(tail, size), begun)
+
+    def _counted(self, tail: Tail, grown: Grown, begun: float) -> Grown:
+        # Leaves that are final: the open one is grown again with the next request.
+        self.done.add(grown.frontier.tokens - tail.frontier.tokens, time.monotonic() - begun)
+        return grown
+
+    async def _elsewhere(self, tail: Tail, size: int) -> Grown:
         if size > THREAD_TOKENS and self._child:
             try:
                 parts = min(self._parts, size // STRETCH_TOKENS)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Collection, Sequence
 
+from indexer.backlog import Backlog, Done, waiting
 from indexer.embed import embed_leaves
 from indexer.jobs import MAX_BYTES, MAX_JOBS, Job, Jobs, job
 from indexer.passages import Passages
+from memtree import steps
 from memtree.errors import Unavailable
 from memtree.history import History
 from memtree.ports import Clock, Embedder, LeafWork, Pending, TreeStore
@@ -39,22 +42,40 @@ class InProcessQueue:
         self._store, self._clock = store, clock
         self._passages = Passages(embedder)
         self._batch_tokens = batch_tokens
-        self._jobs: Jobs[LeafWork] = Jobs(max_jobs, max_bytes)
+        self.jobs: Jobs[LeafWork] = Jobs(max_jobs, max_bytes)
+        self.done = Done()
         self._task: asyncio.Task[None] | None = None
 
     @property
     def dropped(self) -> int:
-        return self._jobs.dropped
+        return self.jobs.dropped
 
-    def submit(self, history: History, start: bytes, leaves: Sequence[LeafWork]) -> None:
+    @property
+    def embedded(self) -> Counter[str]:
+        """Calls of the embedder by outcome."""
+        return self._passages.calls
+
+    async def backlog(self) -> Backlog:
+        return waiting(self.jobs, self._clock.monotonic())
+
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        leaves: Sequence[LeafWork],
+        *,
+        backfill: bool = False,
+    ) -> None:
         if leaves:
-            self._jobs.add(job(history, start, leaves))
+            new = job(history, start, leaves, backfill=backfill)
+            new.since = self._clock.monotonic()
+            self.jobs.add(new)
 
-    def pending(self, tenant: str) -> Pending:
-        return self._jobs.pending(tenant)
+    async def pending(self, tenant: str) -> Pending:
+        return self.jobs.pending(tenant)
 
-    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
-        gone = self._jobs.forget(tenant, addresses)
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        gone = self.jobs.forget(tenant, addresses)
         self._passages.forget(tenant)
         return gone
 
@@ -63,7 +84,7 @@ class InProcessQueue:
 
     async def join(self) -> None:
         """Until nothing is left to do."""
-        await self._jobs.join()
+        await self.jobs.join()
 
     async def close(self, patience: float = 5.0) -> None:
         """Work on for at most `patience` seconds, then stop between two batches."""
@@ -73,8 +94,8 @@ class InProcessQueue:
             async with asyncio.timeout(patience):
                 await self.join()
         except TimeoutError:
-            log.info("indexer.stopped jobs_left=%d", len(self._jobs))
-        self._jobs.clear()
+            log.info("indexer.stopped jobs_left=%d", len(self.jobs))
+        self.jobs.clear()
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         self._task = None
@@ -82,18 +103,21 @@ class InProcessQueue:
     async def _run(self) -> None:
         while True:
             now = self._clock.monotonic()
-            one = next(self._jobs.due(now), None)
+            one = next(self.jobs.due(now), None)
             if one is None:
-                await self._jobs.sleep(now)
+                await self.jobs.sleep(now)
                 continue
-            self._jobs.turn(one)  # to the end, so that tenants take turns
+            self.jobs.turn(one)  # to the end, so that tenants take turns
             try:
-                await self._batch(one)
+                with steps.behind("embed", one.watch):
+                    await self._batch(one)
             except Unavailable as error:
-                self._jobs.later(one, self._clock.monotonic(), error.code)
+                self.done.fail(error.code)
+                self.jobs.later(one, self._clock.monotonic(), error.code)
             except Exception:
+                self.done.fail("internal_error")
                 log.exception("indexer.job_failed")
-                self._jobs.give_up(one)
+                self.jobs.give_up(one)
 
     async def _batch(self, one: Job[LeafWork]) -> None:
         batch: list[LeafWork] = []
@@ -101,19 +125,29 @@ class InProcessQueue:
             if batch and sum(each.tokens for each in batch) >= self._batch_tokens:
                 break
             batch.append(work)
+        begun = self._clock.monotonic()
         await embed_leaves(self._store, self._passages, one.history, batch)
+        tokens = sum(work.tokens for work in batch)
+        self.done.add(tokens, self._clock.monotonic() - begun)
         one.tries = 0
-        self._jobs.done(one.tenant, [work.id for work in batch])
+        self.jobs.done(one.tenant, [work.id for work in batch])
 
 
 class NoQueue:
     """For installs without an embedder: there is no stage 2, so nothing is ever pending."""
 
-    def submit(self, history: History, start: bytes, leaves: Sequence[LeafWork]) -> None:
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        leaves: Sequence[LeafWork],
+        *,
+        backfill: bool = False,
+    ) -> None:
         return None
 
-    def pending(self, tenant: str) -> Pending:
+    async def pending(self, tenant: str) -> Pending:
         return Pending(0, 0)
 
-    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         return 0

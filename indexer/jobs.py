@@ -16,8 +16,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from memtree import steps
 from memtree.history import History
 from memtree.ports import Pending
+from memtree.steps import Watch
 
 log = logging.getLogger("memtree.indexer")
 
@@ -47,8 +49,10 @@ class Job(Generic[W]):
     history: History
     work: dict[bytes, W]
     since: float = 0.0  # monotonic seconds: its first submission
+    backfill: bool = False  # others come first
     tries: int = 0
     not_before: float = 0.0  # monotonic seconds
+    watch: Watch | None = field(default_factory=steps.current)  # of the request that submitted it
     size: int = field(init=False)  # bytes of the messages it holds
 
     def __post_init__(self) -> None:
@@ -63,8 +67,9 @@ class Job(Generic[W]):
         return sum(one.tokens for one in self.work.values())
 
 
-def job(history: History, start: bytes, work: Sequence[W], since: float = 0.0) -> Job[W]:
-    return Job(history.tenant, start, history, {one.id: one for one in work}, since)
+def job(history: History, start: bytes, work: Sequence[W], *, backfill: bool = False) -> Job[W]:
+    by_id = {one.id: one for one in work}
+    return Job(history.tenant, start, history, by_id, backfill=backfill)
 
 
 class Jobs(Generic[W]):
@@ -180,7 +185,8 @@ class Jobs(Generic[W]):
             self._jobs.move_to_end(one.name)
 
     def due(self, now: float) -> Iterator[Job[W]]:
-        return (one for one in self._jobs.values() if one.not_before <= now)
+        due = [one for one in self._jobs.values() if one.not_before <= now]
+        return iter(sorted(due, key=lambda one: one.backfill))
 
     def later(self, one: Job[W], now: float, code: str, wait: float = 0.0) -> None:
         """It failed: again after a while, ever more patiently and not before `wait` seconds, or

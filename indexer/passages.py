@@ -11,7 +11,7 @@ Bounded, within one process, apart for each tenant; keyed by a hash that nobody 
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -37,6 +37,7 @@ class Passages:
         self._rows: OrderedDict[tuple[str, bytes], Row] = OrderedDict()
         self._key = secrets.token_bytes(KEY_BYTES)
         self._forgotten: dict[str, int] = {}
+        self.calls: Counter[str] = Counter()  # of the embedder, by outcome: ok, failed
 
     async def recipe(self) -> str:
         """Found out where it is not known yet; before `embed`. Raises `EmbedderUnavailable`."""
@@ -51,12 +52,21 @@ class Passages:
         new = {name: text for name, text in zip(names, texts, strict=True) if name not in found}
         if new:
             generation = self._forgotten.get(tenant)
-            matrix = await self._embedder.embed(list(new.values()))
+            matrix = await self._called(list(new.values()))
             found.update(zip(new, matrix, strict=True))
             if generation == self._forgotten.get(tenant):
                 self._keep(dict.fromkeys(names), found)
         rows = [found[name] for name in names]
         return np.array(rows, np.float32).reshape(-1, self._embedder.dimensions)
+
+    async def _called(self, texts: list[str]) -> Row:
+        outcome = "failed"
+        try:
+            matrix = await self._embedder.embed(texts)
+            outcome = "ok"
+        finally:
+            self.calls[outcome] += 1
+        return matrix
 
     def forget(self, tenant: str) -> None:
         """Let go of what is kept of a tenant; a batch under way is not kept either."""

@@ -18,10 +18,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+from indexer.backlog import Backlog, Done, waiting
 from indexer.jobs import BACK_OFF_LIMIT, MAX_BYTES, MAX_JOBS, Job, Jobs
 from indexer.refine import Call, Cost, Outcome, Refiner, Totals
 from indexer.spending import MILLION, Spending
-from memtree import refining
+from memtree import refining, steps
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.history import History
 from memtree.node import Node
@@ -81,7 +82,7 @@ class InProcessSummaries:
         self._refiner, self._spending, self._clock = refiner, spending, clock
         self._settled = settled
         self._parallel, self._parts, self._gather = parallel, parts, gather
-        self._jobs: Jobs[NodeWork] = Jobs(max_jobs, max_bytes, max_tries)
+        self.jobs: Jobs[NodeWork] = Jobs(max_jobs, max_bytes, max_tries)
         # (tenant, node) -> monotonic seconds until which somebody is at it; here: no end
         self._busy: dict[tuple[str, bytes], float] = {}
         self._refused: OrderedDict[tuple[str, bytes], Cost] = OrderedDict()
@@ -95,6 +96,10 @@ class InProcessSummaries:
         self._kept: OrderedDict[str, int] = OrderedDict()  # by tenant, see USELESS
         self._hurries = 0  # who waits for the end
         self._task: asyncio.Task[None] | None = None
+        self.done = Done()
+
+    async def backlog(self) -> Backlog:
+        return waiting(self.jobs, self._clock.monotonic())
 
     @property
     def totals(self) -> Totals:
@@ -103,33 +108,39 @@ class InProcessSummaries:
     @property
     def waiting(self) -> int:
         """Nodes that wait, of all tenants."""
-        return sum(len(one.work) for one in self._jobs)
+        return sum(len(one.work) for one in self.jobs)
 
     @property
     def dropped(self) -> int:
-        return self._jobs.dropped
+        return self.jobs.dropped
 
     # -- the port ----------------------------------------------------------------------------
 
     def submit(
-        self, history: History, start: bytes, work: Sequence[NodeWork], nodes: Mapping[bytes, Node]
+        self,
+        history: History,
+        start: bytes,
+        work: Sequence[NodeWork],
+        nodes: Mapping[bytes, Node],
+        *,
+        backfill: bool = False,
     ) -> None:
         if not work:
             return
         by_id = {one.id: one for one in work}
         now = self._clock.monotonic()
-        new = SummaryJob(history.tenant, start, history, by_id, now, nodes=nodes)
-        for other in self._jobs.add(new):
+        new = SummaryJob(history.tenant, start, history, by_id, now, backfill, nodes=nodes)
+        for other in self.jobs.add(new):
             assert isinstance(other, SummaryJob)
             new.kinds |= other.kinds
         if self._at_limit(history.tenant):
-            self._jobs.give_up(new)
+            self.jobs.give_up(new)
 
-    def pending(self, tenant: str) -> Pending:
-        return self._jobs.pending(tenant)
+    async def pending(self, tenant: str) -> Pending:
+        return self.jobs.pending(tenant)
 
     async def status(self, tenant: str) -> SummaryStatus:
-        nodes = sum(len(one.work) for one in self._jobs.of(tenant)) + self._jobs.owed(tenant)
+        nodes = sum(len(one.work) for one in self.jobs.of(tenant)) + self.jobs.owed(tenant)
         useless = self._kept.get(tenant, 0) >= USELESS
         state = "unavailable" if self._down or useless else "ok"
         try:
@@ -146,14 +157,14 @@ class InProcessSummaries:
             spent["micros"] / MILLION,
         )
 
-    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         for key in [key for key in self._refused if key[0] == tenant]:
             del self._refused[key]
         for one in self._calls.values():
             end = one.history.addresses[-1]
             if one.tenant == tenant and (addresses is None or end in addresses):
                 one.forgotten = True
-        return self._jobs.forget(tenant, addresses)
+        return self.jobs.forget(tenant, addresses)
 
     # -- life --------------------------------------------------------------------------------
 
@@ -165,7 +176,7 @@ class InProcessSummaries:
         self._hurries += 1
         self._unblock(None)
         try:
-            await self._jobs.join()
+            await self.jobs.join()
         finally:
             self._hurries -= 1
 
@@ -182,9 +193,9 @@ class InProcessSummaries:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        if len(self._jobs):
-            log.info("summaries.stopped jobs_left=%d", len(self._jobs))
-        self._jobs.clear()
+        if len(self.jobs):
+            log.info("summaries.stopped jobs_left=%d", len(self.jobs))
+        self.jobs.clear()
 
     # -- whose turn it is --------------------------------------------------------------------
 
@@ -193,23 +204,23 @@ class InProcessSummaries:
             now = self._clock.monotonic()
             one = self._pick(now)
             if one is None:
-                await self._jobs.sleep(now, self._times(), busy=bool(self._calls))
+                await self.jobs.sleep(now, self._times(), busy=bool(self._calls))
                 continue
             try:
                 await self._begin(one, now)
             except Exception:
                 log.exception("summaries.plan_failed")
-                self._jobs.give_up(one)
+                self.jobs.give_up(one)
 
     def _pick(self, now: float) -> SummaryJob | None:
-        """The tenant with the fewest calls under way, then the one whose last turn is longest ago;
-        of its jobs the one whose last turn is."""
+        """What somebody talks in comes first; then the tenant with the fewest calls under way, then
+        the one whose last turn is longest ago; of its jobs the one whose last turn is."""
         if len(self._calls) >= self._parallel or now < self._pause:
             return None
         due = [one for one in self._summary_jobs(None) if one.not_before <= now >= one.blocked]
 
-        def order(one: SummaryJob) -> tuple[int, int]:
-            return self._open[one.tenant], self._served.get(one.tenant, 0)
+        def order(one: SummaryJob) -> tuple[bool, int, int]:
+            return one.backfill, self._open[one.tenant], self._served.get(one.tenant, 0)
 
         return min(due, key=order, default=None)
 
@@ -225,7 +236,7 @@ class InProcessSummaries:
         one.blocked = min(busy.values(), default=math.inf)  # an end meanwhile takes it back
         refused = {node for node in one.work if (one.tenant, node) in self._refused}
         batch = await asyncio.to_thread(self._planned, one, dict(one.work), busy, refused)
-        if batch is None or one not in self._jobs:
+        if batch is None or one not in self.jobs:
             return
         if not batch.full and not self._hurries:
             if not busy.keys().isdisjoint(one.work):
@@ -249,7 +260,7 @@ class InProcessSummaries:
         return refining.batch(found, kinds.of, alone, self._parts)
 
     def _turn(self, one: SummaryJob) -> None:
-        self._jobs.turn(one)
+        self.jobs.turn(one)
         self._served[one.tenant] = next(self._turns)
         self._served.move_to_end(one.tenant)
         while len(self._served) > MAX_TENANTS:
@@ -276,14 +287,20 @@ class InProcessSummaries:
         call = Call(
             one.history, batch.work, batch.kind, one.nodes, before, lambda: not one.forgotten
         )
+        begun = self._clock.monotonic()
         try:
-            outcome = await self._refiner.refine(call)
+            with steps.behind("summarise", one.watch):
+                outcome = await self._refiner.refine(call)
         except Unavailable as error:
+            self.done.fail(error.code)
             self._failed(one, error)
         except Exception:
+            self.done.fail("internal_error")
             log.exception("summaries.call_failed")
-            self._jobs.give_up(one)
+            self.jobs.give_up(one)
         else:
+            settled = sum(work.tokens for work in batch.work if work.id in outcome.settled)
+            self.done.add(settled, self._clock.monotonic() - begun)
             self._learn(one.tenant, outcome)
         finally:
             for key in keys:
@@ -310,9 +327,9 @@ class InProcessSummaries:
         now = self._clock.monotonic()
         for node in outcome.elsewhere:
             self._busy[tenant, node] = now + ELSEWHERE
-        for one in self._jobs.of(tenant):
+        for one in self.jobs.of(tenant):
             one.tries = 0
-        self._jobs.done(tenant, outcome.settled | outcome.gone)
+        self.jobs.done(tenant, outcome.settled | outcome.gone)
         self._watch(tenant, outcome, now)
 
     def _watch(self, tenant: str, outcome: Outcome, now: float) -> None:
@@ -325,7 +342,7 @@ class InProcessSummaries:
             self._kept[tenant] = self._kept.get(tenant, 0) + len(outcome.kept)
             if self._kept[tenant] >= USELESS:
                 log.warning("summaries.useless tenant=%s", tenant[:10])
-                for one in self._jobs.of(tenant):
+                for one in self.jobs.of(tenant):
                     one.not_before = max(one.not_before, now + BACK_OFF_LIMIT)
         while len(self._kept) > MAX_TENANTS:
             self._kept.popitem(last=False)
@@ -335,7 +352,7 @@ class InProcessSummaries:
         if isinstance(error, SummarizerUnavailable):
             self._down, wait = True, error.wait
             self._pause = max(self._pause, now + wait)  # it is one server for all
-        self._jobs.later(one, now, error.code, wait)
+        self.jobs.later(one, now, error.code, wait)
 
     # -- limits ------------------------------------------------------------------------------
 
@@ -349,17 +366,17 @@ class InProcessSummaries:
         while len(self._limited) > MAX_TENANTS:
             self._limited.popitem(last=False)
         log.info("summaries.limit_reached tenant=%s", tenant[:10])
-        for one in self._jobs.of(tenant):
-            self._jobs.give_up(one)
+        for one in self.jobs.of(tenant):
+            self.jobs.give_up(one)
 
     # ----------------------------------------------------------------------------------------
 
     def _summary_jobs(self, tenant: str | None) -> list[SummaryJob]:
         """Those of a tenant, or all (None)."""
-        jobs = self._jobs if tenant is None else self._jobs.of(tenant)
+        jobs = self.jobs if tenant is None else self.jobs.of(tenant)
         return [one for one in jobs if isinstance(one, SummaryJob)]
 
     def _unblock(self, tenant: str | None) -> None:
         for one in self._summary_jobs(tenant):
             one.blocked = 0.0
-        self._jobs.wake()
+        self.jobs.wake()

@@ -59,6 +59,9 @@ class Answer:
     `saved_tokens`: what the epochs of this conversation saved so far against sending everything,
     `gain`: this request's part in it; both in uncached input tokens, a loss is negative.
 
+    `continued`: the epoch is an earlier request's. `stays`: tokens at the beginning of what is
+    sent (tools and system messages included) that the request before it has sent already.
+
     `shown`: what the memory message and the recall blocks show, None where there is no memory
     message; `folded`: a way into what lies behind it, where the tree is whole.
     """
@@ -82,6 +85,8 @@ class Answer:
     epoch: str | None = None
     saved_tokens: int = 0
     gain: float = 0.0
+    continued: bool = False
+    stays: int = 0
     explain: Callable[[], dict[str, Any]] = explain.nothing
     shown: Plan | None = None
     folded: Folded | None = None

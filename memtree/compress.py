@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from memtree import explain, history, pack, tokens
+from memtree import explain, history, pack, steps, tokens
 from memtree.answer import PASSED, Answer, Ask, Shape, assembled, passed
 from memtree.debts import Debts
 from memtree.errors import ContextOverflow, NotFound, Unavailable
@@ -138,7 +138,9 @@ class Memory:
         """Index what was posted; the answer has the numbers and no messages."""
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        known = await self._indexing.prepare(posted, ask.expiration_days, generation, ask.patience)
+        known = await self._indexing.prepare(
+            posted, ask.expiration_days, generation, ask.patience, backfill=True
+        )
         answer = replace(passed(posted, ask, known.state), messages=(), sent_tokens=0)
         return known.told(answer)
 
@@ -152,10 +154,10 @@ class Memory:
         posted, known = await self._newest(ask)
         return posted, known.frontier, known.nodes
 
-    def pending(self, tenant: str) -> Pending:
+    async def pending(self, tenant: str) -> Pending:
         """What stages 2 and 3 have to do yet."""
-        one = self._queue.pending(tenant)
-        other = self._debts.pending(tenant) if self._debts else Pending(0, 0)
+        one = await self._queue.pending(tenant)
+        other = await self._debts.pending(tenant) if self._debts else Pending(0, 0)
         return Pending(one.tokens + other.tokens, one.jobs + other.jobs)
 
     async def summary_status(self, tenant: str) -> SummaryStatus:
@@ -169,9 +171,10 @@ class Memory:
     async def read(self, ask: Ask) -> History:
         """The posted messages as a history; long ones are read off the event loop."""
         work = (ask.tenant, ask.messages, self._volatile, self._facts)
-        if sum(len(message.raw) for message in ask.messages) > OFF_LOOP_BYTES:
-            return await asyncio.to_thread(history.read, *work)
-        return history.read(*work)
+        with steps.step("read"):
+            if sum(len(message.raw) for message in ask.messages) > OFF_LOOP_BYTES:
+                return await asyncio.to_thread(history.read, *work)
+            return history.read(*work)
 
     # -- forgetting --------------------------------------------------------------------------
 
@@ -205,9 +208,9 @@ class Memory:
         # First what may still write: a request under way sees the new generation, a job is gone.
         self._indexing.forget(tenant)
         gone = None if addresses is None else frozenset(addresses)
-        jobs = self._queue.forget(tenant, gone)
+        jobs = await self._queue.forget(tenant, gone)
         if self._summaries:
-            jobs += self._summaries.forget(tenant, gone)
+            jobs += await self._summaries.forget(tenant, gone)
         receipt = await self._store.forget(tenant, addresses)
         self._indexing.drop(tenant)  # what a request read in between
         if self._facts is not None:
@@ -237,13 +240,14 @@ class Memory:
             unfolded = _decayed(posted, decision, known)
         size = unfolded.tokens + decision.beside
         shape = Shape(decision.cut, unfolded.text, size, head=decision.head)
-        answer = replace(
-            assembled(posted, ask, known.state, shape),
-            outline_tokens=unfolded.outline_tokens,
-            excerpts=len(unfolded.plan.excerpts),
-            explain=lambda: explain.of(posted, unfolded, rows, known.all_nodes),
-            shown=unfolded.plan,
-        )
+        with steps.step("pack"):
+            answer = replace(
+                assembled(posted, ask, known.state, shape),
+                outline_tokens=unfolded.outline_tokens,
+                excerpts=len(unfolded.plan.excerpts),
+                explain=lambda: explain.of(posted, unfolded, rows, known.all_nodes),
+                shown=unfolded.plan,
+            )
         return known.told(answer)
 
     def _searchable(

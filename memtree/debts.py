@@ -30,6 +30,7 @@ class _Found:
     nodes: Mapping[bytes, Node]
     lacking: Sequence[Node]
     wanted: Callable[[], bool]
+    backfill: bool
 
 
 class Debts:
@@ -58,18 +59,20 @@ class Debts:
         nodes: Mapping[bytes, Node],
         lacking: Sequence[Node],
         wanted: Callable[[], bool],
+        *,
+        backfill: bool = False,
     ) -> None:
         """Submit them in the background, those left out that another process has done."""
         name = (posted.tenant, posted.addresses[1])
-        self._waiting[name] = _Found(posted, frontier, nodes, lacking, wanted)
+        self._waiting[name] = _Found(posted, frontier, nodes, lacking, wanted, backfill)
         if name not in self._tasks:
             task = asyncio.create_task(self._hand_on(name), name="debts")
             self._tasks[name] = task
             task.add_done_callback(lambda _: self._tasks.pop(name, None))
 
-    def pending(self, tenant: str) -> Pending:
+    async def pending(self, tenant: str) -> Pending:
         """What is in the queue, or on its way there."""
-        known = self._queue.pending(tenant)
+        known = await self._queue.pending(tenant)
         waiting = [found for name, found in self._waiting.items() if name[0] == tenant]
         tokens = sum(to_read(one) for found in waiting for one in found.lacking)
         return Pending(known.tokens + tokens, known.jobs + len(waiting))
@@ -96,7 +99,7 @@ class Debts:
             if work and found.wanted():
                 # The address behind the first message, so that chats that begin alike differ.
                 start = found.posted.addresses[work[0].place.first + 1]
-                self._queue.submit(found.posted, start, work, found.nodes)
+                self._queue.submit(found.posted, start, work, found.nodes, backfill=found.backfill)
 
     async def _ask(self, tenant: str, lacking: Sequence[Node]) -> None:
         """Learn which of them the store has a later summary of."""

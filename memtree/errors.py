@@ -20,7 +20,8 @@ MemTreeError                      500  internal_error
     ├── StoreCorrupt              503  store_corrupt
     ├── EmbedderUnavailable       503  embedder_unavailable
     ├── SummarizerUnavailable     503  summarizer_unavailable
-    └── QueueFull                 503  queue_full
+    ├── QueueFull                 503  queue_full
+    └── QueueUnavailable          503  queue_unavailable
 """
 
 from __future__ import annotations
@@ -182,3 +183,9 @@ class SummarizerUnavailable(Unavailable):
 
 class QueueFull(Unavailable):
     code = "queue_full"
+
+
+class QueueUnavailable(Unavailable):
+    """The queue beyond this process cannot be reached; what is to be done waits until it can."""
+
+    code = "queue_unavailable"

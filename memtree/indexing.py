@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 
 import msgspec
 
+from memtree import steps
 from memtree.answer import Answer
 from memtree.build import Grown, Tail
 from memtree.corpus import Corpus
@@ -127,14 +129,21 @@ class Indexing:
         self._background: dict[tuple[str, bytes], asyncio.Task[Known]] = {}
 
     async def prepare(
-        self, posted: History, days: int, generation: int, patience: float = BUILD_PATIENCE
+        self,
+        posted: History,
+        days: int,
+        generation: int,
+        patience: float = BUILD_PATIENCE,
+        *,
+        backfill: bool = False,
     ) -> Known:
         """Find what is indexed, grow it to the end of the history, and hand the rest on. `days`:
         how long it is to be kept from now on. `generation`: of the request's beginning.
-        `patience`: seconds for stage 1."""
+        `patience`: seconds for stage 1. `backfill`: stages 2 and 3 do others first."""
         known = Known(Frontier(), {})
         try:
-            known = await self._find(posted, days)
+            with steps.step("look_up"):
+                known = await self._find(posted, days)
         except Unavailable as error:
             log.warning("store.unavailable code=%s", error.code)
             known.trouble = "store"
@@ -147,8 +156,10 @@ class Indexing:
                 await self._grow(posted, known, days, generation, patience)
             except NodesGone:
                 known.trouble = "store"
-        await self._embeddings(posted, known, generation)
-        await self._summaries(posted, known, generation)
+        with steps.step("vectors"):
+            await self._embeddings(posted, known, generation, backfill)
+        with steps.step("debts"):
+            await self._summaries(posted, known, generation, backfill)
         self.drop_forgotten(posted.tenant, generation)
         return known
 
@@ -159,7 +170,8 @@ class Indexing:
         name = (posted.tenant, posted.addresses[1])
         if name in self._background:
             return
-        task = asyncio.create_task(self.prepare(posted, days, generation, patience))
+        work = self.prepare(posted, days, generation, patience)
+        task = asyncio.create_task(_behind(work))
         self._background[name] = task
         task.add_done_callback(lambda _: self._background.pop(name, None))
 
@@ -252,7 +264,8 @@ class Indexing:
         try:
             async with asyncio.timeout(patience):
                 size = posted.size(known.frontier.messages)
-                grown = await self._builder.grow(_tail(posted, known), size)
+                with steps.step("grow"):
+                    grown = await self._builder.grow(_tail(posted, known), size)
         except TimeoutError:
             known.trouble = "indexing"
             if patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
@@ -281,14 +294,17 @@ class Indexing:
             posted.addresses[known.prefix] if known.prefix else b"",
         )
         try:
-            await self._store.commit(posted.tenant, batch)
+            with steps.step("write"):
+                await self._store.commit(posted.tenant, batch)
         except NodesGone:
             raise
         except Unavailable as error:
             log.warning("store.commit_failed code=%s", error.code)
             known.trouble = known.trouble or "store"
 
-    async def _embeddings(self, posted: History, known: Known, generation: int) -> None:
+    async def _embeddings(
+        self, posted: History, known: Known, generation: int, backfill: bool
+    ) -> None:
         """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
         if self._embedder is None or not known.whole:
             return
@@ -310,9 +326,12 @@ class Indexing:
         forgotten = generation != self.generation(posted.tenant)
         if work and known.trouble != "store" and not forgotten:
             # The address behind the first message, so that two chats that begin at the root differ.
-            self._queue.submit(posted, posted.addresses[work[0].first + 1], work)
+            start = posted.addresses[work[0].first + 1]
+            self._queue.submit(posted, start, work, backfill=backfill)
 
-    async def _summaries(self, posted: History, known: Known, generation: int) -> None:
+    async def _summaries(
+        self, posted: History, known: Known, generation: int, backfill: bool
+    ) -> None:
         """Find what a model has not summarised yet; it is handed on when the answer is out."""
         if self._debts is None or not known.whole:
             return
@@ -325,7 +344,9 @@ class Indexing:
             return generation == self.generation(tenant)
 
         if lacking and known.trouble != "store" and wanted():
-            self._debts.hand_on(posted, known.frontier, known.nodes, lacking, wanted)
+            self._debts.hand_on(
+                posted, known.frontier, known.nodes, lacking, wanted, backfill=backfill
+            )
 
     async def newest(self, posted: History, known: Known) -> Known:
         """The same with the newest version of each summary."""
@@ -338,6 +359,11 @@ class Indexing:
             return known
         nodes = {id_: with_summary(node, later.get(id_)) for id_, node in known.nodes.items()}
         return replace(known, nodes=nodes)
+
+
+async def _behind(work: Coroutine[Any, Any, Known]) -> Known:
+    with steps.behind("prepare", steps.current()):
+        return await work
 
 
 def with_summary(node: Node, summary: Summary | None) -> Node:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from memtree import epoch, ledger, pack, recall, tokens
+from memtree import epoch, ledger, pack, recall, steps, tokens
 from memtree.answer import PASSED, Answer, Ask, passed
 from memtree.corpus import Corpus
 from memtree.epoch import Epoch, Terms, Turn
@@ -71,7 +71,8 @@ class Lasting:
             self._clock.now(),
             generation,
         )
-        await self._look_up(request)
+        with steps.step("look_up"):
+            await self._look_up(request)
         if await self._better_whole(request):
             return passed(posted, ask, PASSED), None
         known = await self._indexing.prepare(posted, ask.expiration_days, generation, ask.patience)
@@ -83,7 +84,8 @@ class Lasting:
             return await self.answer(posted, ask, limits, fixed, generation, tries - 1)
         if turn is None:
             return None, known
-        return told(request, known, made, turn), known
+        with steps.step("pack"):
+            return told(request, known, made, turn), known
 
     async def _look_up(self, request: Request) -> None:
         posted = request.posted
@@ -195,17 +197,18 @@ class Lasting:
             return turn  # deleted meanwhile: answered, and not kept
         shown = {one.id for one in sending.epoch.plan.outline}
         open_ = [known.open] if known.open and not goes_on and known.open.id in shown else []
-        kept = await self._store.put_turn(
-            posted.tenant,
-            request.key,
-            request.address,
-            turn,
-            epoch=None if goes_on else sending.epoch,
-            nodes=open_,
-            # Only the turn that was found here: a rival that went on has sent its bytes already.
-            instead_of=found.turn.epoch if found and request.again and not goes_on else b"",
-            expires=request.now + max(KEPT, request.ask.prices.lifetime),
-        )
+        with steps.step("write"):
+            kept = await self._store.put_turn(
+                posted.tenant,
+                request.key,
+                request.address,
+                turn,
+                epoch=None if goes_on else sending.epoch,
+                nodes=open_,
+                # Only the turn that was found here: a rival that went on has sent its bytes.
+                instead_of=found.turn.epoch if found and request.again and not goes_on else b"",
+                expires=request.now + max(KEPT, request.ask.prices.lifetime),
+            )
         if (kept.epoch, kept.block, kept.recalled) != (turn.epoch, turn.block, turn.recalled):
             return None
         if kept.block:

@@ -369,16 +369,27 @@ class Builder(Protocol):
 class IndexQueue(Protocol):
     """Takes background work for a history. A job is (tenant, address where work starts)."""
 
-    def submit(self, history: History, start: bytes, leaves: Sequence[LeafWork]) -> None:
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        leaves: Sequence[LeafWork],
+        *,
+        backfill: bool = False,
+    ) -> None:
         """Embed these leaves some time; a newer call with the same tenant and start replaces an
-        older one. Never blocks and never raises: what is too much is dropped and counted."""
+        older one. Never blocks and never raises: what is too much is dropped and counted.
+        `backfill`: nobody talks in this history now, so others come first."""
         ...
 
-    def pending(self, tenant: str) -> Pending: ...
+    async def pending(self, tenant: str) -> Pending:
+        """What waits, as far as it is known: never raises."""
+        ...
 
-    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         """Drop the jobs of histories that end at one of these addresses (None: all jobs of the
-        tenant); returns how many. A batch under way ends, and leaves nothing in the store."""
+        tenant); returns how many. A batch under way ends, and leaves nothing in the store. Never
+        raises: what cannot be reached now is dropped as soon as it can."""
         ...
 
 
@@ -441,20 +452,27 @@ class SummaryQueue(Protocol):
     """Takes stage 3 for a history. A job is (tenant, address where work starts)."""
 
     def submit(
-        self, history: History, start: bytes, work: Sequence[NodeWork], nodes: Mapping[bytes, Node]
+        self,
+        history: History,
+        start: bytes,
+        work: Sequence[NodeWork],
+        nodes: Mapping[bytes, Node],
+        *,
+        backfill: bool = False,
     ) -> None:
         """Have these nodes summarised some time, children before parents; `nodes`: the whole tree.
-        A newer call with the same tenant and start replaces an older one. Never blocks and never
-        raises: what is too much is dropped and counted."""
+        The rest as `IndexQueue.submit`."""
         ...
 
-    def pending(self, tenant: str) -> Pending: ...
+    async def pending(self, tenant: str) -> Pending:
+        """As `IndexQueue.pending`."""
+        ...
 
     async def status(self, tenant: str) -> SummaryStatus:
         """`unavailable`, and the day's numbers 0, where the store cannot tell them."""
         ...
 
-    def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         """As `IndexQueue.forget`."""
         ...
 

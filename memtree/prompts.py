@@ -116,10 +116,10 @@ _KEEP = {
     "rules of the user for the story word for word in quotes; open threads. Leave out mood and "
     "scenery.\n",
 }
+# In words: of an example small models repeat what stands in it.
 _FORM = """
-Answer with one JSON object and nothing else:
-{"parts":[{"id":"1","headline":"...","body":"..."}]}
-with one entry for each part, in order."""
+Answer with one JSON object and nothing else: "parts", a list with one object for each part, in
+order; in it three strings: "id" (the part's), "headline", "body"."""
 
 
 def constant(kind: str) -> str:

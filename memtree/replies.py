@@ -90,7 +90,7 @@ def _inside(
     elif isinstance(value, dict):
         headline, body = value.get("headline"), value.get("body")
         if isinstance(headline, str) and isinstance(body, str):
-            known = _id(value["id"], ids) if "id" in value else next(iter(ids)) if alone else None
+            known = next(iter(ids)) if alone else _id(value.get("id"), ids)
             if known is not None:
                 yield known, Draft(headline, body)
             return

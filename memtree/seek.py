@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from memtree import explain, terms, tokens
+from memtree import explain, steps, terms, tokens
 from memtree.corpus import Corpus
 from memtree.errors import EmbedderUnavailable
 from memtree.history import History
@@ -49,6 +49,17 @@ class Seeker:
         `known.by_words` is set where the embedder failed."""
         vector = await self._vector(known, text)
 
+        with steps.step("rank"):
+            return await self._beside_corpus(posted, known, text, vector, work)
+
+    async def _beside_corpus(
+        self,
+        posted: History,
+        known: Known,
+        text: str,
+        vector: Any,
+        work: Callable[[Corpus, Ranking], Found],
+    ) -> Found:
         async with self._indexing.corpus(posted, known) as corpus:
 
             def ranked() -> Found:
@@ -90,7 +101,8 @@ class Seeker:
         if self._embedder is None or not text.strip():
             return None
         try:
-            return await self._embedder.embed_query(text)
+            with steps.step("embed"):
+                return await self._embedder.embed_query(text)
         except EmbedderUnavailable as error:
             log.warning("embedder.failed code=%s", error.code)
             known.by_words = True

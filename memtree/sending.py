@@ -87,6 +87,7 @@ def told(request: Request, known: Known, sending: Sending, turn: Turn) -> Answer
     saved = turn.direct - turn.paid
     before = found.turn.direct - found.turn.paid if found else 0.0
     spans = [one.block for one in sending.blocks.values()]
+    continued = found is not None and sending.unfolded is None
     answer = replace(
         assembled(posted, request.ask, known.state, shape),
         epoch=sending.epoch.id.hex(),
@@ -94,6 +95,8 @@ def told(request: Request, known: Known, sending: Sending, turn: Turn) -> Answer
         excerpts=len(plan.excerpts) + sum(map(len, spans)),
         saved_tokens=round(saved),
         gain=0.0 if request.again else saved - before,
+        continued=continued,
+        stays=min(found.turn.sent, turn.sent) if found and continued else request.fixed,
         explain=lambda: explain.of_epoch(
             posted, plan, spans, sending.unfolded, sending.rows, sending.nodes
         ),

@@ -155,7 +155,7 @@ async def keys_revoke(options: argparse.Namespace, settings: Settings) -> int:
 
 async def progress(runtime: Runtime, console: Console) -> None:
     """Draw a bar until all stages of what was posted are done."""
-    await bar(lambda: runtime.memory.pending(TENANT).tokens, console)
+    await bar(runtime.memory, TENANT, console)
 
 
 def read_history(file: str) -> tuple[Message, ...]:

@@ -53,7 +53,7 @@ class ContextMemory:
 
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
-        pending = self._memory.pending(tenant.id)
+        pending = await self._memory.pending(tenant.id)
         shown = {
             "ready": True,
             "pending_tokens": pending.tokens,

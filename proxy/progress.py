@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Self
 
 from rich import progress
 from rich.console import Console
+
+from memtree.compress import Memory
 
 STEP = 0.1  # seconds
 
@@ -43,9 +44,9 @@ class Progress:
         self._bar.update(self._task, total=self._most, completed=self._most - left)
 
 
-async def bar(pending: Callable[[], int], console: Console) -> None:
-    """Draw until nothing is pending; `pending`: tokens that are left."""
+async def bar(memory: Memory, tenant: str, console: Console) -> None:
+    """Draw until nothing of the tenant is pending."""
     with Progress(console) as drawn:
-        while left := pending():
+        while left := (await memory.pending(tenant)).tokens:
             drawn.show(left)
             await asyncio.sleep(STEP)

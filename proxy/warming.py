@@ -90,7 +90,7 @@ async def _in_store(
             )
             answer = await runtime.memory.index(ask)
             _check(answer.state)
-            await bar(lambda: runtime.memory.pending(tenant).tokens, console)
+            await bar(runtime.memory, tenant, console)
             _tell(console, found, answer.raw_tokens, answer.indexed_tokens)
     _hint(console, key)
 

@@ -74,7 +74,8 @@ class Server:
             if self.get("/context_memory/status", **headers).json()["pending_tokens"] == 0:
                 return
             time.sleep(0.1)
-        raise RuntimeError("indexing did not come to its end")
+        tail = self.log.read_text()[-4_000:]
+        raise RuntimeError(f"indexing did not come to its end:\n{tail}")
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)

@@ -255,4 +255,4 @@ async def test_a_command_does_without_an_embedder_that_is_not_there(closed, tmp_
         assert runtime.embedder is None
         assert "cannot be reached" in runtime.trouble
         await answered(runtime)
-        assert runtime.memory.pending("t").jobs == 0
+        assert (await runtime.memory.pending("t")).jobs == 0

@@ -79,7 +79,7 @@ class FakeMemory:
         await self.compress(ask)
         return {"nodes": [{"id": "ab"}], "roots": ["ab"]}
 
-    def pending(self, tenant: str) -> Pending:
+    async def pending(self, tenant: str) -> Pending:
         return self.waiting
 
     async def summary_status(self, tenant: str) -> SummaryStatus:

@@ -193,6 +193,13 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.002)
 
 
+async def idle(desk: Desk, tenant: str) -> None:
+    """Until nothing of the tenant waits, or is on its way to the queue."""
+    async with asyncio.timeout(30):
+        while (await desk.memory.pending(tenant)).jobs:  # noqa: ASYNC110  there is no event
+            await asyncio.sleep(0.002)
+
+
 async def all_done(desk: Desk, messages: list[Message], tenant: str = "t") -> None:
     """Every sealed node of the history has a later summary."""
     nodes, found = await later(desk.store, messages, tenant)

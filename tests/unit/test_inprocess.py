@@ -73,9 +73,17 @@ class Chat:
     def ids(self) -> list[bytes]:
         return [one.leaf.id for one in self.work]
 
-    def submit(self, queue: InProcessQueue, first: int = 0, end: int | None = None) -> None:
+    def submit(
+        self,
+        queue: InProcessQueue,
+        first: int = 0,
+        end: int | None = None,
+        *,
+        backfill: bool = False,
+    ) -> None:
         work = self.work[first:end]
-        queue.submit(self.history, self.history.addresses[work[0].first + 1], work)
+        start = self.history.addresses[work[0].first + 1]
+        queue.submit(self.history, start, work, backfill=backfill)
 
 
 class Vectors(MemoryStore):
@@ -126,11 +134,11 @@ async def test_what_is_submitted_gets_vectors(bench):
     chat = Chat("a")
     bench.queue.start()
     chat.submit(bench.queue)
-    assert bench.queue.pending("a") == Pending(sum(one.leaf.tokens for one in chat.work), 1)
-    assert bench.queue.pending("b") == Pending(0, 0)
+    assert bench.queue.jobs.pending("a") == Pending(sum(one.leaf.tokens for one in chat.work), 1)
+    assert bench.queue.jobs.pending("b") == Pending(0, 0)
     await bench.join()
     assert await bench.done(chat) == [0, 1, 2, 3]
-    assert bench.queue.pending("a") == Pending(0, 0)
+    assert bench.queue.jobs.pending("a") == Pending(0, 0)
     assert bench.embedder.batches == [passage_texts(chat.history, [one]) for one in chat.work]
 
 
@@ -138,7 +146,7 @@ async def test_the_newest_payload_wins_and_abandoned_work_is_dropped(bench):
     chat = Chat("a")
     chat.submit(bench.queue)
     chat.submit(bench.queue, 0, 2)
-    assert bench.queue.pending("a").jobs == 1
+    assert bench.queue.jobs.pending("a").jobs == 1
     bench.queue.start()
     await bench.join()
     assert await bench.done(chat) == [0, 1]
@@ -148,7 +156,7 @@ async def test_a_growing_chat_keeps_one_job(bench):
     chat = Chat("a")
     for end in range(1, 5):
         chat.submit(bench.queue, 0, end)
-    assert bench.queue.pending("a").jobs == 1
+    assert bench.queue.jobs.pending("a").jobs == 1
     bench.queue.start()
     await bench.join()
     assert await bench.done(chat) == [0, 1, 2, 3]
@@ -159,7 +167,7 @@ async def test_a_payload_that_holds_all_of_an_older_one_replaces_it(bench):
     chat = Chat("a")
     chat.submit(bench.queue, 2)
     chat.submit(bench.queue)
-    assert bench.queue.pending("a").jobs == 1
+    assert bench.queue.jobs.pending("a").jobs == 1
 
 
 async def test_what_is_being_embedded_is_not_embedded_again(bench):
@@ -169,7 +177,7 @@ async def test_what_is_being_embedded_is_not_embedded_again(bench):
     chat.submit(bench.queue)
     await bench.until(lambda: bool(bench.embedder.batches))
     chat.submit(bench.queue)
-    assert bench.queue.pending("a").jobs == 1
+    assert bench.queue.jobs.pending("a").jobs == 1
     bench.embedder.gate.set()
     await bench.join()
     assert await bench.done(chat) == [0, 1, 2, 3]
@@ -181,7 +189,7 @@ async def test_an_empty_submission_is_nothing(bench):
     bench.queue.submit(chat.history, chat.history.addresses[0], [])
     bench.queue.start()
     await bench.join()
-    assert bench.queue.pending("a") == Pending(0, 0)
+    assert bench.queue.jobs.pending("a") == Pending(0, 0)
 
 
 async def test_jobs_are_bounded_and_the_oldest_goes():
@@ -203,7 +211,7 @@ async def test_bytes_are_bounded_but_one_job_may_be_larger():
     assert bench.queue.dropped == 0
     other.submit(bench.queue)
     assert bench.queue.dropped == 1
-    assert [bench.queue.pending(name).jobs for name in "ab"] == [0, 1]
+    assert [bench.queue.jobs.pending(name).jobs for name in "ab"] == [0, 1]
     await bench.queue.close()
 
 
@@ -214,6 +222,25 @@ async def test_tenants_take_turns(bench):
     bench.queue.start()
     await bench.join()
     assert [texts[0].split()[0] for texts in bench.embedder.batches] == ["ada", "bob", "cyd"] * 3
+
+
+async def test_what_somebody_talks_in_comes_before_a_backfill(bench):
+    old, new = Chat("old", 3), Chat("new", 2)
+    old.submit(bench.queue, backfill=True)
+    new.submit(bench.queue)
+    bench.queue.start()
+    await bench.join()
+    assert [texts[0].split()[0] for texts in bench.embedder.batches] == ["new"] * 2 + ["old"] * 3
+
+
+async def test_a_backfill_that_somebody_talks_in_is_none_any_more(bench):
+    chat, other = Chat("a", 2), Chat("b", 1)
+    chat.submit(bench.queue, backfill=True)
+    chat.submit(bench.queue)
+    other.submit(bench.queue, backfill=True)
+    bench.queue.start()
+    await bench.join()
+    assert [texts[0].split()[0] for texts in bench.embedder.batches] == ["a", "a", "b"]
 
 
 async def test_batches_hold_as_much_as_they_may():
@@ -246,7 +273,7 @@ async def poke(bench, number):
     """Wake the worker, and wait until it has looked at all jobs: another tenant's is done."""
     other = Chat(f"poke{number}", 1)
     other.submit(bench.queue)
-    await bench.until(lambda: bench.queue.pending(other.tenant).jobs == 0)
+    await bench.until(lambda: bench.queue.jobs.pending(other.tenant).jobs == 0)
 
 
 @pytest.mark.parametrize("error", [EmbedderUnavailable("down"), StoreUnavailable("locked")])
@@ -270,7 +297,7 @@ async def test_what_is_unavailable_is_tried_again_ever_more_patiently(bench, err
         bench.clock.seconds += 0.25
         await poke(bench, f"{number}b")
         await bench.until(lambda seen=number: len(tries) == seen + 2)
-    await bench.until(lambda: bench.queue.pending("a").jobs == 0)
+    await bench.until(lambda: bench.queue.jobs.pending("a").jobs == 0)
     assert len(tries) == jobs.MAX_TRIES
     assert bench.queue.dropped == 1
 
@@ -363,17 +390,17 @@ async def test_a_queue_that_never_ran_can_be_closed():
 async def test_without_an_embedder_nothing_is_pending():
     queue, chat = NoQueue(), Chat("a", 1)
     queue.submit(chat.history, chat.history.addresses[0], chat.work)
-    assert queue.pending("a") == Pending(0, 0)
+    assert await queue.pending("a") == Pending(0, 0)
 
 
 async def test_jobs_of_forgotten_histories_are_dropped(bench):
     chats = [Chat("a"), Chat("a", seed=50), Chat("b")]
     for chat in chats:
         chat.submit(bench.queue)
-    assert bench.queue.forget("a", {chats[0].history.addresses[-1]}) == 1
-    assert bench.queue.forget("a", {chats[0].history.addresses[-2]}) == 0
-    assert (bench.queue.pending("a").jobs, bench.queue.pending("b").jobs) == (1, 1)
-    assert bench.queue.forget("a", None) == 1
+    assert await bench.queue.forget("a", {chats[0].history.addresses[-1]}) == 1
+    assert await bench.queue.forget("a", {chats[0].history.addresses[-2]}) == 0
+    assert (bench.queue.jobs.pending("a").jobs, bench.queue.jobs.pending("b").jobs) == (1, 1)
+    assert await bench.queue.forget("a", None) == 1
     bench.queue.start()
     await bench.join()
     assert [await bench.done(chat) for chat in chats] == [[], [], [0, 1, 2, 3]]
@@ -385,7 +412,7 @@ async def test_a_batch_under_way_ends_when_its_job_is_forgotten(bench):
     bench.queue.start()
     chat.submit(bench.queue)
     await bench.until(lambda: bool(bench.embedder.batches))
-    assert bench.queue.forget("a", None) == 1
+    assert await bench.queue.forget("a", None) == 1
     bench.embedder.gate.set()
     await bench.join()
     assert len(bench.embedder.batches) == 1

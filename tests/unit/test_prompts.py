@@ -43,7 +43,7 @@ def test_the_first_message_is_the_same_whatever_the_tasks(kind):
     )
     assert one[0] == two[0] == {"role": "system", "content": constant(kind)}
     assert [message["role"] for message in two] == ["system", "user"]
-    assert tokens.count(constant(kind)) <= 335
+    assert tokens.count(constant(kind)) <= 340
 
 
 def test_pieces_of_one_message_are_one_piece_and_labels_stand_outside():
@@ -153,7 +153,7 @@ def test_the_schema_asks_for_what_the_words_ask_for():
     assert schema["strict"] is True
     part = schema["schema"]["properties"]["parts"]["items"]
     assert part["required"] == list(part["properties"]) == ["id", "headline", "body"]
-    assert '{"parts":[{"id":"1","headline":"...","body":"..."}]}' in constant(CHAT)
+    assert all(f'"{name}"' in constant(CHAT) for name in ("parts", "id", "headline", "body"))
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,11 @@ async def test_every_node_is_summarised_once_and_every_token_counted():
     messages = said(90)
     async with a_desk(summary_input_price=1.0, summary_output_price=4.0) as desk:
         answer = await desk.post(messages)
-        assert desk.memory.pending("t").tokens >= answer.pending_tokens == answer.indexed_tokens
+        assert (
+            (await desk.memory.pending("t")).tokens
+            >= answer.pending_tokens
+            == answer.indexed_tokens
+        )
         await desk.settle()
         model, (nodes, found) = desk.model, await later(desk.store, messages)
         assert found.keys() == nodes.keys()
@@ -67,7 +71,7 @@ async def test_every_node_is_summarised_once_and_every_token_counted():
         assert status.money == pytest.approx(
             (model.input_tokens + 4 * model.output_tokens) / 1_000_000
         )
-        assert desk.memory.pending("t") == Pending(0, 0)
+        assert (await desk.memory.pending("t")) == Pending(0, 0)
         assert (await desk.post(messages)).pending_tokens == 0
         assert await desk.store.check() == []
 
@@ -176,7 +180,7 @@ async def test_two_processes_on_one_store_share_the_work(tmp_path: Path):
             while True:
                 clock.seconds += 1
                 for desk in (one, two):
-                    desk.three.queue._jobs.wake()
+                    desk.three.queue.jobs.wake()
                 await asyncio.sleep(0.01)
 
         ticking = asyncio.create_task(tick())
@@ -204,7 +208,9 @@ async def test_a_kill_between_answer_and_commit_loses_one_call():
     async with a_desk(store=store, clock=clock) as again:
         await again.post(messages)
         await again.submitted()
-        await until(lambda: again.memory.pending("t").jobs == 1 and not again.three.queue._calls)
+        await until(
+            lambda: again.three.queue.jobs.pending("t").jobs == 1 and not again.three.queue._calls
+        )
         nodes, found = await later(store, messages)
         assert set(again.model.summarised).isdisjoint(lost), "the claims of the dead still stand"
         assert len(found) < len(nodes)
@@ -275,12 +281,12 @@ async def test_a_turn_of_a_settled_history_asks_the_store_nothing_of_it():
 async def test_jobs_are_bounded_and_what_goes_is_owed():
     held = asyncio.Event()
     async with a_desk(ScriptedSummarizer(always=Held(held)), summary_parallel=1) as desk:
-        desk.three.queue._jobs._max_jobs = 2
+        desk.three.queue.jobs._max_jobs = 2
         for number in range(4):
             await desk.post(said(26, seed=1_000 * number), f"t{number}")
             await desk.submitted()
         assert desk.three.queue.dropped == 2
-        assert [desk.memory.pending(f"t{n}").jobs for n in range(4)] == [0, 0, 1, 1]
+        assert [(await desk.memory.pending(f"t{n}")).jobs for n in range(4)] == [0, 0, 1, 1]
         assert (await desk.memory.summary_status("t0")).pending_nodes > 0
         held.set()
         await desk.settle()
@@ -293,10 +299,10 @@ async def test_what_another_process_has_done_is_not_handed_on():
         one.three.queue._pause = math.inf  # it begins no call
         await one.post(messages)
         await one.submitted()
-        one.three.queue._jobs.clear()
+        one.three.queue.jobs.clear()
         await two.post(messages)
         await two.settle()
         await one.post(messages)
         await one.submitted()
-        assert one.memory.pending("t") == Pending(0, 0)
+        assert (await one.memory.pending("t")) == Pending(0, 0)
         assert (await one.post(messages)).pending_tokens == 0

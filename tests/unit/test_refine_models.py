@@ -22,6 +22,7 @@ from tests.unit.refined import (
     Hands,
     a_desk,
     all_done,
+    idle,
     later,
     said,
     twice,
@@ -111,7 +112,7 @@ async def test_a_model_that_is_down_is_asked_again_after_a_while(step):
         await desk.submitted()
         await until(lambda: desk.model.calls == 1 and not desk.three.queue._calls)
         assert (await desk.memory.summary_status("t")).state == "unavailable"
-        assert desk.memory.pending("t").jobs == 1
+        assert (await desk.memory.pending("t")).jobs == 1
         clock.seconds += 1
         await desk.settle()
         assert (await desk.memory.summary_status("t")).state == "ok"
@@ -127,7 +128,7 @@ async def test_retry_after_holds_for_all():
         await desk.post(said(30, seed=400), "other")
         for seconds in (10, 19):
             clock.seconds += seconds
-            desk.three.queue._jobs.wake()
+            desk.three.queue.jobs.wake()
             await desk.submitted()
             await asyncio.sleep(0.01)
             assert model.calls == 1, "asked before its time"
@@ -157,9 +158,9 @@ async def test_a_job_that_is_given_up_is_a_debt_until_its_text_comes_again():
         await desk.submitted()
         for _ in range(20):
             clock.seconds += 60
-            desk.three.queue._jobs.wake()
+            desk.three.queue.jobs.wake()
             await asyncio.sleep(0.005)
-        await until(lambda: desk.memory.pending("t").jobs == 0)
+        await idle(desk, "t")
         nodes, found = await later(desk.store, messages)
         assert found == {}
         status = await desk.memory.summary_status("t")
@@ -213,12 +214,14 @@ async def test_a_model_without_use_is_not_paid_for_all():
         await desk.post(messages)
         await desk.submitted()
         queue = desk.three.queue
-        await until(lambda: any(one.not_before > T0 for one in queue._jobs) and not queue._calls)
+        await until(lambda: any(one.not_before > T0 for one in queue.jobs) and not queue._calls)
         small = said(16, seed=900)
         desk.model.always = None
         await desk.post(small, "other")
         await desk.submitted()
-        await until(lambda: desk.memory.pending("other").jobs == 0)  # others are not held up
+        await until(
+            lambda: desk.three.queue.jobs.pending("other").jobs == 0
+        )  # others are not held up
         desk.model.always = scripted.garbage
         nodes, found = await later(desk.store, messages)
         assert len(found) == summaries.USELESS < len(nodes)

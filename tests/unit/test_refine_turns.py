@@ -25,6 +25,7 @@ from tests.unit.refined import (
     Hands,
     a_desk,
     all_done,
+    idle,
     later,
     said,
     twice,
@@ -111,11 +112,11 @@ async def test_a_large_tenant_does_not_hold_up_a_small_one():
         before = model.calls
         await desk.post(small, "small")
         await desk.submitted()
-        await until(lambda: desk.memory.pending("small").jobs == 0)
+        await idle(desk, "small")
         nodes, _ = await later(desk.store, small, "small")
         # Every second call, and the few that were on their way.
         assert model.calls - before <= 2 * (len(nodes) / 4 + 3) + 2
-        assert desk.memory.pending("large").jobs == 1
+        assert (await desk.memory.pending("large")).jobs == 1
         await desk.settle()
         await all_done(desk, large, "large")
 
@@ -131,7 +132,7 @@ async def test_many_conversations_of_one_tenant_are_one_tenant():
         before = model.calls
         await desk.post(small, "small")
         await desk.submitted()
-        await until(lambda: desk.memory.pending("small").jobs == 0)
+        await idle(desk, "small")
         nodes, _ = await later(desk.store, small, "small")
         assert model.calls - before <= 2 * (len(nodes) / 4 + 2) + 2
 
@@ -166,8 +167,8 @@ async def test_a_call_that_is_not_full_waits_for_more_of_its_conversation():
         await until(lambda: any(T0 < one.blocked < math.inf for one in jobs(None)))
         assert desk.model.calls == calls
         clock.seconds += summaries.GATHER
-        desk.three.queue._jobs.wake()
-        await until(lambda: desk.memory.pending("t").jobs == 0)
+        desk.three.queue.jobs.wake()
+        await idle(desk, "t")
         assert [len(one.parts) for one in desk.model.asked[calls:]] == [new]
 
 
@@ -215,7 +216,7 @@ async def test_what_was_deleted_while_it_was_asked_for_stays_deleted():
         await desk.memory.forget_tenant("t")
         held.set()
         await desk.settle()
-        assert desk.memory.pending("t") == Pending(0, 0)
+        assert (await desk.memory.pending("t")) == Pending(0, 0)
         nodes, found = await later(desk.store, messages)
         assert (nodes, found) == ({}, {})
         assert (await desk.store.forget("t", None)).summaries == 0
@@ -264,7 +265,7 @@ async def test_without_a_model_all_is_as_it_was():
         answer = await plain.memory.compress(ask)
         assert answer.pending_tokens == 0
         assert (await plain.memory.summary_status("t")).state == "off"
-        assert plain.memory.pending("t") == Pending(0, 0)
+        assert (await plain.memory.pending("t")) == Pending(0, 0)
         assert not plain.model.asked
         other = await desk.memory.compress(ask)
         assert other.messages == answer.messages, "extraction until summaries are there"

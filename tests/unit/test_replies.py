@@ -130,3 +130,11 @@ def test_a_megabyte_is_mended_soon(unit):
 def test_mending_twice_changes_nothing_more(text):
     once = mended(Draft(text, text))
     assert mended(once) == once
+
+
+def test_the_only_part_may_be_named_otherwise():
+    """Small models number it as the message in it is numbered."""
+    only = json.dumps({"parts": [entry("142", A)]})
+    assert read(only, ["1"]) == {"1": A}
+    two = json.dumps({"parts": [entry("142", A), entry("143", B)]})
+    assert read(two, ["1"]) == read(only, IDS) == {}

@@ -1,0 +1,71 @@
+"""The one client of Redis that a process has, and whether Redis is there.
+
+Whoever asks gets an answer within seconds, or `QueueUnavailable`; an outage is logged when it
+begins and when it ends, not with every call. There is nothing to reconnect: the next call tries.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as Lost
+from redis.exceptions import RedisError
+
+from memtree.errors import QueueUnavailable
+
+log = logging.getLogger("memtree.queue")
+
+CONNECT, COMMAND = 1.0, 2.0  # seconds
+CONNECTIONS = 32  # of one process: a burst of requests must not use up the server's
+
+T = TypeVar("T")
+
+
+class Link:
+    """`client` may be used alone (pub/sub); it raises the errors of its package then."""
+
+    def __init__(self, url: str, *, command: float = COMMAND) -> None:
+        """`command`: seconds that a command may take."""
+        self.client: Redis = Redis.from_url(
+            url,
+            socket_connect_timeout=CONNECT,
+            socket_timeout=command,
+            # Once more at once, for a connection of the pool that a restart has closed.
+            retry=Retry(NoBackoff(), 1, supported_errors=(Lost,)),
+            max_connections=CONNECTIONS,
+            protocol=2,
+        )
+        self._down = False
+
+    @property
+    def up(self) -> bool:
+        """As far as the last call knows."""
+        return not self._down
+
+    async def run(self, action: Callable[[Redis], Awaitable[T]]) -> T:
+        """What `action` does with the client. Raises `QueueUnavailable`; the action may have been
+        done all the same, or twice, so it must be one that can be repeated."""
+        try:
+            result = await action(self.client)
+        except (RedisError, OSError) as error:
+            raise self._lost(error) from error
+        if self._down:
+            self._down = False
+            log.info("queue.back")
+        return result
+
+    async def close(self) -> None:
+        await self.client.aclose()
+
+    def _lost(self, error: Exception) -> QueueUnavailable:
+        # The kind alone: what an error says may quote a command or an address with its password.
+        kind = type(error).__name__
+        if not self._down:
+            self._down = True
+            log.warning("queue.unavailable error=%s", kind)
+        return QueueUnavailable(f"Redis cannot be used: {kind}")

@@ -1,0 +1,74 @@
+"""What a request is doing, told to whoever watches it; without a watch nothing is measured.
+
+The use case names its steps, and knows no clock: the watch has one, and makes of them times,
+spans and names in log lines (`proxy.trace`). It stands in a context variable, so that threads and
+tasks of a request find it, and functions between do not have to hand it on.
+
+    with steps.step("look_up"):
+        covered = await covering(store, posted)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import Protocol
+
+
+class Watch(Protocol):
+    """Watches one request, or one piece of work in the background."""
+
+    @property
+    def request(self) -> str:
+        """The id of the request that this belongs to."""
+        ...
+
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """A part of the work. Steps may lie in each other and beside each other, and may be left
+        by an error, which goes on."""
+        ...
+
+    def behind(self, name: str) -> AbstractContextManager[Watch]:
+        """Work that goes on when the request is over; it has a watch of its own."""
+        ...
+
+
+# What there is to do, in the order of a request. Metrics have a label for each: keep it short.
+STEPS = ("parse", "read", "look_up", "grow", "write", "vectors", "debts", "embed", "rank", "pack",
+         "wait")  # fmt: skip
+
+_NOTHING = nullcontext()
+_watch: ContextVar[Watch | None] = ContextVar("memtree_watch", default=None)
+
+
+def current() -> Watch | None:
+    """The watch of what runs here."""
+    return _watch.get()
+
+
+def step(name: str) -> AbstractContextManager[None]:
+    """One of `STEPS`, for the watch of what runs here."""
+    watch = _watch.get()
+    return _NOTHING if watch is None else watch.step(name)
+
+
+@contextmanager
+def watched(watch: Watch | None) -> Iterator[None]:
+    """What runs in the block, and what it starts, has this watch."""
+    before = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(before)
+
+
+@contextmanager
+def behind(name: str, watch: Watch | None) -> Iterator[None]:
+    """A block of background work that a watched request has begun; `watch`: the request's."""
+    if watch is None:
+        with watched(None):
+            yield
+        return
+    with watch.behind(name) as own, watched(own):
+        yield

@@ -1,0 +1,84 @@
+"""The link to Redis against a real server: there, gone, silent, and back."""
+
+import logging
+
+import pytest
+
+from indexer.redis.link import Link
+from memtree.errors import QueueUnavailable
+from tests.redis_server import redis_server, refuses
+
+
+@pytest.fixture
+def server():
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def link(server):
+    link = Link(server.url(), command=0.2)
+    yield link
+    await link.close()
+
+
+async def ask(link):
+    return await link.run(lambda client: client.ping())
+
+
+async def test_it_comes_back_by_itself_and_says_so_once(server, link, caplog):
+    caplog.set_level(logging.INFO)
+    assert await ask(link)
+    server.kill()
+    for _ in range(3):
+        with pytest.raises(QueueUnavailable):
+            await ask(link)
+    assert not link.up
+    server.start()
+    assert await ask(link)
+    assert link.up
+    said = [record.getMessage() for record in caplog.records if record.name == "memtree.queue"]
+    assert said == ["queue.unavailable error=ConnectionError", "queue.back"]
+
+
+async def test_a_restart_between_two_calls_is_not_noticed(server, link, caplog):
+    caplog.set_level(logging.INFO)
+    assert await ask(link)
+    server.stop()
+    server.start()
+    assert await ask(link)
+    assert caplog.records == []
+
+
+async def test_a_server_that_says_nothing_is_down(server, link):
+    assert await ask(link)
+    server.freeze()
+    with pytest.raises(QueueUnavailable):
+        await ask(link)
+    server.thaw()
+    assert await ask(link)
+
+
+async def test_what_it_held_is_there_after_a_restart_unless_it_was_emptied(server):
+    with server.client() as client:
+        client.set("a", 1)
+        server.stop()
+        server.start()
+        assert client.get("a") == b"1"
+        server.stop()
+        server.empty()
+        server.start()
+        assert client.get("a") is None
+
+
+async def test_a_password_is_neither_told_nor_logged(caplog):
+    with redis_server(password="correct-horse") as server:
+        link = Link(server.url())
+        assert await ask(link)
+        await link.close()
+        wrong = Link(server.url().replace("correct", "battery"))
+        with pytest.raises(QueueUnavailable) as caught:
+            await ask(wrong)
+        await wrong.close()
+    assert "battery" not in caught.value.message + caplog.text
+    assert refuses(server.port)
