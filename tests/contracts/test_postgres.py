@@ -8,6 +8,7 @@ import pytest
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
 from memtree.ports import Batch, Receipt
 from memtree.stores import open_store, shown_store
+from memtree.stores.postgres import PostgresStore
 from memtree.stores.postgres.faults import fault
 from tests.contracts.backends import (
     A,
@@ -23,7 +24,7 @@ from tests.contracts.many import (
     LOOK,
     store_url_of,
 )
-from tests.postgres import drop_schema, store_url
+from tests.postgres import drop_schema, schema_of, store_url
 
 
 @pytest.mark.parametrize(
@@ -158,9 +159,17 @@ def test_damage_of_the_server_is_corruption():
     assert "invalid page in block 7" in told.message
 
 
-async def test_deleted_rows_give_their_space_back(stores):
+@pytest.fixture
+async def alone(server, tmp_path):
+    """On a server of its own: a transaction of another test would keep VACUUM from its work."""
+    store = PostgresStore(f"{server.url}?schema={schema_of(tmp_path)}")
+    yield store
+    await store.close()
+
+
+async def test_deleted_rows_give_their_space_back(alone):
     """At once where the store is small."""
-    store = stores[0]
+    store = alone
     many = [leaf(number) for number in range(4000)]
     await store.commit(B, Batch((LEAVES[0],), {address(0): frontier(LEAVES[:1], 1)}, 50.0))
     await store.commit(A, Batch(tuple(many), {address(0): frontier(many, 4000)}, 5.0))
@@ -175,8 +184,8 @@ async def test_deleted_rows_give_their_space_back(stores):
     assert await store.nodes(B, IDS[:1]) == by_id(LEAVES[:1])
 
 
-async def test_a_large_store_is_cleared_by_the_sweep(stores, monkeypatch):
-    store = stores[0]
+async def test_a_large_store_is_cleared_by_the_sweep(alone, monkeypatch):
+    store = alone
     monkeypatch.setattr("memtree.stores.postgres.store.SMALL_BYTES", 0)
     await store.commit(A, Batch(tuple(LEAVES), {address(0): frontier(LEAVES, 48)}, 5.0))
     await store.forget(A, [address(0)])

@@ -9,7 +9,7 @@ import pytest
 
 from memtree.errors import NodesGone, StoreUnavailable
 from memtree.plan import Span
-from memtree.ports import Batch
+from memtree.ports import RECIPE_DAYS, Batch, Receipt
 from memtree.stores.postgres import PostgresStore, pool
 from tests.contracts.backends import (
     A,
@@ -163,6 +163,26 @@ async def test_numbers_add_up_among_many(stores):
 
     await asyncio.gather(*(add(n, stores[n % 4]) for n in range(8)))
     assert await stores[0].tallies(A, 1, 1) == dict.fromkeys("abc", 280)
+
+
+async def test_a_recipe_that_is_taken_up_while_it_is_swept_stays(stores, monkeypatch):
+    """Between the look at what nobody uses and its deletion."""
+    sweeping, other = stores[:2]
+    await other.commit(A, Batch(tuple(LEAVES)))
+    await other.put_vectors(A, RECIPE, {LEAVES[0].id: b"1234"})
+    days = [86_400.0 * day for day in range(RECIPE_DAYS + 1)]
+    for now in days[:-1]:
+        await sweeping.sweep(now)
+    drop = sweeping._drop_unused
+
+    async def late(tenant: str) -> Receipt:
+        await other.keep_recipe(RECIPE, days[-1])
+        return await drop(tenant)
+
+    monkeypatch.setattr(sweeping, "_drop_unused", late)
+    assert await sweeping.sweep(days[-1]) == Receipt()
+    assert await other.vectors(A, RECIPE, IDS) == {LEAVES[0].id: b"1234"}
+    assert LOOK.sql(other, "SELECT * FROM recipes") == [(RECIPE, RECIPE_DAYS, 0)]
 
 
 async def test_what_is_read_is_one_state(stores):
