@@ -10,7 +10,7 @@ import pytest
 from memtree.errors import NodesGone, StoreUnavailable
 from memtree.plan import Span
 from memtree.ports import RECIPE_DAYS, Batch, Receipt
-from memtree.stores.postgres import PostgresStore, pool
+from memtree.stores.postgres import PostgresStore, pool, retention
 from tests.contracts.backends import (
     A,
     address,
@@ -94,6 +94,35 @@ async def test_committing_beside_forgetting_and_sweeping(stores):
     await stores[0].sweep(1e9)
     assert not any(LOOK.rows(stores[0], A).values())
     assert await stores[0].check() == []
+
+
+@pytest.mark.parametrize(
+    "delete", [lambda store: store.forget(A, [address(0)]), lambda store: store.sweep(10.0)]
+)
+async def test_a_writer_waits_for_a_deletion_under_way(stores, monkeypatch, delete):
+    """It would still see the nodes that are going, and name them."""
+    group = [node for node in LEAVES if node.id in LOW[0].children]
+    await stores[0].commit(A, Batch((*group, LOW[0]), {address(0): frontier([LOW[0]], 4)}, 5.0))
+    collect, writing = retention._collect, []
+
+    async def slowly(db, number):
+        receipt = await collect(db, number)
+        late = Batch((), {address(1): frontier([LOW[0]], 4)}, 50.0)
+        writing.append(asyncio.ensure_future(stores[1].commit(A, late)))
+        done: set[asyncio.Task[None]] = set()
+        while not done and not waiting():
+            done, _ = await asyncio.wait(writing, timeout=0.01)
+        return receipt
+
+    def waiting() -> bool:
+        query = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory'"
+        return bool(LOOK.sql(stores[0], query))
+
+    monkeypatch.setattr(retention, "_collect", slowly)
+    assert (await delete(stores[0])).nodes == 5
+    with pytest.raises(NodesGone):
+        await writing[0]
+    await sound(stores[0])
 
 
 async def test_a_turn_has_one_winner(stores):
