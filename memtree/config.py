@@ -163,6 +163,15 @@ class Settings:
     )
     index_processes: bool = _setting(True, "index very long histories in a child process")
     log_level: str = _setting("info", "debug, info, warning or error")
+    log_format: str = _setting("text", "text, or json: one object a line")
+    otel_endpoint: str | None = _setting(
+        None,
+        "where OpenTelemetry traces go, over OTLP/HTTP, as in http://127.0.0.1:4318/v1/traces; "
+        "needs the extra `otel`",
+    )
+    otel_propagate: bool = _setting(
+        False, "send the upstream a traceparent where the client sent none; needs otel_endpoint"
+    )
 
     @classmethod
     def from_env(
@@ -278,6 +287,7 @@ def _checked(settings: Settings) -> Settings:
     _one_of("overflow_status", settings.overflow_status, (413, 400))
     _one_of("json_wait", settings.json_wait, ("silent", "spaces"))
     _one_of("log_level", settings.log_level, ("debug", "info", "warning", "error"))
+    _one_of("log_format", settings.log_format, ("text", "json"))
     for one in fields(settings):
         if one.type != "int":
             continue
@@ -290,6 +300,7 @@ def _checked(settings: Settings) -> Settings:
         )
     _check_embedding(settings)
     _check_summaries(settings)
+    _check_traces(settings)
     return settings
 
 
@@ -323,18 +334,34 @@ def _check_summaries(settings: Settings) -> None:
     _check_endpoint(settings, "summary", "a model for summaries", bool(named))
 
 
+def _is_plain(url: str) -> bool:
+    """An address and nothing else."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return sound and parts.username is None and not parts.query and not parts.fragment
+
+
+def _check_traces(settings: Settings) -> None:
+    if settings.otel_endpoint is not None and not _is_plain(settings.otel_endpoint):
+        raise BadRequest(
+            "otel_endpoint must be a URL beginning with http:// or https://, without credentials "
+            "(OTEL_EXPORTER_OTLP_HEADERS is for these), query and fragment",
+            param="otel_endpoint",
+        )
+    if settings.otel_propagate and settings.otel_endpoint is None:
+        raise BadRequest("otel_propagate needs otel_endpoint", param="otel_propagate")
+
+
 def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> None:
     """What a remote model needs. Values are not shown: a URL may carry a password."""
     url, model, key = (
         getattr(settings, f"{kind}_{name}") for name in ("base_url", "model", "api_key")
     )
     if url is not None:
-        try:
-            parts = urlsplit(url)
-            sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            sound = False
-        if not sound or parts.username is not None or parts.query or parts.fragment:
+        if not _is_plain(url):
             raise BadRequest(
                 f"{kind}_base_url must be a URL beginning with http:// or https://, without "
                 f"credentials ({kind}_api_key is for these), query and fragment",
