@@ -360,13 +360,12 @@ def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> N
     url, model, key = (
         getattr(settings, f"{kind}_{name}") for name in ("base_url", "model", "api_key")
     )
-    if url is not None:
-        if not _is_plain(url):
-            raise BadRequest(
-                f"{kind}_base_url must be a URL beginning with http:// or https://, without "
-                f"credentials ({kind}_api_key is for these), query and fragment",
-                param=f"{kind}_base_url",
-            )
+    if url is not None and not _is_plain(url):
+        raise BadRequest(
+            f"{kind}_base_url must be a URL beginning with http:// or https://, without "
+            f"credentials ({kind}_api_key is for these), query and fragment",
+            param=f"{kind}_base_url",
+        )
     given = {f"{kind}_base_url": url, f"{kind}_model": model}
     missing = [name for name, value in given.items() if not value]
     if wanted and missing:
