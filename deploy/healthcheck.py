@@ -1,4 +1,4 @@
-"""Exit 0 where a MemTree process of this host answers /health, 1 otherwise: for images without curl.
+"""Exit 0 where a MemTree process of this host answers /health, else 1: for images without curl.
 
 python healthcheck.py [PORT]     # the port of MEMTREE_PORT without one
 """

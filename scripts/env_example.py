@@ -3,8 +3,8 @@
     python scripts/env_example.py            # write
     python scripts/env_example.py --check    # fail where the file is not what would be written
 
-The same file serves systemd (EnvironmentFile) and compose (env_file and interpolation): `NAME=value`
-lines without quotes, and what is left out is a comment, because an empty value is a value.
+The same file serves systemd (EnvironmentFile) and compose (env_file and interpolation):
+`NAME=value` lines without quotes, and what is left out is a comment, because an empty value is a value.
 """
 
 import sys
@@ -33,7 +33,7 @@ REDIS_PASSWORD=
 #MEMTREE_IMAGE=
 # Where the balancer listens on this host, in plain HTTP.
 #MEMTREE_BIND=127.0.0.1:8080
-# With compose.tls.yaml: the domain name to fetch a certificate for and to serve on ports 80 and 443.
+# With compose.tls.yaml: the domain name to fetch a certificate for and to serve on 80 and 443.
 #MEMTREE_SITE=
 
 # ---------------------------------------------------------------- settings

@@ -1,5 +1,7 @@
-"""The programs of `make deploytools`, and how to ask them. Without them tests are skipped at the desk
-and fail in CI."""
+"""The programs of `make deploytools`, and how to ask them.
+
+Without them tests are skipped at the desk and fail in CI.
+"""
 
 from __future__ import annotations
 

@@ -66,8 +66,9 @@ def test_plain_is_two_and_two(plain):
     assert of(plain, "Deployment", "-worker")["spec"]["replicas"] == 2
     kinds = {one["kind"] for one in plain["objects"]}
     assert not kinds & {"Ingress", "HorizontalPodAutoscaler", "PodMonitor", "Secret"}
-    assert "own" in {s["secretRef"]["name"] for p in pods(plain)
-                     for s in p["spec"]["containers"][0]["envFrom"] if "secretRef" in s}  # fmt: skip
+    for pod in pods(plain):
+        sources = pod["spec"]["containers"][0]["envFrom"]
+        assert {"secretRef": {"name": "own"}} in sources
 
 
 def test_full_has_everything_and_autoscaling_owns_the_number(full):

@@ -1,4 +1,4 @@
-"""The example of an environment file: every setting with its default, readable by all who read it."""
+"""The example of an environment file: each setting and its default, fit for all readers."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 releases of Kubernetes. Runs in the tools' environment.
 
 In: {"chart": path, "values": {...}, "kubernetes": ["1.37", ...]}.
-Out: {"lint": [...], "error": text, "notes": text, "objects": [...], "faults": [[kind, release, text]]}.
+Out: {"lint": [...], "error": text, "notes": text, "objects": [...],
+"faults": [[kind, release, text]]}.
 """
 
 import json
@@ -29,7 +30,7 @@ def faults(objects, releases):
         for release in releases if one["kind"] not in CUSTOM else ():
             try:
                 kubernetes_validate.validate(one, release, strict=True)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  its errors have no common base
                 yield [one["kind"], release, f"{type(error).__name__}: {error}"[:500]]
 
 

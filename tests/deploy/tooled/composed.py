@@ -45,9 +45,8 @@ def _one(found, variables):
 
 def laid_over(under, over):
     if isinstance(under, dict) and isinstance(over, dict):
-        names = [*under, *(name for name in over if name not in under)]
-        return {n: laid_over(under[n], over[n]) if n in under and n in over else {**under, **over}[n]
-                for n in names}  # fmt: skip
+        both = {name: laid_over(under[name], over[name]) for name in under if name in over}
+        return {**under, **over, **both}
     return under + over if isinstance(under, list) and isinstance(over, list) else over
 
 
