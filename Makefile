@@ -55,6 +55,9 @@ $(DEPLOYTOOLS): tests/deploy/requirements.txt
 	touch $@ || \
 	  echo "What checks deploy/ could not be installed: its tests will be skipped, or fail in CI." >&2
 
+topology: install deploytools ## Redis, PostgreSQL, 2 proxies, 2 workers and a balancer, until Ctrl-C
+	$(BIN)/python -m deploy.topology $(ARGS)
+
 agents: install $(AGENTS) $(AIDER) ## coding agents, installed apart (2 GB), through the proxy; 5 minutes
 	$(BIN)/python -m pytest -m agents -n 0 tests/clients $(ARGS)
 

@@ -4,7 +4,7 @@
     python scripts/env_example.py --check    # fail where the file is not what would be written
 
 The same file serves systemd (EnvironmentFile) and compose (env_file and interpolation):
-`NAME=value` lines without quotes, and what is left out is a comment, because an empty value is a value.
+`NAME=value` lines without quotes. Defaults are comments, because an empty value is a value, too.
 """
 
 import sys
