@@ -50,6 +50,7 @@ class Runtime:
     queue: InProcessQueue | NoQueue
     trouble: str = ""  # why there is no embedder, or what is the matter with it
     three: StageThree | None = None  # None: summaries are extracted
+    one: StageOne | None = None
 
     async def settle(self) -> None:
         """Until everything that was posted is indexed in all stages."""
@@ -100,7 +101,7 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
         if three:
             three.queue.start()
         try:
-            yield Runtime(memory, store, embedder, queue, trouble, three)
+            yield Runtime(memory, store, embedder, queue, trouble, three, builder)
         finally:
             await sweeper.close()
             await memory.close()
