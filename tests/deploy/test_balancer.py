@@ -28,10 +28,12 @@ ENOUGH = 30.0
 @dataclass
 class Behind:
     """A small server in place of a proxy. It streams a piece, then waits until it is told to go
-    on; `gone` is set when its client hung up before."""
+    on ("silent": without a piece, `reached` says that it waits); `gone` is set when its client
+    hung up before."""
 
     hits: list[str] = field(default_factory=list)
     bodies: list[int] = field(default_factory=list)
+    reached: threading.Event = field(default_factory=threading.Event)
     go_on: threading.Event = field(default_factory=threading.Event)
     gone: threading.Event = field(default_factory=threading.Event)
 
@@ -64,9 +66,12 @@ class Behind:
 
     async def _stream(self, path, receive, send):
         kind = b"text/event-stream" if path.endswith("/events") else b"application/json"
-        await send({"type": "http.response.start", "status": 200,
-                    "headers": [(b"content-type", kind)]})  # fmt: skip
-        await send({"type": "http.response.body", "body": b"data: first\n\n", "more_body": True})
+        if not path.endswith("/silent"):
+            head = [(b"content-type", kind)]
+            await send({"type": "http.response.start", "status": 200, "headers": head})
+            piece = {"type": "http.response.body", "body": b"data: first\n\n", "more_body": True}
+            await send(piece)
+        self.reached.set()
         end = asyncio.ensure_future(asyncio.to_thread(self.go_on.wait, ENOUGH))
         hung_up = asyncio.ensure_future(receive())
         await asyncio.wait({end, hung_up}, return_when=asyncio.FIRST_COMPLETED)
@@ -137,6 +142,19 @@ def test_who_hangs_up_is_hung_up_on(front):
         next(answer.iter_bytes())
     asked = one if one.hits else two
     assert asked.gone.wait(ENOUGH)
+
+
+def test_who_hangs_up_before_the_first_word_is_hung_up_on(tmp_path):
+    program("caddy")
+    one = Behind()
+    with served(one) as behind:
+        caddy = balancer(tmp_path, [behind])
+        caddy.start()
+        with socket.create_connection(("127.0.0.1", int(caddy.url.rpartition(":")[2]))) as hasty:
+            hasty.sendall(b"POST /stream/silent HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
+            assert one.reached.wait(ENOUGH)
+        assert one.gone.wait(ENOUGH)
+        caddy.close()
 
 
 def test_a_second_stream_goes_to_the_other(front):
