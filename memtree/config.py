@@ -22,6 +22,7 @@ from memtree.prices import UNKNOWN, Prices
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
 MODES = ("stable", "auto", "fresh")
+INPROCESS = "inprocess"  # a queue that needs nobody else
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
 OTHERS = "*"  # in `prices`: every model that nothing else names
 MAY_BE_ZERO = frozenset(
@@ -57,7 +58,16 @@ class Settings:
     store: str = _setting(
         "sqlite:///memtree.db", "where the tree is kept: sqlite:///PATH or memory:"
     )
-    queue: str = _setting("inprocess", "where background work runs: inprocess")
+    queue: str = _setting(
+        "inprocess",
+        "where background work runs: inprocess, or in `memtree worker` processes that are reached "
+        "through Redis: redis://[:PASSWORD@]HOST:PORT/DB, rediss://... or unix:///PATH",
+        shown=False,
+    )
+    worker_lanes: int = _setting(8, "histories that one worker process summarises at once")
+    worker_seconds: int = _setting(
+        25, "seconds that a worker which is to stop has for calls that are under way"
+    )
     embedder: str = _setting(
         "auto",
         "local (MiniLM in this process), remote (embedding_base_url), none (BM25 alone), or auto: "
@@ -263,7 +273,7 @@ def _read(name: str, value: Any, source: str) -> Any:
     kind = str(next(one.type for one in fields(Settings) if one.name == name))
     if isinstance(value, list):
         value = tuple(value)
-    shown = "what is given" if name.endswith("_key") else repr(value)
+    shown = "what is given" if name.endswith("_key") or name == "queue" else repr(value)
     if not isinstance(value, str):
         items = value if isinstance(value, tuple) else ()
         if type(value) in _KINDS[kind] and all(isinstance(item, str) for item in items):
@@ -283,7 +293,7 @@ def _checked(settings: Settings) -> Settings:
     for entry in settings.prices:
         price(entry)
     _one_of("embedder", settings.embedder, ("auto", "local", "remote", "none"))
-    _one_of("queue", settings.queue, ("inprocess",))
+    _check_queue(settings.queue)
     _one_of("overflow_status", settings.overflow_status, (413, 400))
     _one_of("json_wait", settings.json_wait, ("silent", "spaces"))
     _one_of("log_level", settings.log_level, ("debug", "info", "warning", "error"))
@@ -374,6 +384,38 @@ def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> N
         raise BadRequest(
             f"{kind}_api_key holds characters that no header can carry", param=f"{kind}_api_key"
         )
+
+
+def _check_queue(url: str) -> None:
+    """The value is not shown: it may carry a password."""
+    if url == INPROCESS:
+        return
+    try:
+        parts = urlsplit(url)
+        place = parts.path if parts.scheme == "unix" else parts.hostname
+        sound = parts.scheme in ("redis", "rediss", "unix") and bool(place) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise BadRequest(
+            "queue must be inprocess, or a URL beginning with redis://, rediss:// or unix://",
+            param="queue",
+        )
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown.
+
+    >>> without_password("redis://:secret@10.0.0.7:6379/0")
+    'redis://***@10.0.0.7:6379/0'
+    >>> without_password("inprocess")
+    'inprocess'
+    """
+    head, mark, rest = url.partition("://")
+    place, asked, _ = rest.partition("?")
+    if "@" in place:  # the last one: a password that was not quoted may hold more, and slashes
+        place = "***@" + place.rpartition("@")[2]
+    return f"{head}{mark}{place}{'?***' * bool(asked)}"
 
 
 def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
