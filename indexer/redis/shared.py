@@ -153,6 +153,7 @@ class Shared:
         await self.let_go(name)
 
     async def _wait(self, ended: asyncio.Event, seconds: float) -> None:
+        log.info("turn.elsewhere")
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(max(seconds, SOON)):
@@ -253,6 +254,7 @@ class Shared:
             for event in self._waiting.get(told.name, ()):
                 event.set()
         elif told.sender != self._me:
+            log.info("deletion.heard")
             self._forgotten(told.tenant)
 
     def lost(self) -> None:
