@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from threading import Timer
 
 from opentelemetry import trace as otel
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Link, SpanKind, StatusCode
@@ -32,6 +33,7 @@ from proxy.watching import Call, Known, Taken
 
 TRACE_HEADERS = frozenset({b"traceparent", b"tracestate"})
 SERVER_ERROR = 500
+CLOSE_SECONDS = 3.0
 SECOND = 1_000_000_000  # nanoseconds
 
 _w3c = TraceContextTextMapPropagator()
@@ -47,8 +49,10 @@ class Tracing:
         """`endpoint`: the whole address, as in http://127.0.0.1:4318/v1/traces."""
         about = {"service.name": "memtree", "service.version": __version__}
         # What the environment says of the resource wins over ours.
-        self._provider = TracerProvider(resource=Resource(about).merge(Resource.create()))
-        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint)))
+        resource = Resource.create(about).merge(OTELResourceDetector().detect())
+        self._provider = TracerProvider(resource=resource)
+        self._exporter = OTLPSpanExporter(endpoint)
+        self._provider.add_span_processor(BatchSpanProcessor(self._exporter))
         self._tracer = self._provider.get_tracer("memtree", __version__)
         self._propagate = propagate
 
@@ -64,8 +68,11 @@ class Tracing:
         return Request(self._tracer, span, sends=self._propagate or "traceparent" in given)
 
     def close(self) -> None:
-        """Deliver what is there. Blocks, for seconds where nobody takes it."""
+        """Deliver what is there. Blocks, for `CLOSE_SECONDS` where nobody takes it."""
+        late = Timer(CLOSE_SECONDS, self._exporter.shutdown)  # else it tries for ten
+        late.start()
         self._provider.shutdown()
+        late.cancel()
 
 
 class Request:
