@@ -15,7 +15,8 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from memtree import steps
 
@@ -128,6 +129,17 @@ class Tally(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.counts[_name(record) or "other"] += 1
+
+
+@contextmanager
+def counting() -> Iterator[Tally]:
+    """Count warnings of the whole process while the block runs."""
+    tally, root = Tally(), logging.getLogger()
+    root.addHandler(tally)
+    try:
+        yield tally
+    finally:
+        root.removeHandler(tally)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,7 +17,7 @@ from indexer.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from proxy.index_metrics import IndexMetrics
-from proxy.log import Tally
+from proxy.log import counting
 from proxy.process_metrics import ProcessMetrics, Pulse
 from proxy.watching import Spans
 
@@ -43,15 +42,12 @@ UNWATCHED = Watch()
 async def watching(settings: Settings) -> AsyncIterator[Watch]:
     """Watch this process while the block runs. Raises `BadRequest` where traces are asked for and
     their library is missing."""
-    tracing = open_tracing(settings)
-    tally, pulse = Tally(), Pulse()
-    root = logging.getLogger()
-    root.addHandler(tally)
+    tracing, pulse = open_tracing(settings), Pulse()
     pulse.start()
     try:
-        yield Watch((ProcessMetrics(tally), pulse), tracing)
+        with counting() as tally:
+            yield Watch((ProcessMetrics(tally), pulse), tracing)
     finally:
-        root.removeHandler(tally)
         await pulse.close()
         if tracing is not None:
             await asyncio.to_thread(tracing.close)
@@ -70,7 +66,7 @@ def open_tracing(settings: Settings) -> Tracing | None:
 
 
 def index_metrics(runtime: Runtime) -> IndexMetrics:
-    """What waits in this process, and what it has indexed."""
+    """What waits in this process or in Redis, and what this process has indexed."""
     queues: dict[str, Told] = {}
     done: dict[str, Done] = {"1": runtime.one.done} if runtime.one else {}
     embedded: Counter[str] = Counter()
@@ -79,4 +75,8 @@ def index_metrics(runtime: Runtime) -> IndexMetrics:
         embedded = runtime.queue.embedded
     if runtime.three:
         queues["3"], done["3"] = runtime.three.queue, runtime.three.queue.done
+    if runtime.elsewhere:
+        queues["2"] = runtime.elsewhere.queue
+        if runtime.elsewhere.summaries:
+            queues["3"] = runtime.elsewhere.summaries
     return IndexMetrics(queues, done, embedded)

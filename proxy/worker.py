@@ -25,12 +25,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from indexer.backlog import Done
 from indexer.runtime import NEEDS_EXTRA, SystemClock, open_embedder
 from indexer.stage_three import StageThree, open_summarizer
 from memtree import __version__
 from memtree.config import INPROCESS, Settings, without_password
 from memtree.errors import BadRequest
 from memtree.stores import open_store
+from proxy.index_metrics import IndexMetrics
+from proxy.log import Tally, counting
+from proxy.process_metrics import ProcessMetrics
 from proxy.summary_metrics import SummaryMetrics
 
 if TYPE_CHECKING:
@@ -120,16 +124,18 @@ async def watched(workshop: Workshop, host: str, port: int | None) -> AsyncItera
     if port is None:
         yield
         return
-    config = uvicorn.Config(
-        health_app(workshop), host=host, port=port, log_config=None, access_log=False, ws="none"
-    )
-    server = _Quiet(config)
-    task = asyncio.create_task(server.serve(), name="health")
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        await asyncio.gather(task, return_exceptions=True)
+    with counting() as tally:
+        app = health_app(workshop, tally)
+        config = uvicorn.Config(
+            app, host=host, port=port, log_config=None, access_log=False, ws="none"
+        )
+        server = _Quiet(config)
+        task = asyncio.create_task(server.serve(), name="health")
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await asyncio.gather(task, return_exceptions=True)
 
 
 class _Quiet(uvicorn.Server):
@@ -140,13 +146,20 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-def health_app(workshop: Workshop) -> Starlette:
+def health_app(workshop: Workshop, tally: Tally) -> Starlette:
     """`/health` is 200 while the process lives and works; `redis` says whether Redis answers, which
     no restart of a worker can repair."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
+    registry.register(ProcessMetrics(tally))
+    done: dict[str, Done] = {}
+    if workshop.passages:
+        done["2"] = workshop.slices.done
     if workshop.summaries:
+        done["3"] = workshop.summaries.done
         registry.register(SummaryMetrics(workshop.summaries))
+    embedded = workshop.passages.calls if workshop.passages else None
+    registry.register(IndexMetrics({}, done, embedded))
 
     async def health(_: Request) -> Response:
         alive = all(lane.is_alive() for lane in workshop.lanes) and not workshop.stop.is_set()
