@@ -8,6 +8,7 @@ from dataclasses import fields
 import pytest
 
 from memtree.config import Settings
+from proxy.cli import build_parser
 from tests.deploy.programs import DEPLOY, ask
 
 CHART = DEPLOY / "helm" / "memtree"
@@ -128,6 +129,20 @@ def test_the_store_is_opened_before_a_proxy_starts(full, plain):
     (opener,) = of(full, "Deployment", "-proxy")["spec"]["template"]["spec"]["initContainers"]
     assert {one["name"] for one in opener["env"]} == {"A", "ACCESS_KEY", "ACCESS_KEY_LABEL"}
     assert "b@c" not in str(of(full, "Deployment", "-proxy"))  # secrets stay in the Secret
+
+
+def test_commands_are_those_of_memtree(plain):
+    for pod in pods(plain):
+        for one in (*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]):
+            build_parser().parse_args(one["args"])
+
+
+def test_probes_reach_what_they_ask(plain):
+    (proxy, worker) = (of(plain, "Deployment", part)["spec"]["template"]["spec"]["containers"][0]
+                       for part in ("-proxy", "-worker"))  # fmt: skip
+    assert proxy["ports"] == [{"name": "health", "containerPort": 8787}]
+    assert worker["ports"] == [{"name": "health", "containerPort": 8788}]
+    assert worker["args"][1:] == ["--health-host", "0.0.0.0", "--health-port", "8788"]
 
 
 def test_an_old_proxy_goes_when_a_new_one_answers(plain):

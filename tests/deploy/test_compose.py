@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from proxy.cli import build_parser
 from tests.deploy.programs import DEPLOY, ask
 
 SECRETS = {"POSTGRES_PASSWORD": "p1", "REDIS_PASSWORD": "r1"}
@@ -57,6 +58,13 @@ def test_everything_waits_for_what_it_needs(services):
         }
     for name in ("redis", "postgres", "worker-1"):
         assert services[name]["healthcheck"]["test"]
+
+
+def test_commands_are_those_of_memtree(services):
+    for name in ("proxy-1", "proxy-2", "worker-1", "worker-2"):
+        build_parser().parse_args(services[name]["command"])
+    (port,) = [services["worker-1"]["healthcheck"]["test"][-1]]
+    assert port == services["worker-1"]["command"][-1]
 
 
 def test_everything_is_bounded_and_comes_back(services):
