@@ -8,7 +8,7 @@ CODE := $(wildcard memtree indexer proxy benchmarks tests scripts)
 PYTEST_ARGS ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test node deploytools topology agents llm check format lint types layers sizes quick fuzz cover bench \
+.PHONY: help install run worker test node deploytools topology agents llm check format lint types layers sizes quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -28,6 +28,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
 	$(BIN)/memtree serve $(ARGS)
+
+worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
+	$(BIN)/memtree worker $(ARGS)
 
 test: install node deploytools ## every test but those that need a separately installed coding agent
 	$(BIN)/python -m pytest -m "not agents and not llm" $(PYTEST_ARGS)

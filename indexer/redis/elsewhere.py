@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from indexer.redis.link import Link
 from indexer.redis.outbox import Outbox
-from indexer.redis.queue import RedisQueue, RedisSummaries
+from indexer.redis.queue import RedisQueue, RedisSummaries, workers
 from indexer.redis.shared import Shared
 from indexer.spending import Limits, Prices, Spending
 from memtree.config import Settings
@@ -36,6 +36,10 @@ class Elsewhere:
         """`forgotten`: another process deleted something of this tenant (None: of anybody)."""
         self.outbox.start()
         await self.peers.start(forgotten)
+
+    async def workers(self) -> int:
+        """Worker processes that live. Raises `QueueUnavailable`."""
+        return await workers(self.link)
 
     async def close(self, patience: float) -> None:
         """What can be sent within `patience` seconds is."""

@@ -64,23 +64,29 @@ class Outbox:
             gone += await asyncio.wait_for(asyncio.shield(told), ANSWER)
         return gone
 
+    async def sent(self) -> None:
+        """Until nothing is left here."""
+        await self._empty.wait()
+
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name="outbox")
 
     async def close(self, patience: float = 5.0) -> None:
         """Send what can be sent within `patience` seconds; the rest is a debt until its text comes
         again."""
-        if self._task is None:
-            return
+        if self._task is not None:
+            await self._stop(self._task, patience)
+            self._task = None
+        await asyncio.to_thread(self._client.close)
+
+    async def _stop(self, task: asyncio.Task[None], patience: float) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._empty.wait(), patience)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        self._task = None
+            await asyncio.wait_for(self.sent(), patience)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
         left = sum(len(jobs) for jobs in self.jobs.values())
         if left:
             log.info("queue.stopped jobs_left=%d", left)
-        await asyncio.to_thread(self._client.close)
 
     # ----------------------------------------------------------------------------------------
 

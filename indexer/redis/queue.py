@@ -45,9 +45,15 @@ class _Stage:
             self._last.popitem(last=False)
         return rows
 
+    async def beside(self, tenant: str) -> list[Entry]:
+        """Those that no job of the outbox is about to replace."""
+        entries = await self.entries(tenant)
+        known = {address for one in self.jobs.of(tenant) for address in one.history.addresses}
+        return [one for one in entries if bytes.fromhex(one.start) not in known]
+
     async def pending(self, tenant: str) -> Pending:
+        there = [one for one in await self.beside(tenant) if not one.owed]
         here = self.jobs.pending(tenant)
-        there = [one for one in await self.entries(tenant) if not one.owed]
         return Pending(here.tokens + sum(one.tokens for one in there), here.jobs + len(there))
 
     def forget(self, tenant: str) -> None:
@@ -125,8 +131,8 @@ class RedisSummaries:
 
     async def status(self, tenant: str) -> SummaryStatus:
         """`unavailable` also where Redis does not answer, or no worker lives."""
-        here = sum(len(one.work) for one in self._stage.jobs.of(tenant))
-        count = here + sum(one.count for one in await self._stage.entries(tenant))
+        count = sum(one.count for one in await self._stage.beside(tenant))
+        count += sum(len(one.work) for one in self._stage.jobs.of(tenant))
         count += self._stage.jobs.owed(tenant)
         state = await self._state(tenant)
         try:
