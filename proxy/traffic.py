@@ -94,8 +94,10 @@ class Traffic:
             self._steps.labels(name).observe(took)
         for name in seen.failed:
             self._failures.labels(name).inc()
-        self._overflows.inc(seen.overflows)
-        self._rounds.inc(seen.recall_rounds)
+        if seen.overflows:
+            self._overflows.inc(seen.overflows)
+        if seen.recall_rounds:
+            self._rounds.inc(seen.recall_rounds)
 
     def worked(self, name: str, seconds: float, failed: bool) -> None:
         """As `watching.Worked`."""
