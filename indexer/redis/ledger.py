@@ -127,12 +127,12 @@ class Ledger:
                 return
         raise TimeoutError("a tenant's jobs change too often")
 
-    def forget(self, stage: str, tenant: str, addresses: Iterable[str] | None) -> int:
-        """Drop jobs of histories that end at one of these addresses, or all; returns how many."""
+    def forget(self, stage: str, tenant: str, addresses: Iterable[str] | None) -> set[str]:
+        """Drop jobs of histories that end at one of these addresses, or all; returns which."""
         which = Name(stage, tenant, "1" if addresses is None else "0")
         gone, given = self._call("FORGET", which, *(addresses or ()))
         self._give(stage, tenant, given)
-        return int(gone)
+        return {id_.decode() for id_ in gone}
 
     # -- workers -----------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ class Outbox:
         self._parts, self._gather = parts, gather
         self._client = blocking(url)
         self._ledger = Ledger(self._client)
-        self._forgets: OrderedDict[tuple[str, str], tuple[Addresses, asyncio.Future[int]]] = (
+        self._forgets: OrderedDict[tuple[str, str], tuple[Addresses, asyncio.Future[set[str]]]] = (
             OrderedDict()
         )
         self._wake, self._empty = asyncio.Event(), asyncio.Event()
@@ -57,12 +57,14 @@ class Outbox:
 
     async def forget(self, stage: str, tenant: str, addresses: Collection[bytes] | None) -> int:
         """As `IndexQueue.forget`."""
-        gone = self.jobs[stage].forget(tenant, addresses)
+        before = self.jobs[stage].of(tenant)
+        self.jobs[stage].forget(tenant, addresses)
+        gone = {job_id(tenant, stage, one.start) for one in before if one not in self.jobs[stage]}
         told = self._to_forget((stage, tenant), None if addresses is None else frozenset(addresses))
         self._awake()
         with contextlib.suppress(TimeoutError):
-            gone += await asyncio.wait_for(asyncio.shield(told), ANSWER)
-        return gone
+            gone |= await asyncio.wait_for(asyncio.shield(told), ANSWER)
+        return len(gone)
 
     async def sent(self) -> None:
         """Until nothing is left here."""
@@ -94,7 +96,7 @@ class Outbox:
         self._empty.clear()
         self._wake.set()
 
-    def _to_forget(self, whose: tuple[str, str], addresses: Addresses) -> asyncio.Future[int]:
+    def _to_forget(self, whose: tuple[str, str], addresses: Addresses) -> asyncio.Future[set[str]]:
         before = self._forgets.pop(whose, None)
         told = before[1] if before else asyncio.get_running_loop().create_future()
         if before and addresses is not None:

@@ -237,11 +237,11 @@ return promote()
 """
 )
 
-# ARGV: all (1 or 0), then addresses (hex). Returns [how many jobs are gone, tickets to give out].
+# ARGV: all (1 or 0), then addresses (hex). Returns [jobs that are gone, tickets to give out].
 FORGET = (
     _COMMON
     + """
-local wanted, gone = {}, 0
+local wanted, gone = {}, {}
 for i = 4, #ARGV do wanted[ARGV[i]] = true end
 local found = redis.call('HGETALL', ledger)
 for i = 1, #found, 2 do
@@ -249,7 +249,7 @@ for i = 1, #found, 2 do
     local one = cjson.decode(found[i + 1])
     if ARGV[3] == '1' or wanted[one['end']] then
       remove(found[i])
-      if not one.owed then gone = gone + 1 end
+      if not one.owed then gone[#gone + 1] = found[i] end
     end
   end
 end
