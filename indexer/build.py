@@ -100,6 +100,8 @@ class StageOne:
         return grown
 
     async def _elsewhere(self, tail: Tail, size: int) -> Grown:
+        if size > THREAD_TOKENS:
+            log.info("build.began tokens=%d", size)  # seconds of all cores: rare, and worth a line
         if size > THREAD_TOKENS and self._child:
             try:
                 parts = min(self._parts, size // STRETCH_TOKENS)

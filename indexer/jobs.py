@@ -54,6 +54,7 @@ class Job(Generic[W]):
     not_before: float = 0.0  # monotonic seconds
     watch: Watch | None = field(default_factory=steps.current)  # of the request that submitted it
     size: int = field(init=False)  # bytes of the messages it holds
+    ended: asyncio.Event = field(default_factory=asyncio.Event)  # it is in no queue any more
 
     def __post_init__(self) -> None:
         self.size = sum(len(message.raw) for message in self.history.messages)
@@ -114,7 +115,7 @@ class Jobs(Generic[W]):
             if other.start in addresses or other.work.keys() <= ids
         ]
         for other in replaced:
-            del self._jobs[other.name]
+            self.drop(other)
             new.tries = max(new.tries, other.tries)
             new.not_before = max(new.not_before, other.not_before)
             new.since = min(new.since, other.since)
@@ -130,11 +131,12 @@ class Jobs(Generic[W]):
     def drop(self, one: Job[W]) -> None:
         if one in self:
             del self._jobs[one.name]
+            one.ended.set()
 
     def give_up(self, one: Job[W]) -> None:
         """It stays a debt until its text comes again."""
         if one in self:
-            del self._jobs[one.name]
+            self.drop(one)
             self._lost(one)
 
     def done(self, tenant: str, ids: Collection[bytes]) -> None:
@@ -166,7 +168,8 @@ class Jobs(Generic[W]):
         return len(gone)
 
     def clear(self) -> None:
-        self._jobs.clear()
+        for one in self:
+            self.drop(one)
 
     def pending(self, tenant: str) -> Pending:
         mine = self.of(tenant)
@@ -232,9 +235,9 @@ class Jobs(Generic[W]):
         while len(self._jobs) > self._max_jobs or (
             len(self._jobs) > 1 and sum(one.size for one in self._jobs.values()) > self._max_bytes
         ):
-            name, one = self._jobs.popitem(last=False)
-            self._lost(one)
-            log.warning("indexer.job_dropped tenant=%s", name[0][:10])
+            one = next(iter(self._jobs.values()))
+            self.give_up(one)
+            log.warning("indexer.job_dropped tenant=%s", one.tenant[:10])
 
     def _lost(self, one: Job[W]) -> None:
         self.dropped += 1

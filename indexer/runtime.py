@@ -3,7 +3,8 @@
 Both the server and the command line open one `Runtime`; it is the only place that chooses
 adapters. A missing embedder is no failure: ranking is BM25 alone and `trouble` says why. A remote
 one that does not answer at the start of a server is met later, without a restart; a command that
-ends soon does without it.
+ends soon does without it. Only a server makes use of what is beyond its process (Redis): a command
+for one history does its work itself, whatever `queue` says.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from indexer.build import StageOne
 from indexer.inprocess import InProcessQueue, NoQueue
@@ -22,14 +24,19 @@ from indexer.retention import Sweeper
 from indexer.stage_three import StageThree, open_summarizer
 from memtree import tokens
 from memtree.compress import Memory
-from memtree.config import Settings
+from memtree.config import INPROCESS, Settings
 from memtree.errors import BadRequest, EmbedderUnavailable
 from memtree.facts import FactsMemory
 from memtree.message import Volatile
-from memtree.ports import Embedder, Store
+from memtree.ports import Clock, Embedder, IndexQueue, Store
 from memtree.stores import open_store
 
+if TYPE_CHECKING:
+    from indexer.redis.elsewhere import Elsewhere
+
 log = logging.getLogger("memtree.indexer")
+
+NEEDS_EXTRA = "a queue in Redis needs packages: pip install 'memtree-proxy[redis]'"
 
 
 class SystemClock:
@@ -47,9 +54,11 @@ class Runtime:
     memory: Memory
     store: Store
     embedder: Embedder | None
-    queue: InProcessQueue | NoQueue
+    queue: IndexQueue
     trouble: str = ""  # why there is no embedder, or what is the matter with it
-    three: StageThree | None = None  # None: summaries are extracted
+    three: StageThree | None = None  # None: nothing is summarised by a model in this process
+    one: StageOne | None = None
+    elsewhere: Elsewhere | None = None  # stages 2 and 3 are done by workers
 
     async def settle(self) -> None:
         """Until everything that was posted is indexed in all stages."""
@@ -61,8 +70,11 @@ class Runtime:
 
 
 @asynccontextmanager
-async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterator[Runtime]:
+async def open_runtime(
+    settings: Settings, *, drain: float = 5.0, shared: bool = False
+) -> AsyncIterator[Runtime]:
     """Open store, models and queues; close them in order, finishing work for `drain` seconds.
+    `shared`: with other processes, by the setting `queue`.
 
     Raises `StoreUnavailable`, `StoreCorrupt` or `BadRequest` where the store cannot be opened, or
     half of what a model needs is missing.
@@ -72,16 +84,20 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
     try:
         # The first count loads the vocabulary, which takes half a second.
         (embedder, trouble), _ = await asyncio.gather(
-            _embedder(settings, patient=drain > 0), asyncio.to_thread(tokens.count, "warm up")
+            open_embedder(settings, patient=drain > 0), asyncio.to_thread(tokens.count, "warm up")
         )
         clock = SystemClock()
-        queue = InProcessQueue(store, embedder, clock) if embedder else NoQueue()
-        summarizer = open_summarizer(settings)
+        elsewhere = open_elsewhere(settings, store, clock) if shared else None
+        queue: IndexQueue = NoQueue()
+        if embedder:
+            queue = elsewhere.queue if elsewhere else InProcessQueue(store, embedder, clock)
+        summarizer = open_summarizer(settings) if not elsewhere else None
         three = (
             StageThree.of(settings, store, clock, summarizer, patient=drain > 0)
             if summarizer
             else None
         )
+        summaries = elsewhere.summaries if elsewhere else None
         memory = Memory(
             store,
             builder,
@@ -90,8 +106,9 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
             embedder=embedder,
             facts=FactsMemory(secrets.randbits(32)),
             volatile=Volatile(settings.volatile_tags),
-            summaries=three.queue if three else None,
+            summaries=three.queue if three else summaries,
             settled=three.settled if three else None,
+            peers=elsewhere.peers if elsewhere else None,
         )
         sweeper = Sweeper(memory)
         sweeper.start()
@@ -99,14 +116,17 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
             queue.start()
         if three:
             three.queue.start()
+        if elsewhere:
+            await elsewhere.start(memory.forgotten)
         try:
-            yield Runtime(memory, store, embedder, queue, trouble, three)
+            yield Runtime(memory, store, embedder, queue, trouble, three, builder, elsewhere)
         finally:
             await sweeper.close()
             await memory.close()
             await asyncio.gather(
                 *([queue.close(drain)] if isinstance(queue, InProcessQueue) else ()),
                 *([three.close(drain)] if three else ()),
+                *([elsewhere.close(drain)] if elsewhere else ()),
             )
             if embedder:
                 await embedder.close()
@@ -115,7 +135,24 @@ async def open_runtime(settings: Settings, *, drain: float = 5.0) -> AsyncIterat
         await store.close()
 
 
-async def _embedder(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
+def open_elsewhere(settings: Settings, store: Store, clock: Clock) -> Elsewhere | None:
+    """Queues in Redis, None where the setting names none. Redis is not asked anything yet.
+
+    Raises `BadRequest` where the packages are missing, or the URL has what they do not know.
+    """
+    if settings.queue == INPROCESS:
+        return None
+    try:
+        from indexer.redis.elsewhere import Elsewhere  # noqa: PLC0415  the optional `redis` extra
+    except ImportError as error:
+        raise BadRequest(NEEDS_EXTRA, param="queue") from error
+    try:
+        return Elsewhere.of(settings, store, clock)
+    except (TypeError, ValueError):  # of the URL's query; not shown, it may hold a password
+        raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
+
+
+async def open_embedder(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
     if settings.embedder == "none":
         return None, "switched off"
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):

@@ -33,9 +33,11 @@ class StageThree:
         summarizer: Summarizer,
         *,
         patient: bool = True,
+        gather: float = GATHER,
     ) -> StageThree:
         """Not `patient`: for one history that a person waits for, so that calls which are not
-        full do not wait for more of it, and a model that is down is soon given up."""
+        full do not wait for more of it, and a model that is down is soon given up. `gather`:
+        seconds that such a call waits otherwise."""
         spending = Spending(store, clock, Prices.of(settings), Limits.of(settings))
         refiner = Refiner(
             store,
@@ -53,7 +55,7 @@ class StageThree:
             settled,
             parallel=settings.summary_parallel,
             parts=settings.summary_leaves,
-            gather=GATHER if patient else 0.0,
+            gather=gather if patient else 0.0,
             max_tries=MAX_TRIES if patient else HASTY_TRIES,
         )
         return cls(summarizer, queue, settled)

@@ -125,30 +125,41 @@ class InProcessSummaries:
         *,
         backfill: bool = False,
     ) -> None:
-        if not work:
-            return
-        by_id = {one.id: one for one in work}
-        now = self._clock.monotonic()
-        new = SummaryJob(history.tenant, start, history, by_id, now, backfill, nodes=nodes)
+        if work:
+            by_id = {one.id: one for one in work}
+            now = self._clock.monotonic()
+            self.add(SummaryJob(history.tenant, start, history, by_id, now, backfill, nodes=nodes))
+
+    def add(self, new: SummaryJob) -> None:
+        """As `submit`; `new.ended` tells when it is done, given up or replaced."""
         for other in self.jobs.add(new):
             assert isinstance(other, SummaryJob)
             new.kinds |= other.kinds
-        if self._at_limit(history.tenant):
+        if self._at_limit(new.tenant):
             self.jobs.give_up(new)
+
+    async def withdraw(self, one: SummaryJob) -> None:
+        """Begin no call for this job any more, and wait for those under way."""
+        self.jobs.drop(one)
+        under_way = [task for task, whose in self._calls.items() if whose is one]
+        if under_way:
+            await asyncio.wait(under_way)
+
+    def wait(self, one: SummaryJob, now: float) -> float:
+        """Seconds before which it would not be asked for, because something failed."""
+        return max(0.0, one.not_before - now, self._pause - now)
 
     async def pending(self, tenant: str) -> Pending:
         return self.jobs.pending(tenant)
 
     async def status(self, tenant: str) -> SummaryStatus:
         nodes = sum(len(one.work) for one in self.jobs.of(tenant)) + self.jobs.owed(tenant)
-        useless = self._kept.get(tenant, 0) >= USELESS
-        state = "unavailable" if self._down or useless else "ok"
         try:
             spent = await self._spending.spent(tenant)
         except Unavailable:
             return SummaryStatus("unavailable", nodes)
         return SummaryStatus(
-            "limit_reached" if self._at_limit(tenant) else state,
+            self.state(tenant),
             nodes,
             spent["calls"],
             spent["input_tokens"],
@@ -156,6 +167,13 @@ class InProcessSummaries:
             spent["output_tokens"],
             spent["micros"] / MILLION,
         )
+
+    def state(self, tenant: str) -> str:
+        """As `SummaryStatus.state`, as far as this process knows."""
+        if self._at_limit(tenant):
+            return "limit_reached"
+        useless = self._kept.get(tenant, 0) >= USELESS
+        return "unavailable" if self._down or useless else "ok"
 
     async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         for key in [key for key in self._refused if key[0] == tenant]:

@@ -23,6 +23,7 @@ from memtree.indexing import BUILD_PATIENCE, Indexing, Known
 from memtree.lasting import Lasting
 from memtree.message import MESSAGE_OVERHEAD, Volatile
 from memtree.node import Frontier, Node
+from memtree.peers import Alone, Peers
 from memtree.plan import Plan, render
 from memtree.ports import (
     Builder,
@@ -62,16 +63,18 @@ class Memory:
         volatile: Volatile | None = None,
         summaries: SummaryQueue | None = None,
         settled: Settled | None = None,
+        peers: Peers | None = None,
     ) -> None:
         """`summaries`: None where no model writes them; `settled`: what that queue has done, where
-        it works in this process."""
+        it works in this process; `peers`: None where no other process is told of anything."""
         self._store, self._queue, self._clock = store, queue, clock
         self._embedder = embedder
         self._facts = facts
         self._volatile = volatile or Volatile()
         self._summaries = summaries
         self._debts = Debts(store, summaries, settled or Settled()) if summaries else None
-        self._indexing = Indexing(store, builder, queue, clock, embedder, self._debts)
+        self._peers = peers or Alone()
+        self._indexing = Indexing(store, builder, queue, clock, embedder, self._debts, self._peers)
         self._seeker = Seeker(self._indexing, embedder)
         self._lasting = Lasting(store, clock, self._indexing, self._seeker)
 
@@ -194,6 +197,15 @@ class Memory:
         """Forget all that the tenant has. Raises store errors."""
         return await self._forget(tenant, None)
 
+    def forgotten(self, tenant: str | None) -> None:
+        """Another process deleted something of this tenant (None: of some, it is not known whom):
+        nothing of it is at hand any more, and requests under way keep nothing."""
+        if tenant is None:
+            self._indexing.forget_all()
+        else:
+            self._indexing.forget(tenant)
+        self._forget_texts()
+
     async def sweep(self) -> Receipt:
         """Forget what has expired. Raises store errors."""
         await self.keep_vectors()
@@ -207,17 +219,22 @@ class Memory:
     async def _forget(self, tenant: str, addresses: tuple[bytes, ...] | None) -> Receipt:
         # First what may still write: a request under way sees the new generation, a job is gone.
         self._indexing.forget(tenant)
+        await self._peers.forgotten(tenant)
         gone = None if addresses is None else frozenset(addresses)
         jobs = await self._queue.forget(tenant, gone)
         if self._summaries:
             jobs += await self._summaries.forget(tenant, gone)
         receipt = await self._store.forget(tenant, addresses)
         self._indexing.drop(tenant)  # what a request read in between
+        await self._peers.forgotten(tenant)
+        self._forget_texts()
+        return receipt._replace(jobs=jobs)
+
+    def _forget_texts(self) -> None:
         if self._facts is not None:
             self._facts.forget()
         if self._embedder is not None:
             self._embedder.forget()
-        return receipt._replace(jobs=jobs)
 
     # -- an answer for this request alone ----------------------------------------------------
 

@@ -22,6 +22,7 @@ from memtree.prices import UNKNOWN, Prices
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
 MODES = ("stable", "auto", "fresh")
+INPROCESS = "inprocess"  # a queue that needs nobody else
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
 OTHERS = "*"  # in `prices`: every model that nothing else names
 MAY_BE_ZERO = frozenset(
@@ -60,7 +61,16 @@ class Settings:
         "postgresql://USER:PASSWORD@HOST/DATABASE",
         shown=False,
     )
-    queue: str = _setting("inprocess", "where background work runs: inprocess")
+    queue: str = _setting(
+        "inprocess",
+        "where background work runs: inprocess, or in `memtree worker` processes that are reached "
+        "through Redis: redis://[:PASSWORD@]HOST:PORT/DB, rediss://... or unix:///PATH",
+        shown=False,
+    )
+    worker_lanes: int = _setting(8, "histories that one worker process summarises at once")
+    worker_seconds: int = _setting(
+        25, "seconds that a worker which is to stop has for calls that are under way"
+    )
     embedder: str = _setting(
         "auto",
         "local (MiniLM in this process), remote (embedding_base_url), none (BM25 alone), or auto: "
@@ -166,6 +176,15 @@ class Settings:
     )
     index_processes: bool = _setting(True, "index very long histories in a child process")
     log_level: str = _setting("info", "debug, info, warning or error")
+    log_format: str = _setting("text", "text, or json: one object a line")
+    otel_endpoint: str | None = _setting(
+        None,
+        "where OpenTelemetry traces go, over OTLP/HTTP, as in http://127.0.0.1:4318/v1/traces; "
+        "needs the extra `otel`",
+    )
+    otel_propagate: bool = _setting(
+        False, "send the upstream a traceparent where the client sent none; needs otel_endpoint"
+    )
 
     @classmethod
     def from_env(
@@ -257,7 +276,7 @@ def _read(name: str, value: Any, source: str) -> Any:
     kind = str(next(one.type for one in fields(Settings) if one.name == name))
     if isinstance(value, list):
         value = tuple(value)
-    shown = "what is given" if name.endswith("_key") else repr(value)
+    shown = "what is given" if name.endswith("_key") or name == "queue" else repr(value)
     if not isinstance(value, str):
         items = value if isinstance(value, tuple) else ()
         if type(value) in _KINDS[kind] and all(isinstance(item, str) for item in items):
@@ -277,10 +296,11 @@ def _checked(settings: Settings) -> Settings:
     for entry in settings.prices:
         price(entry)
     _one_of("embedder", settings.embedder, ("auto", "local", "remote", "none"))
-    _one_of("queue", settings.queue, ("inprocess",))
+    _check_queue(settings.queue)
     _one_of("overflow_status", settings.overflow_status, (413, 400))
     _one_of("json_wait", settings.json_wait, ("silent", "spaces"))
     _one_of("log_level", settings.log_level, ("debug", "info", "warning", "error"))
+    _one_of("log_format", settings.log_format, ("text", "json"))
     for one in fields(settings):
         if one.type != "int":
             continue
@@ -293,6 +313,7 @@ def _checked(settings: Settings) -> Settings:
         )
     _check_embedding(settings)
     _check_summaries(settings)
+    _check_traces(settings)
     return settings
 
 
@@ -326,23 +347,38 @@ def _check_summaries(settings: Settings) -> None:
     _check_endpoint(settings, "summary", "a model for summaries", bool(named))
 
 
+def _is_plain(url: str) -> bool:
+    """An address and nothing else."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return sound and parts.username is None and not parts.query and not parts.fragment
+
+
+def _check_traces(settings: Settings) -> None:
+    if settings.otel_endpoint is not None and not _is_plain(settings.otel_endpoint):
+        raise BadRequest(
+            "otel_endpoint must be a URL beginning with http:// or https://, without credentials "
+            "(OTEL_EXPORTER_OTLP_HEADERS is for these), query and fragment",
+            param="otel_endpoint",
+        )
+    if settings.otel_propagate and settings.otel_endpoint is None:
+        raise BadRequest("otel_propagate needs otel_endpoint", param="otel_propagate")
+
+
 def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> None:
     """What a remote model needs. Values are not shown: a URL may carry a password."""
     url, model, key = (
         getattr(settings, f"{kind}_{name}") for name in ("base_url", "model", "api_key")
     )
-    if url is not None:
-        try:
-            parts = urlsplit(url)
-            sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            sound = False
-        if not sound or parts.username is not None or parts.query or parts.fragment:
-            raise BadRequest(
-                f"{kind}_base_url must be a URL beginning with http:// or https://, without "
-                f"credentials ({kind}_api_key is for these), query and fragment",
-                param=f"{kind}_base_url",
-            )
+    if url is not None and not _is_plain(url):
+        raise BadRequest(
+            f"{kind}_base_url must be a URL beginning with http:// or https://, without "
+            f"credentials ({kind}_api_key is for these), query and fragment",
+            param=f"{kind}_base_url",
+        )
     given = {f"{kind}_base_url": url, f"{kind}_model": model}
     missing = [name for name, value in given.items() if not value]
     if wanted and missing:
@@ -351,6 +387,38 @@ def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> N
         raise BadRequest(
             f"{kind}_api_key holds characters that no header can carry", param=f"{kind}_api_key"
         )
+
+
+def _check_queue(url: str) -> None:
+    """The value is not shown: it may carry a password."""
+    if url == INPROCESS:
+        return
+    try:
+        parts = urlsplit(url)
+        place = parts.path if parts.scheme == "unix" else parts.hostname
+        sound = parts.scheme in ("redis", "rediss", "unix") and bool(place) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise BadRequest(
+            "queue must be inprocess, or a URL beginning with redis://, rediss:// or unix://",
+            param="queue",
+        )
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown.
+
+    >>> without_password("redis://:secret@10.0.0.7:6379/0")
+    'redis://***@10.0.0.7:6379/0'
+    >>> without_password("inprocess")
+    'inprocess'
+    """
+    head, mark, rest = url.partition("://")
+    place, asked, _ = rest.partition("?")
+    if "@" in place:  # the last one: a password that was not quoted may hold more, and slashes
+        place = "***@" + place.rpartition("@")[2]
+    return f"{head}{mark}{place}{'?***' * bool(asked)}"
 
 
 def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:

@@ -80,6 +80,9 @@ class Debts:
     def forget(self, tenant: str) -> None:
         self._settled.forget(tenant)
 
+    def forget_all(self) -> None:
+        self._settled.forget_all()
+
     def grown(self, tenant: str, nodes: Sequence[Node]) -> None:
         """Stage 1 made these nodes now: where they were known, they may have been forgotten."""
         self._settled.discard(tenant, [node.id for node in nodes])

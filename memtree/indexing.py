@@ -25,6 +25,8 @@ from memtree.debts import Debts
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.history import History
 from memtree.node import Frontier, Node, Place, Summary, after
+from memtree.peers import NEWEST as PREFIXES
+from memtree.peers import OWN, SHARED_TOKENS, Alone, Peers, Turn
 from memtree.ports import (
     Batch,
     Builder,
@@ -117,13 +119,16 @@ class Indexing:
         clock: Clock,
         embedder: Embedder | None,
         debts: Debts | None = None,
+        peers: Peers | None = None,
     ) -> None:
-        """`debts`: None where no model writes summaries."""
+        """`debts`: None where no model writes summaries; `peers`: None where there are none."""
         self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
         self._embedder, self._debts = embedder, debts
+        self._peers = peers or Alone()
         self._nodes = NodeShelf()
         self._corpora = Shelf()
         self._generations: dict[str, int] = {}
+        self._everybody = 0  # generation of all tenants
         self._deletions = count(1)
         self._passed: OrderedDict[bytes, str] = OrderedDict()  # address -> tenant
         self._background: dict[tuple[str, bytes], asyncio.Task[Known]] = {}
@@ -140,22 +145,7 @@ class Indexing:
         """Find what is indexed, grow it to the end of the history, and hand the rest on. `days`:
         how long it is to be kept from now on. `generation`: of the request's beginning.
         `patience`: seconds for stage 1. `backfill`: stages 2 and 3 do others first."""
-        known = Known(Frontier(), {})
-        try:
-            with steps.step("look_up"):
-                known = await self._find(posted, days)
-        except Unavailable as error:
-            log.warning("store.unavailable code=%s", error.code)
-            known.trouble = "store"
-        try:
-            await self._grow(posted, known, days, generation, patience)
-        except NodesGone:  # forgotten between reading and writing: from the beginning
-            self._nodes.forget(posted.tenant)
-            known = Known(Frontier(), {})
-            try:
-                await self._grow(posted, known, days, generation, patience)
-            except NodesGone:
-                known.trouble = "store"
+        known = await self._reached(posted, days, generation, patience)
         with steps.step("vectors"):
             await self._embeddings(posted, known, generation, backfill)
         with steps.step("debts"):
@@ -209,13 +199,22 @@ class Indexing:
 
     def generation(self, tenant: str) -> int:
         """Changes whenever something of the tenant is deleted: who began before must not write."""
-        return self._generations.get(tenant, 0)
+        return max(self._everybody, self._generations.get(tenant, 0))
 
     def forget(self, tenant: str) -> None:
         self._generations[tenant] = next(self._deletions)
         if len(self._generations) > MAX_GENERATIONS:  # the oldest: no request is that old
             del self._generations[next(iter(self._generations))]
         self.drop(tenant)
+
+    def forget_all(self) -> None:
+        """The same for every tenant: of whom something was deleted is not known."""
+        self._everybody = next(self._deletions)
+        self._generations.clear()
+        self._nodes, self._corpora = NodeShelf(), Shelf()
+        if self._debts:
+            self._debts.forget_all()
+        self._passed.clear()
 
     def drop(self, tenant: str) -> None:
         """Let go of what is kept at hand."""
@@ -230,6 +229,49 @@ class Indexing:
         """What a request that began in this generation may have put at hand since a deletion."""
         if generation != self.generation(tenant):
             self.drop(tenant)
+
+    async def _reached(self, posted: History, days: int, generation: int, patience: float) -> Known:
+        """What is indexed of a history when it has been grown to its end, here or elsewhere."""
+        known = await self._looked_up(posted, days)
+        until = self._clock.monotonic() + patience
+        turn: Turn | None = None
+        while turn is None:
+            try:
+                async with asyncio.timeout(until - self._clock.monotonic()):
+                    turn = await self._turn(posted, known)
+            except TimeoutError:
+                self._late(posted, known, days, generation, patience)
+                return known
+            if turn is None:
+                known = await self._looked_up(posted, days)
+        async with turn:
+            left = until - self._clock.monotonic()
+            try:
+                await self._grow(posted, known, days, generation, left)
+            except NodesGone:  # forgotten between reading and writing: from the beginning
+                self._nodes.forget(posted.tenant)
+                known = Known(Frontier(), {})
+                try:
+                    await self._grow(posted, known, days, generation, left)
+                except NodesGone:
+                    known.trouble = "store"
+        return known
+
+    async def _turn(self, posted: History, known: Known) -> Turn | None:
+        """None where another process did some of what has to be done."""
+        if posted.size(known.frontier.messages) <= SHARED_TOKENS or known.trouble:
+            return OWN  # nothing that others do comes through a store out of order
+        return await self._peers.take(
+            posted.tenant, posted.addresses[known.prefix + 1 :][-PREFIXES:]
+        )
+
+    async def _looked_up(self, posted: History, days: int) -> Known:
+        try:
+            with steps.step("look_up"):
+                return await self._find(posted, days)
+        except Unavailable as error:
+            log.warning("store.unavailable code=%s", error.code)
+            return Known(Frontier(), {}, trouble="store")
 
     async def _find(self, posted: History, days: int) -> Known:
         covered = await covering(self._store, posted)
@@ -267,9 +309,7 @@ class Indexing:
                 with steps.step("grow"):
                     grown = await self._builder.grow(_tail(posted, known), size)
         except TimeoutError:
-            known.trouble = "indexing"
-            if patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
-                self.prepare_later(posted, days, generation, LONG_PATIENCE)
+            self._late(posted, known, days, generation, patience)
             return
         except Unavailable as error:
             log.warning("build.failed code=%s", error.code)
@@ -281,6 +321,13 @@ class Indexing:
             self._debts.grown(posted.tenant, grown.nodes)
         known.nodes = {**known.nodes, **{node.id: node for node in grown.nodes}}
         known.frontier, known.open = grown.frontier, grown.open
+
+    def _late(
+        self, posted: History, known: Known, days: int, generation: int, patience: float
+    ) -> None:
+        known.trouble = "indexing"
+        if patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
+            self.prepare_later(posted, days, generation, LONG_PATIENCE)
 
     async def _commit(
         self, posted: History, known: Known, grown: Grown, days: int, generation: int

@@ -38,6 +38,9 @@ class Settled:
         for key in [key for key in self._ids if key[0] == tenant]:
             del self._ids[key]
 
+    def forget_all(self) -> None:
+        self._ids.clear()
+
     def lacking(
         self, tenant: str, roots: Sequence[bytes], nodes: Mapping[bytes, Node]
     ) -> list[Node]:

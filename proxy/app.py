@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.middleware import Middleware
@@ -30,10 +31,12 @@ from proxy.limits import Rates, Waits
 from proxy.metrics import Metrics, MetricsPage
 from proxy.openapi.page import DocumentPage
 from proxy.passthrough import Passthrough
+from proxy.process_metrics import WaitMetrics
 from proxy.shadowing import Shadows
 from proxy.summary_metrics import SummaryMetrics
 from proxy.upstream import Upstream
 from proxy.waiting import PACE, Pace
+from proxy.watching import Spans
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -42,7 +45,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Services:
     """What the routes need. Whoever builds them closes them. No `upstream`: nothing is relayed.
     `summaries`: the queue of stage 3, for its metrics. No `tallies`: what is measured in shadow
-    mode is counted in the metrics alone."""
+    mode is counted in the metrics alone. `collectors`: numbers of the process, for its metrics;
+    those that have to be asked first are asked. No `spans`: there are no traces."""
 
     memory: Memory
     keys: KeyStore
@@ -51,6 +55,8 @@ class Services:
     pace: Pace = PACE
     summaries: InProcessSummaries | None = None
     tallies: Tallies | None = None
+    collectors: tuple[Collector, ...] = ()
+    spans: Spans | None = None
 
 
 class Rest(PathConvertor):
@@ -101,6 +107,9 @@ def create_app(services: Services) -> Starlette:
     metrics = Metrics()
     if services.summaries:
         metrics.show_also(SummaryMetrics(services.summaries))
+    for collector in services.collectors:
+        metrics.show_also(collector)
+    metrics.show_also(WaitMetrics(waits))
     context = ContextMemory(services.memory, gate, waits, settings)
     shadows = Shadows(services.memory, settings, metrics, services.tallies)
     chat = Chat(services.memory, gate, services.upstream, settings, waits, services.pace, shadows)
@@ -132,6 +141,7 @@ def create_app(services: Services) -> Starlette:
                 overflow_status=settings.overflow_status,
                 metrics=metrics,
                 upload_seconds=settings.upload_seconds,
+                spans=services.spans,
             )
         ],
     )

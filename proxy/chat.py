@@ -24,6 +24,7 @@ from starlette.responses import Response
 from memtree.compress import Answer, Memory
 from memtree.config import Settings
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
+from memtree.steps import step
 from proxy import encoding, inbound, log, overflow, trace, turn, wire
 from proxy.auth import Gate, Tenant
 from proxy.learned import Learned
@@ -92,7 +93,8 @@ class Chat:
         posted = await inbound.read(request, self._settings.max_body_bytes)
         seen = trace.of(request.scope)
         started = time.perf_counter()
-        read = await self._read(request, tenant.id, posted)
+        with step("parse"):
+            read = await self._read(request, tenant.id, posted)
         exchange = Exchange(request, tenant, upstream, posted, read, seen)
         if read.shadow is not None:
             return await self._untouched(exchange, read.shadow)
@@ -102,7 +104,7 @@ class Chat:
             if not done and (form := self._form(read)) is not None:
                 return self._waiting(exchange, memory, form)
             if not done:
-                with self._waits.place(tenant.id):
+                with self._waits.place(tenant.id), step("wait"):
                     await memory
             return Relay(await self._answer(exchange, memory.result()), seen.headers())
         except BaseException:
@@ -149,6 +151,7 @@ class Chat:
             return read.plain
         except ContextOverflow as error:
             seen.state, seen.raw_tokens = OVERFLOW, error.tokens
+            seen.error = error.code
             raise
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
             log.failure("chat.memory_failed", error)
@@ -166,7 +169,8 @@ class Chat:
         answer = await self._memory.compress(read.ask)
         self._learn(exchange, answer)
         exchange.session = answering.begin(read, answer)
-        return exchange.body(answer)
+        with step("pack"):
+            return exchange.body(answer)
 
     def _learn(self, exchange: Exchange, answer: Answer) -> None:
         exchange.seen.learn(answer)
@@ -188,7 +192,9 @@ class Chat:
         memory.add_done_callback(lambda _: self._waits.leave(exchange.tenant.id))
 
         async def reply() -> Replied:
-            return await self._answer(exchange, await memory)
+            with step("wait"):
+                body = await memory
+            return await self._answer(exchange, body)
 
         return Waiting(reply, form, self._pace.beat, memory.cancel)
 
@@ -202,6 +208,7 @@ class Chat:
             return reply
 
         async def again() -> Replied:
+            exchange.seen.recall_rounds += 1
             return await self._reply(exchange, session.body(exchange.turn))
 
         return await rounds.answered(reply, session, again)
@@ -299,6 +306,7 @@ class Chat:
         if len(again) >= len(body):
             return None
         self._learned.learn(ask.tenant, exchange.turn.model, window)
+        exchange.seen.overflows += 1
         log.event("chat.overflow", window=window, sent=sent, again=answer.sent_tokens)
         self._learn(exchange, answer)
         return await self._forward(exchange, again)

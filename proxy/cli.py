@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
@@ -13,7 +12,7 @@ from typing import Any
 from memtree import __version__
 from memtree.config import Settings, variable
 from memtree.errors import MemTreeError
-from proxy import audit, commands, copying, demo, doctor, importing, report
+from proxy import audit, commands, copying, demo, doctor, importing, log, report, worker
 from proxy.imports.recognise import FORMATS
 from proxy.serve import serve
 
@@ -26,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     flags = {one.name: getattr(options, one.name, None) for one in fields(Settings)}
     try:
         settings = Settings.from_env(flags)
-        _log_to_stderr(settings.log_level)
+        log.to_stderr(settings.log_level, settings.log_format)
         return int(asyncio.run(options.run(options, settings)) or 0)
     except MemTreeError as error:
         print(f"memtree: {error.message}", file=sys.stderr)
@@ -45,6 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"memtree {__version__}")
     subs = parser.add_subparsers(metavar="COMMAND", required=True)
     _serve(subs)
+    _worker(subs)
     _compress(subs)
     _index(subs)
     _tree(subs)
@@ -68,6 +68,20 @@ def _serve(subs: Any) -> None:
     sub = subs.add_parser("serve", help="run the proxy", epilog=epilog)
     add_settings(sub, [one.name for one in fields(Settings)])
     sub.set_defaults(run=lambda _, settings: serve(settings))
+
+
+def _worker(subs: Any) -> None:
+    help_ = "embed and summarise what proxies have put into Redis"
+    sub = subs.add_parser("worker", help=help_)
+    burst = "do what is there now, waits between attempts aside, and end"
+    sub.add_argument("--burst", action="store_true", help=burst)
+    port = "serve /health and /metrics on this port (default: neither)"
+    sub.add_argument("--health-port", type=int, metavar="N", help=port)
+    host = "address that this port listens on (default 127.0.0.1)"
+    sub.add_argument("--health-host", default="127.0.0.1", metavar="HOST", help=host)
+    names = ("store", "queue", "embedder", "worker_", "embedding_", "summary_", "log_")
+    add_settings(sub, [one.name for one in fields(Settings) if one.name.startswith(names)])
+    sub.set_defaults(run=worker.run)
 
 
 def _compress(subs: Any) -> None:
@@ -237,14 +251,6 @@ def add_settings(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
             )
         else:
             group.add_argument(flag, dest=one.name, metavar="VALUE", help=text)
-
-
-def _log_to_stderr(level: str) -> None:
-    logging.basicConfig(
-        level=level.upper(),
-        stream=sys.stderr,
-        format="%(asctime)s %(levelname)s %(name)s %(message)s",
-    )
 
 
 if __name__ == "__main__":

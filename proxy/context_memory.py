@@ -15,6 +15,7 @@ from memtree import __version__
 from memtree.compress import Answer, Ask, Memory
 from memtree.config import Settings
 from memtree.ports import SummaryStatus
+from memtree.steps import step
 from proxy import fields, inbound, trace, wire
 from proxy.auth import Gate
 from proxy.limits import Waits
@@ -80,7 +81,8 @@ class ContextMemory:
                 explain=bool(fields.boolean(body.value("explain"), "explain")),
             )
 
-        return await wire.off_loop(len(raw), parse)
+        with step("parse"):
+            return await wire.off_loop(len(raw), parse)
 
 
 def summaries(status: SummaryStatus) -> dict[str, Any]:

@@ -10,9 +10,14 @@ import httpx
 from rich.console import Console
 from rich.markup import escape
 
-from indexer.runtime import Runtime, open_runtime
-from memtree.config import Settings
-from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
+from indexer.runtime import Runtime, SystemClock, open_elsewhere, open_runtime
+from memtree.config import Settings, without_password
+from memtree.errors import (
+    EmbedderUnavailable,
+    MemTreeError,
+    QueueUnavailable,
+    SummarizerUnavailable,
+)
 from memtree.prices import UNKNOWN
 from memtree.prompts import Source, leaf_task
 from memtree.stores import shown_store
@@ -20,6 +25,7 @@ from proxy.fields import CHAT_MODE, CONTEXT_MODE
 
 SAMPLE = "We meet in Lisbon on 4 May. Anna brings the boat, Tom the tents."
 SECRETS = frozenset({"upstream_api_key", "metrics_key", "embedding_api_key", "summary_api_key"})
+URLS = {"store": shown_store, "queue": without_password}  # they may carry a password
 UNSET = {
     "embedding_dimensions": "the model's own",
     "embedding_relevant": "measured at the start",
@@ -36,7 +42,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         if isinstance(value, tuple):
             value = ", ".join(value)
         shown = ("set" if value else "not set") if one.name in SECRETS else value
-        shown = shown_store(shown) if one.name == "store" else shown
+        if one.name in URLS:
+            shown = URLS[one.name](str(value))
         shown = shown or UNSET.get(one.name, shown)
         console.print(f"[dim]{one.name:<20}[/dim] {escape(str(shown))}")
     sound = True
@@ -45,6 +52,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             sound &= await _store(console, runtime)
             sound &= await _embedder(console, settings, runtime)
             sound &= await _summarizer(console, runtime)
+            sound &= await _queue(console, settings, runtime)
     except MemTreeError as error:
         sound = _tell(console, False, "store", error.message)
     sound &= await _upstream(console, settings)
@@ -109,6 +117,24 @@ async def _summarizer(console: Console, runtime: Runtime) -> bool:
     if not written.drafts:
         text += ", but with nothing that reads as a summary"
     return _tell(console, bool(written.drafts), "summaries", text)
+
+
+async def _queue(console: Console, settings: Settings, runtime: Runtime) -> bool:
+    """Whether Redis answers, and whether anybody works for it."""
+    elsewhere = open_elsewhere(settings, runtime.store, SystemClock())
+    if elsewhere is None:
+        return _tell(console, True, "queue", "background work runs in the server itself")
+    try:
+        living = await elsewhere.workers()
+        waiting = await elsewhere.queue.backlog()
+    except QueueUnavailable as error:
+        return _tell(console, False, "queue", error.message)
+    finally:
+        await elsewhere.close(0)
+    text = f"Redis answers, {living} worker(s) live, {waiting.jobs} histories wait for embeddings"
+    if not living:
+        text += ": start some with `memtree worker`"
+    return _tell(console, living > 0, "queue", text)
 
 
 async def _upstream(console: Console, settings: Settings) -> bool:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memtree.errors import MemTreeError, RequestTimeout
+from memtree.steps import watched
 from proxy import errors, inbound, log, trace
 from proxy.metrics import Metrics
 from proxy.uploads import Upload
+from proxy.upstream import Headers
+from proxy.watching import Spans
 
 CLIENT_GONE = 499  # nginx's number, for the log alone
 
@@ -25,9 +29,16 @@ class Edge:
     """ASGI middleware, innermost but for the router."""
 
     def __init__(
-        self, app: ASGIApp, overflow_status: int, metrics: Metrics, upload_seconds: float = 30.0
+        self,
+        app: ASGIApp,
+        overflow_status: int,
+        metrics: Metrics,
+        upload_seconds: float = 30.0,
+        spans: Spans | None = None,
     ) -> None:
+        """`spans`: None where there are no traces."""
         self.app = app
+        self._spans = spans
         self._upload_seconds = upload_seconds
         self._metrics = metrics
         self._overflow_status = overflow_status
@@ -36,9 +47,19 @@ class Edge:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = time.perf_counter()
-        seen = trace.begin(scope)
-        exchange = Exchange(receive, send, Upload(self._upload_seconds))
+        seen = trace.begin(scope, self._spans, self._metrics.traffic)
+        self._metrics.traffic.begin()
+        with watched(seen):
+            await self._exchanged(scope, receive, send, seen)
+
+    async def _exchanged(
+        self, scope: Scope, receive: Receive, send: Send, seen: trace.Trace
+    ) -> None:
+        def head(headers: Headers) -> Headers:
+            seen.pattern = trace.pattern(scope)
+            return seen.named(headers)
+
+        exchange = Exchange(receive, send, Upload(self._upload_seconds), head)
         if not inbound.announced(scope):
             await exchange.begin()
         work = asyncio.create_task(self._answer(scope, exchange, seen))
@@ -53,8 +74,15 @@ class Edge:
             work.cancel()
             watch.cancel()
             await asyncio.gather(work, watch, return_exceptions=True)
-            self._metrics.count(seen)
-            seen.log((time.perf_counter() - started) * 1000)
+            self._end(scope, seen)
+
+    def _end(self, scope: Scope, seen: trace.Trace) -> None:
+        seen.pattern = trace.pattern(scope)
+        seconds = time.perf_counter() - seen.begun
+        self._metrics.count(seen)
+        self._metrics.traffic.end(seen, seconds)
+        seen.end()
+        seen.log(seconds * 1000)
 
     async def _answer(self, scope: Scope, exchange: Exchange, seen: trace.Trace) -> None:
         try:
@@ -62,9 +90,11 @@ class Edge:
         except ClientDisconnect:
             exchange.status = CLIENT_GONE
         except MemTreeError as error:
+            seen.error = error.code
             await self._fail(error, scope, exchange, seen)
         except Exception as error:  # noqa: BLE001  the process loop: one request must not end it
             log.failure("http.internal_error", error, route=seen.route)
+            seen.error = MemTreeError.code
             await self._fail(error, scope, exchange, seen)
         seen.status = exchange.status
 
@@ -79,7 +109,8 @@ class Edge:
             # client sees a cut stream. A clean end would pass half an answer off as a whole one.
             log.event("http.cut", route=seen.route, why=type(error).__name__)
             return
-        response = errors.render(error, self._overflow_status, seen.headers())
+        headers = [*seen.headers(), *seen.own_id()]
+        response = errors.render(error, self._overflow_status, headers)
         if isinstance(error, RequestTimeout):
             # RFC 9110 section 15.5.9: the server does not want to wait any longer for the rest.
             response.headers["connection"] = "close"
@@ -89,7 +120,11 @@ class Edge:
 class Exchange:
     """One request and its answer: `receive` and `send` that notice how far both are."""
 
-    def __init__(self, receive: Receive, send: Send, upload: Upload) -> None:
+    def __init__(
+        self, receive: Receive, send: Send, upload: Upload, head: Callable[[Headers], Headers]
+    ) -> None:
+        """`head`: what becomes of the headers of the answer."""
+        self._head = head
         self._receive = receive
         self._upload = upload
         self._send = send
@@ -125,6 +160,7 @@ class Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            message = {**message, "headers": self._head(list(message.get("headers", ())))}
         elif not message.get("more_body"):
             # Before the send: the server reports an end to `receive` as soon as all is out.
             self.finished = True

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from memtree.errors import RateLimited
+from memtree.steps import step
 
 MINUTE = 60.0
 MAX_TENANTS = 10_000  # some 200 bytes each; a stranger can make up as many as he likes
@@ -75,6 +76,11 @@ class Waits:
     def waiting(self, tenant: str) -> int:
         return self._waiting[tenant]
 
+    @property
+    def all(self) -> int:
+        """Requests that wait, of all tenants."""
+        return self._waiting.total()
+
     def enter(self, tenant: str) -> None:
         """Take a place; `leave` must follow. Raises `RateLimited` where all are taken."""
         if self._waiting[tenant] >= self._limit:
@@ -113,7 +119,7 @@ class Waits:
             done, _ = await asyncio.wait((task,), timeout=uncounted)
             if done:
                 return task.result()
-            with self.place(tenant):
+            with self.place(tenant), step("wait"):
                 return await task
         finally:
             if not task.done():

@@ -1,12 +1,22 @@
 """Counts for Prometheus: what memory did and what it was worth. No tenants, no models, no text.
 
 A registry of its own for each app, so that two apps in one process do not share counts. What this
-file does not do: decide who may read (`auth.Gate.operator`).
+file does not do: decide who may read (`auth.Gate.operator`), or count requests and times
+(`traffic`). Every name is explained in docs/observability.md.
 """
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, ProcessCollector
+import asyncio
+import logging
+from typing import Protocol, runtime_checkable
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    ProcessCollector,
+    disable_created_metrics,
+)
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.requests import Request
@@ -15,6 +25,23 @@ from starlette.responses import Response
 from memtree.shadow import Found
 from proxy.auth import Gate
 from proxy.trace import Trace
+from proxy.traffic import Traffic
+
+log = logging.getLogger("memtree")
+
+# A time of birth for each series would double the page; Prometheus does not read it.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+PATIENCE = 2.0  # seconds for numbers that are kept elsewhere; Prometheus itself waits for ten
+
+
+@runtime_checkable
+class Asking(Protocol):
+    """A collector whose numbers are kept elsewhere."""
+
+    async def ask(self) -> None:
+        """Fetch them."""
+        ...
 
 
 class Metrics:
@@ -23,6 +50,8 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
+        self.traffic = Traffic(self._registry)
+        self._asked: list[Asking] = []
         self._answers = self._counter(
             "memtree_answers",
             "Requests by what memory made of them (x-memtree-state); no mode where memory was not "
@@ -67,6 +96,19 @@ class Metrics:
             "memtree_shadow_kept", "Those of them that stood in what would have been sent.", "kind"
         )
 
+        self._epochs = self._counter(
+            "memtree_epoch_answers",
+            "Packed answers that went on with an epoch, or began one: only what goes on is cached "
+            "by the provider.",
+            "kind",
+        )
+        self._prefix = self._counter(
+            "memtree_prefix_tokens",
+            "Tokens of these answers that stayed as the request before them had sent them, and "
+            "those that changed or were new; system messages and tools included.",
+            "kind",
+        )
+
     def count(self, seen: Trace) -> None:
         """Add a request that has come to its end; indexing alone is no answer, and neither is one
         that was given up before memory had a state for it."""
@@ -77,6 +119,11 @@ class Metrics:
             self._raw.inc(seen.raw_tokens)
             self._sent.inc(seen.sent_tokens)
             self._recall.inc(seen.recall_tokens or 0)
+        if seen.epoch is not None and seen.sent_tokens is not None:
+            self._epochs.labels("continued" if seen.continued else "begun").inc()
+            stays = min(seen.stays, seen.sent_tokens)
+            self._prefix.labels("stays").inc(stays)
+            self._prefix.labels("changes").inc(seen.sent_tokens - stays)
         # A counter cannot fall, so gains and losses are two.
         (self._saved if seen.gain > 0 else self._lost).inc(abs(seen.gain))
 
@@ -96,8 +143,20 @@ class Metrics:
             self._kept.labels(kind).inc(score.kept)
 
     def show_also(self, collector: Collector) -> None:
-        """Numbers that somebody else keeps."""
+        """Numbers that somebody else keeps. What has to `ask` for them is asked before each page;
+        where they do not come in time, the page goes without them."""
+        if isinstance(collector, Asking):
+            self._asked.append(collector)
         self._registry.register(collector)
+
+    async def gather(self) -> None:
+        """Before a page: ask those who have to be asked."""
+        for one in self._asked:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await one.ask()
+            except TimeoutError:
+                log.warning("metrics.source_late")
 
     def page(self, accept: str = "") -> Response:
         """All counts in the text format that the reader asks for."""
@@ -117,4 +176,5 @@ class MetricsPage:
 
     async def show(self, request: Request) -> Response:
         await self._gate.operator(request)
+        await self._metrics.gather()
         return self._metrics.page(request.headers.get("accept", ""))

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memtree.errors import NoUpstream
-from proxy import inbound
+from proxy import inbound, trace
 from proxy.auth import Tenant
 from proxy.upstream import Headers, Outgoing, Reply, Upstream, request_headers
 
@@ -81,9 +81,11 @@ async def forward(
     if body is None and length and length <= WHOLE:
         body = await inbound.read(request, WHOLE)
     streamed = inbound.stream(request) if body is None else None
-    return await upstream.send(
-        Outgoing(request.method, target, headers, streamed if body is None else body, length)
-    )
+    with trace.of(request.scope).calling(headers) as call:
+        data = streamed if body is None else body
+        reply = await upstream.send(Outgoing(request.method, target, call.headers, data, length))
+        call.status = reply.status
+    return reply
 
 
 def configured(upstream: Upstream | None) -> Upstream:

@@ -15,11 +15,12 @@ from starlette.types import ASGIApp
 
 from indexer.runtime import Runtime, open_runtime
 from memtree import __version__
-from memtree.config import SHADOW, Settings
+from memtree.config import SHADOW, Settings, without_password
 from memtree.errors import BadRequest
 from memtree.stores import shown_store
 from proxy.app import Services, create_app
 from proxy.auth import is_loopback
+from proxy.observing import UNWATCHED, Watch, index_metrics, watching
 from proxy.open_files import allow_many_files
 from proxy.protocol import guarded
 from proxy.upstream import Upstream
@@ -34,9 +35,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 async def serve(settings: Settings) -> None:
     """Serve until a signal comes. Raises `BadRequest` or a store error when it cannot begin."""
-    async with open_runtime(settings) as runtime:
+    async with open_runtime(settings, shared=True) as runtime:
         await refuse_open_door(settings, runtime)
-        async with open_services(settings, runtime) as services:
+        async with watching(settings) as watch, open_services(settings, runtime, watch) as services:
             config = listening(create_app(services), settings)
             server = Server(config)
             settle_garbage()
@@ -91,12 +92,23 @@ class Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, runtime: Runtime) -> AsyncIterator[Services]:
+async def open_services(
+    settings: Settings, runtime: Runtime, watch: Watch = UNWATCHED
+) -> AsyncIterator[Services]:
     upstream = Upstream(settings.upstream) if settings.upstream else None
     try:
         queue = runtime.three.queue if runtime.three else None
         store = runtime.store
-        yield Services(runtime.memory, store, upstream, settings, summaries=queue, tallies=store)
+        yield Services(
+            runtime.memory,
+            store,
+            upstream,
+            settings,
+            summaries=queue,
+            tallies=store,
+            collectors=(*watch.collectors, index_metrics(runtime)),
+            spans=watch.spans,
+        )
     finally:
         if upstream is not None:
             await upstream.close()
@@ -122,6 +134,7 @@ def announce(settings: Settings, runtime: Runtime) -> None:
         f"MemTree {__version__}  http://{host}:{settings.port}/v1",
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
         f"  store     {shown_store(settings.store)}",
+        *([f"  queue     {without_password(settings.queue)}"] if runtime.elsewhere else []),
         f"  ranking   {ranking}",
         f"  summaries {settings.summary_model or 'extracted, without a model'}",
         f"  memory    {_switch(settings)}",

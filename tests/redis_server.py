@@ -69,7 +69,7 @@ class RedisServer:
             "save": "",
             "appendonly": "yes",
             "appendfsync": "no",
-            "logfile": str(self._log),
+            "logfile": str(self.log),
             "databases": 256,
             **({"requirepass": self._password} if self._password else {}),
         }
@@ -83,7 +83,7 @@ class RedisServer:
                 client.ping()
                 return
             time.sleep(0.02)
-        said = self._log.read_text() if self._log.exists() else ""
+        said = self.log.read_text() if self.log.exists() else ""
         self.close()
         raise RuntimeError(f"the Redis server did not start:\n{said}")
 
@@ -105,7 +105,7 @@ class RedisServer:
     def empty(self) -> None:
         """The next `start` begins with nothing."""
         for path in Path(self._folder.name).rglob("*"):
-            if path.is_file() and path != self._log:
+            if path.is_file() and path != self.log:
                 path.unlink()
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class RedisServer:
         self._folder.cleanup()
 
     @property
-    def _log(self) -> Path:
+    def log(self) -> Path:
         return Path(self._folder.name) / "server.log"
 
     def _end(self, number: signal.Signals) -> None:

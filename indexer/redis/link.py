@@ -10,11 +10,13 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from redis import Redis as Blocking
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as Lost
 from redis.exceptions import RedisError
+from redis.retry import Retry as BlockingRetry
 
 from memtree.errors import QueueUnavailable
 
@@ -22,6 +24,7 @@ log = logging.getLogger("memtree.queue")
 
 CONNECT, COMMAND = 1.0, 2.0  # seconds
 CONNECTIONS = 32  # of one process: a burst of requests must not use up the server's
+BLOCKING = 5.0  # seconds that a command may take in a thread: it may wait for work
 
 T = TypeVar("T")
 
@@ -53,19 +56,35 @@ class Link:
         try:
             result = await action(self.client)
         except (RedisError, OSError) as error:
-            raise self._lost(error) from error
-        if self._down:
-            self._down = False
-            log.info("queue.back")
+            raise self.lost(error) from error
+        self.found()
         return result
 
     async def close(self) -> None:
         await self.client.aclose()
 
-    def _lost(self, error: Exception) -> QueueUnavailable:
+    def lost(self, error: Exception) -> QueueUnavailable:
+        """Redis failed whoever asked it; returns what to raise."""
         # The kind alone: what an error says may quote a command or an address with its password.
         kind = type(error).__name__
         if not self._down:
             self._down = True
             log.warning("queue.unavailable error=%s", kind)
         return QueueUnavailable(f"Redis cannot be used: {kind}")
+
+    def found(self) -> None:
+        """Redis answered whoever asked it."""
+        if self._down:
+            self._down = False
+            log.info("queue.back")
+
+
+def blocking(url: str) -> Blocking:
+    """A client for threads: RQ knows no other. Raises the errors of its package."""
+    return Blocking.from_url(
+        url,
+        socket_connect_timeout=CONNECT,
+        socket_timeout=BLOCKING,
+        retry=BlockingRetry(NoBackoff(), 1, supported_errors=(Lost,)),
+        protocol=2,
+    )

@@ -99,7 +99,9 @@ class ChatSummarizer:
     async def _written(self, call: _Call) -> Written:
         form, said = await self._formed(call, self._forms.form)
         drafts = call.read(said)
-        if not drafts and said.cut and (larger := self._forms.grow(form)):
+        # What began and came to nothing is too long by itself; more room is for reasoning.
+        wordy = "headline" in said.text.lower()
+        if not drafts and said.cut and not wordy and (larger := self._forms.grow(form)):
             _, said = await self._formed(call, larger)
             drafts = call.read(said)
         return Written(drafts, call.usage)

@@ -106,6 +106,7 @@ def _request_bodies() -> dict[str, Json]:
 
 
 def _ok(description: str, shape: Json, media: str = "application/json", **more: Json) -> Json:
+    more = {"headers": headers.of_every(), **more}
     return {"description": description, **more, "content": content(shape, media)}
 
 
@@ -262,6 +263,7 @@ def _server_paths(settings: Settings) -> dict[str, Json]:
                 {
                     "200": {
                         "description": "The counts, in the text format that was asked for.",
+                        "headers": headers.of_every(),
                         "content": {
                             **content(STRING, "text/plain"),
                             **content(STRING, "application/openmetrics-text"),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from memtree.config import Settings
 from memtree.errors import ContextOverflow, MemTreeError
+from proxy.openapi import headers
 from proxy.openapi.shapes import NULL, STRING, Json, content, either, ref, schema, thing, told
 
 # Where a status has more than one code, each says what it means in its own message.
@@ -75,11 +76,12 @@ def _response(status: int, known: list[str]) -> Json:
     narrowed = {"properties": {"error": {"properties": {"code": {"enum": known}}}}}
     response: Json = {
         "description": _DESCRIPTIONS[status],
+        "headers": headers.of_every(),
         "content": content({"allOf": [schema("Error"), narrowed]}),
     }
     if status in _HEADERS:
         header, shape = _HEADERS[status]
-        response["headers"] = {header: {"schema": shape, "required": True}}
+        response["headers"] |= {header: {"schema": shape, "required": True}}
     return response
 
 

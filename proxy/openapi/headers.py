@@ -7,6 +7,7 @@ from proxy import encoding, fields, switch, waiting
 from proxy.auth import SESSION_COOKIE, is_loopback
 from proxy.openapi.shapes import COUNT, STRING, Json, ref
 
+REQUEST_ID = "x-memtree-request-id"
 _WORDS = ("on", "off", "true", "false")
 _STATE = (
     "What memory did: `off`; `below-threshold`: too short to be folded; `passed`: sent whole, "
@@ -105,12 +106,23 @@ ANSWER_HEADERS: dict[str, Json] = {
         ("sent-tokens", "Tokens that were sent in their place.", COUNT),
         ("epoch", "The fold that this request belongs to.", STRING),
         ("ms", "Milliseconds that memory took.", COUNT),
+        (
+            "request-id",
+            "Names this request in the server's log: the client's `x-request-id` where it sent "
+            "one of up to 128 plain characters, else one of ours.",
+            STRING,
+        ),
     )
 }
 
 
 def of_answer() -> dict[str, Json]:
     return {name: ref("headers", name) for name in ANSWER_HEADERS}
+
+
+def of_every() -> dict[str, Json]:
+    """What each answer of ours has."""
+    return {REQUEST_ID: ref("headers", REQUEST_ID)}
 
 
 def credentials() -> dict[str, Json]:

@@ -203,6 +203,12 @@ async def test_a_model_that_thinks_is_asked_to_be_brief(server, model):
     assert sent == [None, "low", "low", None, None]
 
 
+async def test_an_answer_without_an_end_gets_no_more_room(server, model):
+    server.always = half  # of the only part: there is nothing to be read in it
+    assert not (await model.write(TASKS)).drafts
+    assert [one.body["max_tokens"] for one in server.asked] == [ROOM]
+
+
 async def test_half_an_answer_with_something_in_it_is_not_asked_again(server, model):
     server.steps = [half]
     two = [*TASKS, leaf_task("2", [Source("user", 0, TEXT)], CHAT)]

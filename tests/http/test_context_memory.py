@@ -55,6 +55,7 @@ async def test_the_whole_answer():
     }  # fmt: skip
     headers = {k: v for k, v in answer.headers.items() if k.startswith("x-memtree-")}
     assert headers.pop("x-memtree-ms").isdigit()
+    assert headers.pop("x-memtree-request-id")
     assert headers == {
         "x-memtree-address": address,
         "x-memtree-raw-tokens": str(posted),

@@ -165,7 +165,9 @@ def test_every_header_of_an_answer_is_in_it():
     seen = trace.Trace("POST", "/")
     for one in dataclasses.fields(seen):
         setattr(seen, one.name, getattr(seen, one.name) or 1)
-    assert {name.decode() for name, _ in seen.headers()} == set(COMPONENTS["headers"])
+    seen.request = "1"
+    names = {name.decode() for name, _ in seen.headers() + seen.own_id()}
+    assert names == set(COMPONENTS["headers"])
 
 
 def test_every_error_of_the_tree_is_in_it_and_no_other():

@@ -118,7 +118,9 @@ async def opened(base: str | None, url: str = "memory:", **changes: Any) -> Asyn
 
 
 def ours(answer: httpx.Response) -> dict[str, str]:
-    return {name: value for name, value in answer.headers.items() if name[:10] == "x-memtree-"}
+    found = {name: value for name, value in answer.headers.items() if name[:10] == "x-memtree-"}
+    assert found.pop("x-memtree-request-id")
+    return found
 
 
 def files(folder: Path) -> bytes:

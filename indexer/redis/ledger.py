@@ -1,0 +1,272 @@
+"""The jobs of all processes, as Redis holds them; what a job may do next is decided here.
+
+Blocking, for threads: tickets are RQ jobs, and RQ knows no other client. Each step is one script
+(`scripts.py`); tickets are given out behind it, and one that is lost in between is found by
+`upkeep.py`. Raises the errors of the package `redis`.
+
+    add -> in line -> ticket in RQ's queue -> begin -> progress ... -> release -> in line, or gone
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from redis import Redis
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from indexer.redis import scripts
+from indexer.redis.payloads import contains, shorts
+
+EMBED, SUMMARIES = "embed", "summaries"
+STAGES = (EMBED, SUMMARIES)
+PAYLOAD_SECONDS = 3_600  # prolonged while a worker lives, see `upkeep.py`
+LEASE = 15  # seconds
+MAX_DEATHS = 5
+ATTEMPTS = 20  # against others that change the same tenant's jobs at once
+RUN = "indexer.redis.ticket.run"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Which job: its stage, its tenant as called in Redis, its id."""
+
+    stage: str
+    tenant: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What Redis tells of a job. `first`, `last`: short ids at the ends of its work. `since`: unix
+    seconds of its first submission. `owed`: given up until its text comes again."""
+
+    start: str
+    end: str
+    tokens: int
+    count: int
+    first: str
+    last: str
+    backfill: bool
+    since: float
+    tries: int = 0
+    deaths: int = 0
+    owed: bool = False
+    version: int = 0
+
+    @classmethod
+    def read(cls, data: bytes | str) -> Entry:
+        return cls(**json.loads(data))
+
+    def json(self) -> str:
+        return json.dumps({name: getattr(self, name) for name in self.__slots__})
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A job to be added. `addresses`: of its whole history."""
+
+    stage: str
+    tenant: str
+    id: str
+    entry: Entry
+    addresses: frozenset[str]
+    ids: Sequence[bytes]
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    entry: Entry
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a slice leaves: tokens and works; seconds before it goes on; attempts that failed in a
+    row; whether it is given up."""
+
+    tokens: int = 0
+    count: int = 0
+    wait: float = 0.0
+    tries: int = 0
+    owed: bool = False
+
+
+class Ledger:
+    def __init__(self, client: Redis) -> None:
+        self.client: Any = client  # whose stubs allow for text where it gives bytes
+        self._scripts = {
+            name: client.register_script(getattr(scripts, name))
+            for name in ("ADD", "BEGIN", "PROGRESS", "RELEASE", "RECOVER", "DUE", "FORGET", "HOLD")
+        }
+
+    # -- proxies -----------------------------------------------------------------------------
+
+    def add(self, new: New, now: float, wait: float = 0.0) -> None:
+        """Put a job in the place of those whose work it knows of; `wait`: seconds that a job which
+        is new here is left for more to come."""
+        for _ in range(ATTEMPTS):
+            rev, known, out = self._snapshot(new.stage, new.tenant)
+            replaced = [id_ for id_, entry in known.items() if self._replaces(new, id_, entry)]
+            # One that is under way goes on with the new payload, so that no other worker begins.
+            id_ = next((one for one in (*out, new.id) if one in replaced), new.id)
+            answer = self._call(
+                "ADD", Name(new.stage, new.tenant, id_), self._entry(new, known, replaced), rev,
+                json.dumps(replaced), new.payload, shorts(new.ids), PAYLOAD_SECONDS, now, wait,
+            )  # fmt: skip
+            if answer is not None:
+                moved, given = answer
+                if moved:
+                    self._move(Name(new.stage, new.tenant, id_))
+                self._give(new.stage, new.tenant, given)
+                return
+        raise TimeoutError("a tenant's jobs change too often")
+
+    def forget(self, stage: str, tenant: str, addresses: Iterable[str] | None) -> set[str]:
+        """Drop jobs of histories that end at one of these addresses, or all; returns which."""
+        which = Name(stage, tenant, "1" if addresses is None else "0")
+        gone, given = self._call("FORGET", which, *(addresses or ()))
+        self._give(stage, tenant, given)
+        return {id_.decode() for id_ in gone}
+
+    # -- workers -----------------------------------------------------------------------------
+
+    def begin(self, name: Name, who: str) -> Begun | None:
+        """None where there is nothing to do, or somebody is at it."""
+        what, entry, payload, given = self._call("BEGIN", name, who, LEASE)
+        self._give(name.stage, name.tenant, given)
+        return Begun(Entry.read(entry), payload) if what == b"ok" else None
+
+    def progress(self, name: Name, who: str, version: int, left: Left) -> bool:
+        """Whether the job is still one's own."""
+        return bool(self._call("PROGRESS", name, who, version, left.tokens, left.count))
+
+    def hold(self, name: Name, who: str) -> bool:
+        return bool(self._call("HOLD", name, who, LEASE))
+
+    def forgot(self, tenant: str) -> bytes:
+        """Changes whenever something of the tenant is deleted."""
+        return bytes(self.client.get(f"memtree:forgot:{tenant}") or b"")
+
+    def leased(self, names: Sequence[Name]) -> set[Name]:
+        """Those that somebody is at."""
+        held = self.client.mget([f"memtree:lease:{one.id}" for one in names]) if names else []
+        return {one for one, who in zip(names, held, strict=True) if who}
+
+    def prolong(self) -> None:
+        """Let payloads of jobs that wait be kept for another while."""
+        for stage, tenant in self.tenants():
+            with self.client.pipeline(transaction=False) as pipe:
+                for id_ in self.client.hkeys(f"memtree:ledger:{stage}:{tenant}"):
+                    pipe.expire(f"memtree:payload:{id_.decode()}", PAYLOAD_SECONDS)
+                    pipe.expire(f"memtree:work:{id_.decode()}", PAYLOAD_SECONDS)
+                pipe.execute()
+
+    def release(self, name: Name, who: str, version: int, left: Left) -> None:
+        given = self._call(
+            "RELEASE", name, who, version, left.tokens, left.count, left.tries, int(left.owed),
+            time.time(), left.wait,
+        )  # fmt: skip
+        self._give(name.stage, name.tenant, given)
+
+    def recover(self, name: Name) -> None:
+        self._drop_ticket(name)
+        self._give(name.stage, name.tenant, self._call("RECOVER", name, MAX_DEATHS))
+
+    def due(self, now: float) -> None:
+        """Put those in line whose time has come."""
+        for stage in STAGES:
+            for member in self.client.zrangebyscore(f"memtree:later:{stage}", 0, now):
+                tenant, id_ = member.decode().split(" ")
+                self._give(stage, tenant, self._call("DUE", Name(stage, tenant, id_)))
+
+    # -- looking -----------------------------------------------------------------------------
+
+    def out(self) -> dict[Name, bool]:
+        """Jobs with a ticket, and whether a worker ever began with that ticket."""
+        found = {}
+        for stage, tenant in self.tenants():
+            for id_, ticket in self.client.hgetall(f"memtree:out:{stage}:{tenant}").items():
+                found[Name(stage, tenant, id_.decode())] = len(ticket) > 1
+        return found
+
+    def tenants(self) -> list[tuple[str, str]]:
+        return [
+            (stage, name.decode())
+            for stage in STAGES
+            for name in self.client.smembers(f"memtree:tenants:{stage}")
+        ]
+
+    def queued(self) -> set[str]:
+        """Jobs whose tickets stand in RQ's queues."""
+        return {
+            id_
+            for stage in STAGES
+            for letter in ("i", "b")
+            for id_ in self._queue(stage, letter).get_job_ids()
+        }
+
+    def queues(self, stage: str) -> list[Queue]:
+        """RQ's queues of a stage, the more urgent one first."""
+        return [self._queue(stage, letter) for letter in ("i", "b")]
+
+    # ----------------------------------------------------------------------------------------
+
+    def _snapshot(self, stage: str, tenant: str) -> tuple[bytes, dict[str, Entry], list[str]]:
+        """`rev`, the jobs, and those with a ticket, the ones under way first."""
+        with self.client.pipeline() as pipe:
+            pipe.hgetall(f"memtree:ledger:{stage}:{tenant}")
+            pipe.hgetall(f"memtree:out:{stage}:{tenant}")
+            rows, out = pipe.execute()
+        rev = rows.pop(b"rev", b"")
+        tickets = sorted(out, key=lambda id_: len(out[id_]), reverse=True)
+        entries = {id_.decode(): Entry.read(row) for id_, row in rows.items()}
+        return rev, entries, [id_.decode() for id_ in tickets]
+
+    def _replaces(self, new: New, id_: str, old: Entry) -> bool:
+        """As `Jobs.add`: what it still has to do is in the new one, or was thrown away."""
+        if id_ == new.id or old.start in new.addresses:
+            return True
+        mine = {one.hex() for one in (id_[:8] for id_ in new.ids)}
+        if old.owed or old.first not in mine or old.last not in mine:
+            return False
+        return contains(shorts(new.ids), self.client.get(f"memtree:work:{id_}") or b"?")
+
+    def _entry(self, new: New, known: dict[str, Entry], replaced: Sequence[str]) -> str:
+        since = min([new.entry.since, *(known[id_].since for id_ in replaced)])
+        return json.dumps(json.loads(new.entry.json()) | {"since": since})
+
+    def _call(self, script: str, name: Name, *more: Any) -> Any:
+        return self._scripts[script](args=[name.stage, name.tenant, name.id, *more])
+
+    def _queue(self, stage: str, letter: str) -> Queue:
+        urgency = "interactive" if letter == "i" else "backfill"
+        return Queue(
+            f"memtree:{stage}:{urgency}", connection=self.client, serializer=JSONSerializer
+        )
+
+    def _give(self, stage: str, tenant: str, given: Sequence[bytes]) -> None:
+        """Tickets, as RQ jobs: their arguments are names."""
+        for id_, letter in zip(given[::2], given[1::2], strict=True):
+            self._queue(stage, letter.decode()).enqueue_call(
+                RUN,
+                args=(stage, tenant, id_.decode()),
+                job_id=id_.decode(),
+                timeout=-1,
+                result_ttl=0,
+                failure_ttl=60,
+                description=stage,
+            )
+
+    def _drop_ticket(self, name: Name) -> None:
+        for queue in self.queues(name.stage):
+            queue.remove(name.id)
+
+    def _move(self, name: Name) -> None:
+        self._drop_ticket(name)
+        self._give(name.stage, name.tenant, [name.id.encode(), b"i"])

@@ -1,0 +1,150 @@
+"""What a job carries through Redis: the posted messages that its work reads, compressed.
+
+Nodes are not in it, the worker reads them from the store by their ids; messages that no work
+touches are not in it either, so a turn that adds little to a long history sends little. This is the
+only thing in Redis that holds text, and it goes with its job.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+
+import msgspec
+
+from memtree.history import Facts, History
+from memtree.message import Message, Volatile
+from memtree.node import Node, Place
+from memtree.ports import LeafWork, NodeWork
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+LEVEL = 3  # zstd: 300 MB a second here, half a JSON history's size and less
+SHORT = 8  # bytes of a work's id that are enough to tell whether one job holds another's work
+SHOWN = 16  # bytes of hashes in names
+
+Item = tuple[bytes, int, int, int, int]  # a work's id and its place
+
+
+class Said(msgspec.Struct, array_like=True, gc=False):
+    """One message that is needed: where it stands, as what it was posted, and its bytes."""
+
+    index: int
+    posted: int
+    role: str
+    raw: bytes
+
+
+class Payload(msgspec.Struct, array_like=True):
+    tenant: str
+    start: bytes
+    end: bytes
+    tags: tuple[str, ...]
+    said: list[Said]
+    work: list[Item]
+
+    def history(self) -> History:
+        """As much of the history as the work reads; what is missing is an empty message."""
+        size = 1 + max((one.index for one in self.said), default=-1)
+        messages, facts, posted = [_NOTHING] * size, [_NO_FACTS] * size, [0] * size
+        for one in self.said:
+            messages[one.index] = Message(one.raw)
+            facts[one.index] = Facts(one.role, b"", 0, (), None)
+            posted[one.index] = one.posted
+        return History(
+            tenant=self.tenant,
+            messages=tuple(messages),
+            facts=tuple(facts),
+            posted=tuple(posted),
+            rounds=(),
+            addresses=(self.start, self.end),
+            totals=(0,) * (size + 1),
+            system=(),
+            system_tokens=0,
+            volatile=Volatile(self.tags),
+        )
+
+    @property
+    def ids(self) -> list[bytes]:
+        return [one[0] for one in self.work]
+
+    def leaves(self, nodes: Mapping[bytes, Node]) -> list[LeafWork]:
+        """Those that the store still has."""
+        return [LeafWork(nodes[id_], first) for id_, first, *_ in self.work if id_ in nodes]
+
+    def nodes(self, nodes: Mapping[bytes, Node]) -> list[NodeWork]:
+        """Those that the store still has."""
+        return [NodeWork(nodes[id_], Place(*at)) for id_, *at in self.work if id_ in nodes]
+
+
+_NOTHING = Message(b'{"role":"user","content":""}')
+_NO_FACTS = Facts("user", b"", 0, (), None)
+
+
+def pack(payload: Payload) -> bytes:
+    return zstd.compress(msgspec.msgpack.encode(payload), LEVEL)
+
+
+def unpack(data: bytes) -> Payload:
+    """Raises `ValueError` for what no `pack` made."""
+    try:
+        return msgspec.msgpack.decode(zstd.decompress(data), type=Payload)
+    except (zstd.ZstdError, msgspec.MsgspecError) as error:
+        raise ValueError(f"not a payload: {type(error).__name__}") from error
+
+
+def payload_of(history: History, start: bytes, work: Iterable[LeafWork | NodeWork]) -> Payload:
+    """Milliseconds for a long history: in a thread."""
+    items = [(one, _place(one)) for one in work]
+    needed = sorted({index for _, place in items for index in range(place.first, place.last + 1)})
+    last = len(history.messages)
+    return Payload(
+        history.tenant,
+        start,
+        history.addresses[-1],
+        history.volatile.tags,
+        [_said(history, index) for index in needed if index < last],
+        [(one.id, *place) for one, place in items],
+    )
+
+
+def job_id(tenant: str, stage: str, start: bytes) -> str:
+    """The name of a job: the same conversation at the same place gets the same one."""
+    data = b"\0".join((tenant.encode(), stage.encode(), start))
+    return blake2b(data, digest_size=SHOWN).hexdigest()
+
+
+def tenant_name(tenant: str) -> str:
+    """How a tenant is called in Redis."""
+    return blake2b(tenant.encode(), digest_size=SHOWN).hexdigest()
+
+
+def shorts(ids: Sequence[bytes]) -> bytes:
+    """The beginnings of these ids, one after the other."""
+    return b"".join(id_[:SHORT] for id_ in ids)
+
+
+def contains(more: bytes, less: bytes) -> bool:
+    """All of `less` is in `more` (both as `shorts` made them)."""
+    return _cut(less) <= _cut(more)
+
+
+def _cut(data: bytes) -> set[bytes]:
+    return {data[at : at + SHORT] for at in range(0, len(data), SHORT)}
+
+
+def _place(one: LeafWork | NodeWork) -> Place:
+    if isinstance(one, NodeWork):
+        return one.place
+    end = one.first + one.leaf.messages
+    return Place(one.first, 0, end, one.leaf.tail)
+
+
+def _said(history: History, index: int) -> Said:
+    return Said(
+        index, history.posted[index], history.facts[index].role, history.messages[index].raw
+    )

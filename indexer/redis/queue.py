@@ -1,0 +1,184 @@
+"""The queues of stages 2 and 3 as a proxy sees them when the work is done elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from indexer.backlog import Backlog
+from indexer.jobs import job
+from indexer.redis.ledger import EMBED, SUMMARIES, Entry
+from indexer.redis.link import Link
+from indexer.redis.outbox import Outbox
+from indexer.redis.payloads import tenant_name
+from indexer.spending import MILLION, Spending
+from memtree.errors import QueueUnavailable, Unavailable
+from memtree.history import History
+from memtree.node import Node
+from memtree.ports import LeafWork, NodeWork, Pending, SummaryStatus
+
+MAX_TENANTS = 10_000  # whose last known numbers are kept
+WORKERS = "memtree:workers"  # sorted set: processes by the time until which they are known to live
+STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"
+
+
+class _Stage:
+    """What one stage's jobs of a tenant are: in the outbox, and in Redis as far as it answers."""
+
+    def __init__(self, stage: str, outbox: Outbox, link: Link) -> None:
+        self.stage, self.link = stage, link
+        self.jobs = outbox.jobs[stage]
+        self._last: OrderedDict[str, list[Entry]] = OrderedDict()
+
+    async def entries(self, tenant: str) -> list[Entry]:
+        """The last known ones where Redis does not answer."""
+        key = f"memtree:ledger:{self.stage}:{tenant_name(tenant)}"
+        try:
+            rows = await self.link.run(lambda client: _rows(client, key))
+        except QueueUnavailable:
+            return self._last.get(tenant, [])
+        self._last[tenant] = rows
+        self._last.move_to_end(tenant)
+        while len(self._last) > MAX_TENANTS:
+            self._last.popitem(last=False)
+        return rows
+
+    async def beside(self, tenant: str) -> list[Entry]:
+        """Those that no job of the outbox is about to replace."""
+        entries = await self.entries(tenant)
+        known = {address for one in self.jobs.of(tenant) for address in one.history.addresses}
+        return [one for one in entries if bytes.fromhex(one.start) not in known]
+
+    async def pending(self, tenant: str) -> Pending:
+        there = [one for one in await self.beside(tenant) if not one.owed]
+        here = self.jobs.pending(tenant)
+        return Pending(here.tokens + sum(one.tokens for one in there), here.jobs + len(there))
+
+    def forget(self, tenant: str) -> None:
+        self._last.pop(tenant, None)
+
+    async def backlog(self) -> Backlog:
+        """Raises `QueueUnavailable`."""
+        found = await self.link.run(lambda client: _all(client, self.stage))
+        oldest = min((one.since for one in found), default=0.0)
+        age = max(0.0, time.time() - oldest) if found else 0.0
+        return Backlog(len(found), sum(one.tokens for one in found), age)
+
+
+class RedisQueue:
+    """An `IndexQueue` whose work is done by `memtree worker`."""
+
+    def __init__(self, outbox: Outbox, link: Link) -> None:
+        self._outbox, self._stage = outbox, _Stage(EMBED, outbox, link)
+
+    @property
+    def dropped(self) -> int:
+        return self._stage.jobs.dropped
+
+    async def backlog(self) -> Backlog:
+        return await self._stage.backlog()
+
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        leaves: Sequence[LeafWork],
+        *,
+        backfill: bool = False,
+    ) -> None:
+        if leaves:
+            self._outbox.put(EMBED, job(history, start, leaves, backfill=backfill))
+
+    async def pending(self, tenant: str) -> Pending:
+        return await self._stage.pending(tenant)
+
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        self._stage.forget(tenant)
+        return await self._outbox.forget(EMBED, tenant, addresses)
+
+
+class RedisSummaries:
+    """A `SummaryQueue` whose work is done by `memtree worker`."""
+
+    def __init__(self, outbox: Outbox, link: Link, spending: Spending) -> None:
+        self._outbox, self._stage = outbox, _Stage(SUMMARIES, outbox, link)
+        self._link, self._spending = link, spending
+
+    @property
+    def dropped(self) -> int:
+        return self._stage.jobs.dropped
+
+    async def backlog(self) -> Backlog:
+        return await self._stage.backlog()
+
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        work: Sequence[NodeWork],
+        nodes: Mapping[bytes, Node],
+        *,
+        backfill: bool = False,
+    ) -> None:
+        """`nodes` stay here: the worker reads them from the store."""
+        if work:
+            self._outbox.put(SUMMARIES, job(history, start, work, backfill=backfill))
+
+    async def pending(self, tenant: str) -> Pending:
+        return await self._stage.pending(tenant)
+
+    async def status(self, tenant: str) -> SummaryStatus:
+        """`unavailable` also where Redis does not answer, or no worker lives."""
+        count = sum(one.count for one in await self._stage.beside(tenant))
+        count += sum(len(one.work) for one in self._stage.jobs.of(tenant))
+        count += self._stage.jobs.owed(tenant)
+        state = await self._state(tenant)
+        try:
+            spent = await self._spending.spent(tenant)
+        except Unavailable:
+            return SummaryStatus("unavailable", count)
+        return SummaryStatus(
+            state,
+            count,
+            spent["calls"],
+            spent["input_tokens"],
+            spent["cached_tokens"],
+            spent["output_tokens"],
+            spent["micros"] / MILLION,
+        )
+
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        self._stage.forget(tenant)
+        return await self._outbox.forget(SUMMARIES, tenant, addresses)
+
+    async def _state(self, tenant: str) -> str:
+        try:
+            found: Any = await self._link.run(
+                lambda client: client.get(STATE + tenant_name(tenant))
+            )
+            living = await workers(self._link)
+        except QueueUnavailable:
+            return "unavailable"
+        if found:
+            return str(found.decode())
+        return "ok" if living else "unavailable"
+
+
+async def workers(link: Link) -> int:
+    """Worker processes that live. Raises `QueueUnavailable`."""
+    return int(await link.run(lambda client: client.zcount(WORKERS, time.time(), "+inf")))
+
+
+async def _rows(client: Any, key: str) -> list[Entry]:
+    found = await client.hgetall(key)
+    return [Entry.read(row) for name, row in found.items() if name != b"rev"]
+
+
+async def _all(client: Any, stage: str) -> list[Entry]:
+    """Jobs of all tenants that wait, those given up aside."""
+    found = []
+    for tenant in await client.smembers(f"memtree:tenants:{stage}"):
+        found += await _rows(client, f"memtree:ledger:{stage}:{tenant.decode()}")
+    return [one for one in found if not one.owed]

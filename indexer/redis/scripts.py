@@ -1,0 +1,270 @@
+"""What has to happen in Redis in one step, in Lua. One server: keys are made of names in here.
+
+    memtree:ledger:STAGE:TENANT   hash: job -> entry (JSON: numbers and addresses), `rev`
+    memtree:line:STAGE:TENANT:P   sorted set: jobs that wait, by turn; P: i, or b (backfill)
+    memtree:out:STAGE:TENANT      hash: job -> its ticket: P, and `r` behind it once a worker began
+    memtree:later:STAGE           sorted set: "TENANT JOB" by the time before which it must not run
+    memtree:tenants:STAGE         set: tenants with a ledger
+    memtree:payload:JOB           what `payloads.py` packs; memtree:work:JOB: its works' short ids
+    memtree:lease:JOB             who is at it; lapses when that worker dies
+
+A ticket is an RQ job. Of one tenant and priority at most `TICKETS` are out, so that the first place
+in RQ's queue is never many slices away from anybody else.
+"""
+
+TICKETS = 4
+KEEP_LEDGER = 172_800  # seconds without any change: two days
+
+_COMMON = (
+    f"""
+local TICKETS, KEEP = {TICKETS}, {KEEP_LEDGER}
+"""
+    + """
+local stage, tenant = ARGV[1], ARGV[2]
+local ledger = 'memtree:ledger:' .. stage .. ':' .. tenant
+local out = 'memtree:out:' .. stage .. ':' .. tenant
+local tenants, later = 'memtree:tenants:' .. stage, 'memtree:later:' .. stage
+local function line(p) return 'memtree:line:' .. stage .. ':' .. tenant .. ':' .. p end
+local function turn() return redis.call('INCR', 'memtree:clock') end
+local function changed()
+  redis.call('HSET', ledger, 'rev', turn())
+  redis.call('EXPIRE', ledger, KEEP)
+end
+local function entry(id)
+  local found = redis.call('HGET', ledger, id)
+  return found and cjson.decode(found)
+end
+local function keep(id, one)
+  redis.call('HSET', ledger, id, cjson.encode(one))
+  redis.call('SADD', tenants, tenant)
+  changed()
+end
+local function letter(one) return one.backfill and 'b' or 'i' end
+local function unline(id)
+  redis.call('ZREM', line('i'), id)
+  redis.call('ZREM', line('b'), id)
+  redis.call('ZREM', later, tenant .. ' ' .. id)
+end
+local function queue(id, one, at) redis.call('ZADD', line(letter(one)), at or turn(), id) end
+local function empty(id) redis.call('DEL', 'memtree:payload:' .. id, 'memtree:work:' .. id) end
+local function remove(id)
+  unline(id)
+  empty(id)
+  redis.call('HDEL', out, id)
+  local gone = redis.call('HDEL', ledger, id)
+  if redis.call('HLEN', ledger) <= 1 then
+    redis.call('DEL', ledger)
+    redis.call('SREM', tenants, tenant)
+  else
+    changed()
+  end
+  return gone
+end
+local function promote()
+  local given = {}
+  for _, p in ipairs({'i', 'b'}) do
+    local count = 0
+    for _, ticket in ipairs(redis.call('HVALS', out)) do
+      if string.sub(ticket, 1, 1) == p then count = count + 1 end
+    end
+    while count < TICKETS do
+      local first = redis.call('ZRANGE', line(p), 0, 0)[1]
+      if not first then break end
+      redis.call('ZREM', line(p), first)
+      redis.call('HSET', out, first, p)
+      count = count + 1
+      given[#given + 1] = first
+      given[#given + 1] = p
+    end
+  end
+  if #given > 0 then
+    redis.call('EXPIRE', out, KEEP)
+    if redis.call('EXISTS', ledger) == 1 then changed() end
+  end
+  return given
+end
+"""
+)
+
+# ARGV: job, its entry, the `rev` it was decided by, jobs it replaces (JSON), payload, works, how
+# many seconds both last, now, seconds before it is due. Returns nil where the ledger changed since,
+# else [whether a ticket must be moved to the interactive queue, tickets to give out].
+ADD = (
+    _COMMON
+    + """
+local id, rev = ARGV[3], ARGV[5]
+if (redis.call('HGET', ledger, 'rev') or '') ~= rev then return nil end
+local new, place = cjson.decode(ARGV[4]), nil
+new.version = turn()
+for _, other in ipairs(cjson.decode(ARGV[6])) do
+  local one = entry(other)
+  if one then
+    for _, p in ipairs({'i', 'b'}) do
+      local at = redis.call('ZSCORE', line(p), other)
+      if at and (not place or tonumber(at) < place) then place = tonumber(at) end
+    end
+    new.tries = math.max(new.tries or 0, one.tries or 0)
+    if other ~= id then remove(other) end
+  end
+end
+keep(id, new)
+redis.call('SET', 'memtree:payload:' .. id, ARGV[7], 'EX', ARGV[9])
+redis.call('SET', 'memtree:work:' .. id, ARGV[8], 'EX', ARGV[9])
+local ticket, move = redis.call('HGET', out, id), 0
+if ticket == 'b' and not new.backfill then
+  redis.call('HSET', out, id, 'i')
+  move = 1
+elseif not ticket then
+  local name, due = tenant .. ' ' .. id, tonumber(ARGV[10]) + tonumber(ARGV[11])
+  local before = redis.call('ZSCORE', later, name)
+  redis.call('ZREM', line('i'), id)
+  redis.call('ZREM', line('b'), id)
+  if before and (new.tries > 0 or tonumber(ARGV[11]) > 0) then
+    due = tonumber(before)
+  end
+  if due > tonumber(ARGV[10]) and not place then
+    redis.call('ZADD', later, due, name)
+  else
+    redis.call('ZREM', later, name)
+    queue(id, new, place)
+  end
+end
+return {move, promote()}
+"""
+)
+
+# ARGV: job, who, seconds of the lease. Returns [what, entry, payload, tickets to give out].
+BEGIN = (
+    _COMMON
+    + """
+local id, one = ARGV[3], entry(ARGV[3])
+local payload = one and not one.owed and redis.call('GET', 'memtree:payload:' .. id)
+if not payload then
+  if one and not one.owed then remove(id) end
+  redis.call('HDEL', out, id)
+  return {'gone', '', '', promote()}
+end
+if not redis.call('SET', 'memtree:lease:' .. id, ARGV[4], 'NX', 'EX', ARGV[5]) then
+  return {'busy', '', '', {}}
+end
+unline(id)
+redis.call('HSET', out, id, letter(one) .. 'r')
+return {'ok', cjson.encode(one), payload, promote()}
+"""
+)
+
+# ARGV: job, who, version, tokens and works that are left. Returns whether to go on: 0 where the
+# job is another's or gone.
+PROGRESS = (
+    _COMMON
+    + """
+local id, one = ARGV[3], entry(ARGV[3])
+if not one or redis.call('GET', 'memtree:lease:' .. id) ~= ARGV[4] then return 0 end
+if one.version == tonumber(ARGV[5]) then
+  one.tokens, one.count = tonumber(ARGV[6]), tonumber(ARGV[7])
+  redis.call('HSET', ledger, id, cjson.encode(one))
+end
+return 1
+"""
+)
+
+# ARGV: job, who, version, tokens and works that are left, tries, owed (1: given up until its text
+# comes again), now, seconds before it may go on. Returns tickets to give out.
+RELEASE = (
+    _COMMON
+    + """
+local id, one = ARGV[3], entry(ARGV[3])
+if redis.call('GET', 'memtree:lease:' .. id) ~= ARGV[4] then return {} end
+redis.call('DEL', 'memtree:lease:' .. id)
+redis.call('HDEL', out, id)
+if not one then return promote() end
+local same, wait = one.version == tonumber(ARGV[5]), tonumber(ARGV[11])
+if same and ARGV[7] == '0' then
+  remove(id)
+  return promote()
+end
+one.tries = tonumber(ARGV[8])
+if same then one.tokens, one.count = tonumber(ARGV[6]), tonumber(ARGV[7]) end
+if same and ARGV[9] == '1' then
+  one.owed, one.tokens = true, 0
+  empty(id)
+  keep(id, one)
+  return promote()
+end
+keep(id, one)
+if wait > 0 then
+  redis.call('ZADD', later, tonumber(ARGV[10]) + wait, tenant .. ' ' .. id)
+else
+  queue(id, one)
+end
+return promote()
+"""
+)
+
+# ARGV: job, most deaths. Its worker died, or its ticket was lost: in line again. A job whose
+# workers die again and again is given up. Returns tickets to give out.
+RECOVER = (
+    _COMMON
+    + """
+local id, one = ARGV[3], entry(ARGV[3])
+local ticket = redis.call('HGET', out, id)
+if not ticket or redis.call('EXISTS', 'memtree:lease:' .. id) == 1 then return {} end
+redis.call('HDEL', out, id)
+if one and not one.owed then
+  if #ticket > 1 then one.deaths = (one.deaths or 0) + 1 end
+  if (one.deaths or 0) >= tonumber(ARGV[4]) then
+    one.owed, one.tokens = true, 0
+    empty(id)
+    keep(id, one)
+  else
+    keep(id, one)
+    queue(id, one, 0)
+  end
+end
+return promote()
+"""
+)
+
+# ARGV: job. Its time has come. Returns tickets to give out.
+DUE = (
+    _COMMON
+    + """
+local id, one = ARGV[3], entry(ARGV[3])
+if redis.call('ZREM', later, tenant .. ' ' .. id) == 1 and one and not one.owed then
+  queue(id, one)
+end
+return promote()
+"""
+)
+
+# ARGV: all (1 or 0), then addresses (hex). Returns [jobs that are gone, tickets to give out].
+FORGET = (
+    _COMMON
+    + """
+local wanted, gone = {}, {}
+for i = 4, #ARGV do wanted[ARGV[i]] = true end
+local found = redis.call('HGETALL', ledger)
+for i = 1, #found, 2 do
+  if found[i] ~= 'rev' then
+    local one = cjson.decode(found[i + 1])
+    if ARGV[3] == '1' or wanted[one['end']] then
+      remove(found[i])
+      if not one.owed then gone[#gone + 1] = found[i] end
+    end
+  end
+end
+redis.call('SET', 'memtree:forgot:' .. tenant, turn(), 'EX', KEEP)
+return {gone, promote()}
+"""
+)
+
+# ARGV: job, who, seconds. Prolongs a lease that is one's own; returns whether it is.
+HOLD = (
+    _COMMON
+    + """
+local lease = 'memtree:lease:' .. ARGV[3]
+if redis.call('GET', lease) ~= ARGV[4] then return 0 end
+redis.call('EXPIRE', lease, ARGV[5])
+return 1
+"""
+)

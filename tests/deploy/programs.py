@@ -1,0 +1,58 @@
+"""The programs of `make deploytools`, and how to ask them.
+
+Without them tests are skipped at the desk and fail in CI.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+HERE = Path(__file__).parent
+BIN = HERE / ".venv" / "bin"
+SECONDS = 120.0
+
+
+def program(name: str) -> Path:
+    """A program of the tools' environment."""
+    path = BIN / name
+    if path.exists():
+        return path
+    missing = f"there is no {name}: make deploytools"
+    if "CI" in os.environ:
+        pytest.fail(missing)
+    pytest.skip(missing)
+
+
+def run(*command: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command],
+        env=os.environ | env,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def ask(script: str, question: object) -> Any:
+    """What a script of `tooled/` answers: JSON in, JSON out."""
+    done = subprocess.run(
+        [program("python"), HERE / "tooled" / script],
+        input=json.dumps(question),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

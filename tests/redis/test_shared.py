@@ -1,0 +1,350 @@
+"""Processes that take turns and hear of deletions, over a real server: two `Shared` are two
+processes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+
+import pytest
+
+from indexer.redis.channel import CHANNEL
+from indexer.redis.link import Link
+from indexer.redis.shared import KEY, Shared, name
+from memtree.peers import OWN, Alone, Peers
+from tests.redis_server import redis_server
+
+LONG = ["1" * 32, "2" * 32, "3" * 32]
+CHAIN = [bytes.fromhex(one) for one in LONG]
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server):
+    with shared_server.client() as client:
+        client.flushall()
+    return shared_server
+
+
+@pytest.fixture
+def own_server():
+    """One that a test may stop."""
+    with redis_server() as server:
+        yield server
+
+
+class Process:
+    """What one process has."""
+
+    def __init__(self, server, **options):
+        self.dropped = []
+        self.told = asyncio.Event()
+        self.link = Link(server.url())
+        self.shared = Shared(self.link, **options)
+
+    def _drop(self, tenant):
+        self.dropped.append(tenant)
+        self.told.set()
+
+    async def hears(self):
+        """The next deletion."""
+        await asyncio.wait_for(self.told.wait(), 10)
+        self.told.clear()
+        return self.dropped[-1]
+
+    async def __aenter__(self):
+        await self.shared.start(self._drop)
+        self.dropped.clear()
+        self.told.clear()
+        return self
+
+    async def __aexit__(self, *_):
+        await self.shared.close()
+        await self.link.close()
+
+
+@contextlib.asynccontextmanager
+async def two(server, **options):
+    async with Process(server, **options) as one, Process(server, **options) as other:
+        yield one, other
+
+
+async def until(condition):
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  what other processes do sets no event here
+            await asyncio.sleep(0.01)
+
+
+class Taking:
+    """A `take` under way."""
+
+    def __init__(self, process, tenant="t", chain=CHAIN):
+        self.task = asyncio.create_task(process.shared.take(tenant, chain))
+
+    async def waits(self, process):
+        """It was told that somebody else has the turn."""
+        await until(lambda: process.shared._waiting)
+        await asyncio.sleep(0.1)
+        assert not self.task.done()
+
+    async def result(self):
+        return await asyncio.wait_for(self.task, 10)
+
+
+# -- the contract of `Peers` -----------------------------------------------------------------
+
+
+@pytest.fixture(params=["alone", "redis"])
+async def peers(request):
+    if request.param == "alone":
+        yield Alone()
+        return
+    async with Process(request.getfixturevalue("server")) as process:
+        yield process.shared
+
+
+class TestPeers:
+    async def test_a_turn_may_be_had_again_and_again(self, peers: Peers):
+        for _ in range(3):
+            turn = await peers.take("t", CHAIN)
+            assert turn is not None
+            async with turn:
+                pass
+
+    async def test_requests_of_one_process_have_it_together(self, peers: Peers):
+        turn = await peers.take("t", CHAIN)
+        assert turn is not None
+        async with turn:
+            again = await peers.take("t", CHAIN)
+            assert again is not None
+            async with again:
+                pass
+            once_more = await peers.take("t", CHAIN)
+            assert once_more is not None
+
+    async def test_an_error_in_it_goes_on(self, peers: Peers):
+        turn = await peers.take("t", CHAIN)
+        assert turn is not None
+        with pytest.raises(KeyError):
+            async with turn:
+                raise KeyError
+        await peers.forgotten("t")
+
+
+# -- turns -----------------------------------------------------------------------------------
+
+
+async def test_another_process_waits_until_it_is_told(server):
+    async with two(server) as (one, other):
+        async with await one.shared.take("t", CHAIN):
+            taking = Taking(other)
+            await taking.waits(other)
+        assert await taking.result() is None
+        turn = await other.shared.take("t", CHAIN)
+        assert turn is not None
+        assert turn is not OWN
+
+
+async def test_it_waits_for_a_prefix_and_not_for_what_is_longer(server):
+    async with two(server) as (one, other):
+        async with await one.shared.take("t", CHAIN[:2]):
+            assert await other.shared.take("t", CHAIN[:1]) is not None
+            taking = Taking(other)
+            await taking.waits(other)
+        assert await taking.result() is None
+
+
+async def test_other_histories_and_tenants_do_not_wait(server):
+    async with two(server) as (one, other), await one.shared.take("t", CHAIN):
+        for tenant, chain in [("u", CHAIN), ("t", [b"another"]), ("t", [*CHAIN[:2], b"x"])]:
+            turn = await asyncio.wait_for(other.shared.take(tenant, chain), 5)
+            assert turn not in (None, OWN)
+
+
+async def test_an_end_that_is_told_while_the_answer_comes_is_not_missed(server):
+    """The turn ends between the asking and the waiting."""
+    async with two(server, lease=60.0) as (one, other):
+        turn = await one.shared.take("t", CHAIN)
+        await turn.__aenter__()
+        run = other.shared._run
+
+        async def slow(action):
+            found = await run(action)
+            await turn.__aexit__(None, None, None)
+            await until(
+                lambda: any(e.is_set() for es in other.shared._waiting.values() for e in es)
+            )
+            return found
+
+        other.shared._run = slow
+        assert await asyncio.wait_for(other.shared.take("t", CHAIN), 10) is None
+
+
+async def test_a_turn_is_prolonged_while_it_is_held_and_then_let_go(server):
+    async with two(server, lease=0.5) as (one, other):
+        async with await one.shared.take("t", CHAIN):
+            for _ in range(4):  # each wait ends when the turn would have lapsed
+                assert await other.shared.take("t", CHAIN) is None
+        with server.client() as client:
+            await until(lambda: not client.keys(KEY + "*"))
+
+
+async def test_the_turn_of_a_dead_process_lapses(server):
+    async with Process(server, lease=0.5) as other, Process(server, lease=0.5) as dead:
+        await dead.shared.take("t", CHAIN)  # never entered, so never prolonged
+        assert await other.shared.take("t", CHAIN) is None
+        assert await other.shared.take("t", CHAIN) is not None
+
+
+async def test_a_request_that_is_given_up_leaves_nothing(server):
+    async with two(server, lease=60.0) as (one, other):
+        for _ in range(20):
+            task = asyncio.create_task(one.shared.take("t", CHAIN))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        with server.client() as client:
+            await until(lambda: not client.keys(KEY + "*"))
+        assert not one.shared._waiting
+        assert await other.shared.take("t", CHAIN) is not None
+
+
+async def test_the_last_request_of_a_process_lets_go(server):
+    async with two(server) as (one, other):
+        first = await one.shared.take("t", CHAIN)
+        second = await one.shared.take("t", CHAIN)
+        await first.__aenter__()
+        second = await one.shared.take("t", CHAIN)
+        await second.__aenter__()
+        await first.__aexit__(None, None, None)
+        taking = Taking(other)
+        await taking.waits(other)
+        await second.__aexit__(None, None, None)
+        assert await taking.result() is None
+
+
+async def test_nobody_lets_go_of_the_turn_of_another(server):
+    async with Process(server) as one:
+        turn = await one.shared.take("t", CHAIN)
+        await turn.__aenter__()
+        with server.client() as client:
+            key = KEY + name("t", CHAIN[-1])
+            client.set(key, "somebody", px=60_000)
+            await turn.__aexit__(None, None, None)
+            await asyncio.gather(*one.shared._tasks)
+            assert client.get(key) == b"somebody"
+
+
+async def test_keys_and_messages_tell_nothing_of_addresses(server):
+    seen = []
+    async with two(server) as (one, other), other.link.client.pubsub() as tap:
+        await tap.subscribe(CHANNEL)
+        with server.client() as client:
+            async with await one.shared.take("t-id", CHAIN):
+                seen += client.keys("*")
+        await asyncio.gather(*one.shared._tasks)
+        while (message := await tap.get_message(timeout=1.0)) is not None:
+            seen.append(message["data"] if isinstance(message["data"], bytes) else b"")
+    assert len(seen) == 3
+    shown = b" ".join(seen)
+    assert not any(one.encode() in shown for one in LONG)
+    assert not any(one in shown for one in CHAIN)
+    assert b"t-id" not in shown
+
+
+# -- Redis down or slow ----------------------------------------------------------------------
+
+
+async def test_who_waits_goes_on_when_redis_dies(own_server):
+    async with two(own_server, lease=60.0) as (one, other), await one.shared.take("t", CHAIN):
+        taking = Taking(other)
+        await taking.waits(other)
+        own_server.kill()
+        assert await taking.result() is None
+        assert await other.shared.take("t", CHAIN) is OWN
+
+
+async def test_a_server_that_is_silent_costs_one_wait_and_then_nothing(own_server):
+    async with Process(own_server, answer=0.3) as one:
+        own_server.freeze()
+        asked = 0
+        run = one.link.run
+
+        async def counted(action):
+            nonlocal asked
+            asked += 1
+            return await run(action)
+
+        one.link.run = counted
+        for _ in range(5):
+            assert await one.shared.take("t", CHAIN) is OWN
+        assert asked == 1
+        own_server.thaw()
+        await until(lambda: one.shared.live)
+        assert await one.shared.take("t", CHAIN) is not OWN
+
+
+async def test_a_server_that_is_not_there_at_the_start_is_met_later(own_server, caplog):
+    caplog.set_level(logging.INFO)
+    own_server.kill()
+    async with Process(own_server, answer=0.1) as one:
+        assert await one.shared.take("t", CHAIN) is OWN
+        await one.shared.forgotten("t")
+        own_server.start()
+        assert await one.hears() is None  # what others deleted meanwhile nobody knows
+        turn = await one.shared.take("t", CHAIN)
+        assert turn is not OWN
+    lost = [r for r in caplog.records if r.getMessage().startswith("channel.lost")]
+    assert len(lost) == 1
+
+
+# -- deletions -------------------------------------------------------------------------------
+
+
+async def test_others_hear_of_a_deletion_and_oneself_does_not(server):
+    async with two(server) as (one, other):
+        await one.shared.forgotten("t")
+        assert await other.hears() == "t"
+        await other.shared.forgotten("u")
+        assert await one.hears() == "u"
+        assert (one.dropped, other.dropped) == (["u"], ["t"])
+
+
+async def test_who_was_deaf_lets_go_of_everything_and_hears_of_what_was_owed(own_server):
+    async with two(own_server) as (one, other):
+        own_server.stop()
+        await until(lambda: not one.shared.live and not other.shared.live)
+        await one.shared.forgotten("t")
+        assert other.dropped == []
+        own_server.start()
+        await until(lambda: "t" in other.dropped)
+        assert None in other.dropped
+        assert one.dropped == [None]
+
+
+async def test_of_too_many_nobody_is_named(own_server, monkeypatch):
+    monkeypatch.setattr("indexer.redis.shared.MAX_OWED", 3)
+    async with two(own_server) as (one, other):
+        own_server.stop()
+        await until(lambda: not one.shared.live and not other.shared.live)
+        for number in range(5):
+            await one.shared.forgotten(f"t{number}")
+        assert list(one.shared._owed) == [None]
+        own_server.start()
+        await until(lambda: other.dropped == [None, None])
+
+
+async def test_a_message_of_another_version_is_passed_over(server):
+    async with two(server) as (one, other):
+        with server.client() as client:
+            client.publish(CHANNEL, b"\xff nothing of ours")
+            client.publish(CHANNEL, b'{"type":"later","x":1}')
+        await one.shared.forgotten("t")
+        assert await other.hears() == "t"

@@ -1,0 +1,272 @@
+"""Two memories on one store and one Redis, as two proxies have them: who grows, who waits, what is
+deleted. Stage 1 begins and ends here when the test says so."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, replace
+
+import pytest
+
+from indexer.build import StageOne
+from indexer.inprocess import InProcessQueue
+from indexer.redis.link import Link
+from indexer.redis.shared import Shared
+from indexer.runtime import SystemClock
+from memtree import indexing
+from memtree.compress import Ask, Memory
+from memtree.facts import FactsMemory
+from memtree.message import Message
+from memtree.ports import Store
+from memtree.stores import open_store
+from tests.fakes import HashingEmbedder
+from tests.redis_server import RedisServer, redis_server
+from tests.sessions import chat
+
+pytestmark = pytest.mark.slow
+
+LONG = tuple(Message.of(one) for one in chat(121, words=100))  # some 14,000 tokens
+ASK = Ask("t", LONG, target=3_000, hard=True, mode="fresh")
+THREAD = 5_000  # tokens from which on these tests take turns
+
+
+@pytest.fixture(autouse=True)
+def _shorter(monkeypatch):
+    monkeypatch.setattr(indexing, "SHARED_TOKENS", THREAD)
+
+
+@pytest.fixture
+def server():
+    with redis_server() as server:
+        yield server
+
+
+class Builder:
+    """Stage 1 that goes on when it is let go. `runs`: the sizes it was begun with."""
+
+    def __init__(self):
+        self.runs = []
+        self.begun = asyncio.Event()
+        self.go = asyncio.Event()
+        self._builder = StageOne(child=False)
+
+    async def grow(self, tail, size):
+        if size > THREAD:
+            self.runs.append(size)
+            self.begun.set()
+            await self.go.wait()
+        return await self._builder.grow(tail, size)
+
+
+@dataclass
+class Proxy:
+    memory: Memory
+    builder: Builder
+    link: Link
+    shared: Shared
+    queue: InProcessQueue
+    calls: int = 0
+
+    def compress(self, ask=ASK):
+        return asyncio.create_task(self.memory.compress(ask))
+
+    async def waits(self):
+        await until(lambda: self.shared._waiting)
+
+
+async def until(condition):
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  what other processes do sets no event here
+            await asyncio.sleep(0.01)
+
+
+async def soon(task):
+    return await asyncio.wait_for(task, 20)
+
+
+@contextlib.asynccontextmanager
+async def proxy(server: RedisServer, store: Store):
+    link = Link(server.url())
+    shared = Shared(link)
+    embedder = HashingEmbedder()
+    builder, queue = Builder(), InProcessQueue(store, embedder, SystemClock())
+    memory = Memory(
+        store,
+        builder,
+        queue,
+        SystemClock(),
+        embedder=embedder,
+        facts=FactsMemory(1),
+        peers=shared,
+    )
+    made = Proxy(memory, builder, link, shared, queue)
+    run = link.run
+
+    async def counted(action):
+        made.calls += 1
+        return await run(action)
+
+    link.run = counted  # type: ignore[method-assign]
+    await shared.start(memory.forgotten)
+    try:
+        yield made
+    finally:
+        builder.go.set()
+        await memory.close()
+        await queue.close()
+        await shared.close()
+        await link.close()
+
+
+@pytest.fixture
+async def two(server, tmp_path):
+    store = open_store(f"sqlite:///{tmp_path / 'm.db'}")
+    async with proxy(server, store) as one, proxy(server, store) as other:
+        yield one, other
+    await store.close()
+
+
+@pytest.fixture
+async def wanted():
+    """The answer of one that is alone."""
+    builder = Builder()
+    builder.go.set()
+    memory = Memory(
+        open_store("memory:"),
+        builder,
+        InProcessQueue(open_store("memory:"), HashingEmbedder(), SystemClock()),
+        SystemClock(),
+        embedder=HashingEmbedder(),
+    )
+    return (await memory.compress(ASK)).messages
+
+
+async def test_one_grows_and_the_other_reads_it(two, wanted):
+    one, other = two
+    first = one.compress()
+    await one.builder.begun.wait()
+    second = other.compress()
+    await other.waits()
+    one.builder.go.set()
+    answers = [await soon(first), await soon(second)]
+    assert [answer.messages for answer in answers] == [wanted, wanted]
+    assert (len(one.builder.runs), other.builder.runs) == (1, [])
+
+
+async def test_what_a_prefix_lacks_is_grown_behind_it(two):
+    one, other = two
+    first = one.compress(replace(ASK, messages=LONG[:-2]))
+    await one.builder.begun.wait()
+    second = other.compress()
+    await other.waits()
+    one.builder.go.set()
+    assert (await soon(first)).state == (await soon(second)).state == "provisional"
+    assert other.builder.runs == []
+
+
+async def test_who_is_out_of_patience_answers_without_and_goes_on_behind(two, wanted):
+    one, other = two
+    first = one.compress()
+    await one.builder.begun.wait()
+    answer = await soon(other.compress(replace(ASK, patience=0.3)))
+    assert answer.state == "degraded:indexing"
+    assert answer.changed
+    await other.waits()  # behind the answer
+    one.builder.go.set()
+    assert (await soon(first)).messages == wanted
+    await soon(other.memory.close())
+    assert other.builder.runs == []
+    assert (await soon(other.compress())).messages == wanted
+
+
+async def test_when_a_client_hangs_up_the_other_does_it(two, wanted):
+    one, other = two
+    first = one.compress()
+    await one.builder.begun.wait()
+    second = other.compress()
+    await other.waits()
+    first.cancel()
+    await other.builder.begun.wait()
+    other.builder.go.set()
+    assert (await soon(second)).messages == wanted
+
+
+async def test_when_redis_dies_each_does_it(two, wanted, server):
+    one, other = two
+    first = one.compress()
+    await one.builder.begun.wait()
+    second = other.compress()
+    await other.waits()
+    server.kill()
+    await asyncio.wait_for(other.builder.begun.wait(), 10)
+    one.builder.go.set()
+    other.builder.go.set()
+    answers = [await soon(first), await soon(second)]
+    assert [answer.messages for answer in answers] == [wanted, wanted]
+
+
+async def test_a_turn_of_ordinary_size_asks_nobody(two):
+    one, _ = two
+    one.builder.go.set()
+    await soon(one.compress(replace(ASK, messages=LONG[:-2])))
+    await until(lambda: not one.shared._turns and not one.shared._tasks)
+    asked = one.calls
+    assert asked >= 2  # the turn, and its end
+    for end in (len(LONG) - 1, len(LONG)):
+        await soon(one.compress(replace(ASK, messages=LONG[:end])))
+    assert one.calls == asked
+
+
+# -- deletions -------------------------------------------------------------------------------
+
+
+def at_hand(one: Proxy) -> list[object]:
+    kept = one.memory._indexing
+    return [
+        *(key for key in kept._nodes._nodes if key[0] == "t"),
+        *(entry for entry in kept._corpora._entries if entry.tenant == "t"),
+        *(key for key in kept._corpora._walked if key[0] == "t"),
+    ]
+
+
+async def indexed(one: Proxy) -> None:
+    one.builder.go.set()
+    await soon(one.compress())
+    one.queue.start()
+    await one.queue.join()
+
+
+async def test_what_one_deletes_the_other_has_not_at_hand(two):
+    one, other = two
+    await indexed(one)
+    other.builder.go.set()
+    assert (await soon(other.compress())).state == "packed"
+    assert at_hand(other)
+    await one.memory.forget_tenant("t")
+    await until(lambda: not at_hand(other))
+    assert (await soon(other.compress())).state == "provisional"  # its vectors are gone, too
+
+
+async def test_a_request_under_way_elsewhere_writes_nothing_back(two):
+    one, other = two
+    asked = other.compress()
+    await other.builder.begun.wait()
+    before = other.memory._indexing.generation("t")
+    await one.memory.forget_tenant("t")
+    await until(lambda: other.memory._indexing.generation("t") != before)
+    other.builder.go.set()
+    assert (await soon(asked)).messages
+    assert (await other.memory._store.stats()).nodes == 0
+    assert not at_hand(other)
+
+
+async def test_who_was_deaf_has_nothing_at_hand_of_anybody(two, server):
+    one, other = two
+    await indexed(one)
+    await soon(other.compress())
+    assert at_hand(other)
+    server.stop()
+    await until(lambda: not other.shared.live)
+    server.start()
+    await until(lambda: not at_hand(other))
