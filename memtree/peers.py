@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Protocol
 
-# Tokens of a tail from which on the others are asked. Asking costs half a millisecond, and a tail
-# of this size a quarter of a second of a core; every turn of an ordinary chat is far below it.
+# Tokens of a tail from which on the others are asked. To ask takes half a millisecond, to grow a
+# tail of this size an eighth of a second, in a child process; an ordinary turn is far below it.
 SHARED_TOKENS = 60_000
 NEWEST = 64  # prefixes of a history that are looked for: an agent adds some messages with a turn
 

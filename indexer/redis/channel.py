@@ -19,7 +19,7 @@ from indexer.redis.link import Link
 
 log = logging.getLogger("memtree.queue")
 
-CHANNEL = "memtree:told"
+CHANNEL = "memtree:told:"  # and the database's number: channels know no databases
 BEAT = 2.0  # seconds of silence after which Redis is asked for a sign of life, and has for it
 AGAIN = 0.5  # seconds between two attempts
 
@@ -45,6 +45,8 @@ class Channel:
 
     def __init__(self, link: Link, listener: Listener, *, beat: float = BEAT) -> None:
         self._link, self._listener, self._beat = link, listener, beat
+        database = link.client.connection_pool.connection_kwargs.get("db") or 0
+        self.name = f"{CHANNEL}{database}"
         self._subscribed = asyncio.Event()
         self._doubted = self._said = False
         self._task: asyncio.Task[None] | None = None
@@ -75,7 +77,7 @@ class Channel:
         while True:
             try:
                 async with self._link.client.pubsub() as subscription:
-                    await subscription.subscribe(CHANNEL)
+                    await subscription.subscribe(self.name)
                     await self._listen(subscription)
             except (RedisError, OSError) as error:
                 self._lost(error)

@@ -24,7 +24,7 @@ from typing import Any
 import msgspec
 from redis.asyncio import Redis
 
-from indexer.redis.channel import CHANNEL, Channel
+from indexer.redis.channel import Channel
 from indexer.redis.link import Link
 from memtree.errors import QueueUnavailable
 from memtree.peers import OWN, Turn
@@ -184,10 +184,10 @@ class Shared:
     async def let_go(self, name: str) -> None:
         if not self.live or name in self._turns:
             return  # it lapses, or another request of this process has it
-        told = msgspec.json.encode(Ended(name))
+        told, channel = msgspec.json.encode(Ended(name)), self._channel.name
         try:
             await self._run(
-                lambda redis: redis.eval(LET_GO, 1, KEY + name, self._me, CHANNEL, told)
+                lambda redis: redis.eval(LET_GO, 1, KEY + name, self._me, channel, told)
             )
         except QueueUnavailable:
             return
@@ -226,7 +226,7 @@ class Shared:
         while owed:
             told = msgspec.json.encode(Forgotten(self._me, next(iter(owed))))
             try:
-                await self._run(partial(_publish, told))
+                await self._run(partial(_publish, self._channel.name, told))
             except QueueUnavailable:
                 break
             owed.pop(next(iter(owed)))
@@ -316,8 +316,8 @@ def _nobody(_tenant: str | None) -> None:
     return None
 
 
-async def _publish(message: bytes, redis: Redis) -> None:
-    await redis.publish(CHANNEL, message)
+async def _publish(channel: str, message: bytes, redis: Redis) -> None:
+    await redis.publish(channel, message)
 
 
 def name(tenant: str, address: bytes) -> str:

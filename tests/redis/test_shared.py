@@ -9,7 +9,6 @@ import logging
 
 import pytest
 
-from indexer.redis.channel import CHANNEL
 from indexer.redis.link import Link
 from indexer.redis.shared import KEY, Shared, name
 from memtree.peers import OWN, Alone, Peers
@@ -42,10 +41,10 @@ def own_server():
 class Process:
     """What one process has."""
 
-    def __init__(self, server, **options):
+    def __init__(self, server, database=0, **options):
         self.dropped = []
         self.told = asyncio.Event()
-        self.link = Link(server.url())
+        self.link = Link(server.url(database))
         self.shared = Shared(self.link, **options)
 
     def _drop(self, tenant):
@@ -245,7 +244,7 @@ async def test_nobody_lets_go_of_the_turn_of_another(server):
 async def test_keys_and_messages_tell_nothing_of_addresses(server):
     seen = []
     async with two(server) as (one, other), other.link.client.pubsub() as tap:
-        await tap.subscribe(CHANNEL)
+        await tap.subscribe(one.shared._channel.name)
         with server.client() as client:
             async with await one.shared.take("t-id", CHAIN):
                 seen += client.keys("*")
@@ -317,6 +316,20 @@ async def test_others_hear_of_a_deletion_and_oneself_does_not(server):
         assert (one.dropped, other.dropped) == (["u"], ["t"])
 
 
+async def test_another_database_is_another_installation(server):
+    async with two(server) as (one, other), Process(server, 1) as stranger:
+        async with await one.shared.take("t", CHAIN):
+            assert await asyncio.wait_for(stranger.shared.take("t", CHAIN), 5) is not None
+        await one.shared.forgotten("t")
+        assert await other.hears() == "t"
+        await stranger.shared.forgotten("u")
+        await asyncio.gather(*stranger.shared._tasks)
+        assert stranger.dropped == []
+        await one.shared.forgotten("v")
+        await until(lambda: "v" in other.dropped)
+        assert "u" not in other.dropped
+
+
 async def test_who_was_deaf_lets_go_of_everything_and_hears_of_what_was_owed(own_server):
     async with two(own_server) as (one, other):
         own_server.stop()
@@ -344,7 +357,7 @@ async def test_of_too_many_nobody_is_named(own_server, monkeypatch):
 async def test_a_message_of_another_version_is_passed_over(server):
     async with two(server) as (one, other):
         with server.client() as client:
-            client.publish(CHANNEL, b"\xff nothing of ours")
-            client.publish(CHANNEL, b'{"type":"later","x":1}')
+            for unknown in (b"\xff nothing of ours", b'{"type":"later","x":1}'):
+                assert client.publish(one.shared._channel.name, unknown) == 2
         await one.shared.forgotten("t")
         assert await other.hears() == "t"
