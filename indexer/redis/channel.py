@@ -10,18 +10,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol, TypeVar
 
+from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
 from indexer.redis.link import Link
+from memtree.errors import QueueUnavailable
 
 log = logging.getLogger("memtree.queue")
 
 CHANNEL = "memtree:told:"  # and the database's number: channels know no databases
 BEAT = 2.0  # seconds of silence after which Redis is asked for a sign of life, and has for it
 AGAIN = 0.5  # seconds between two attempts
+ANSWER = 1.0  # seconds that Redis has to answer: a chat may wait for it
+
+T = TypeVar("T")
 
 
 class Listener(Protocol):
@@ -43,35 +49,54 @@ class Listener(Protocol):
 class Channel:
     """`open()` and `close()` belong to a running loop."""
 
-    def __init__(self, link: Link, listener: Listener, *, beat: float = BEAT) -> None:
-        self._link, self._listener, self._beat = link, listener, beat
+    def __init__(self, link: Link, listener: Listener, *, answer: float = ANSWER) -> None:
+        """`answer`: seconds that Redis has for one."""
+        self._link, self._listener, self._answer = link, listener, answer
         database = link.client.connection_pool.connection_kwargs.get("db") or 0
         self.name = f"{CHANNEL}{database}"
         self._subscribed = asyncio.Event()
         self._doubted = self._said = False
         self._task: asyncio.Task[None] | None = None
+        self._behind: set[asyncio.Task[None]] = set()
 
     @property
     def live(self) -> bool:
         """Messages come, and whoever asked last was answered."""
         return self._subscribed.is_set() and not self._doubted
 
-    def doubt(self) -> None:
-        """A command was not answered in time: not alive until the next sign of life."""
-        self._doubted = True
-
-    async def open(self, patience: float) -> None:
-        """Begin to listen; wait for the subscription for at most `patience` seconds."""
+    async def open(self) -> None:
+        """Begin to listen; wait for the subscription as long as for an answer."""
         self._task = asyncio.create_task(self._run(), name="channel")
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(self._answer):
                 await self._subscribed.wait()
 
     async def close(self) -> None:
+        """What goes on behind comes to its end: each answer takes a second at most."""
+        await asyncio.gather(*self._behind, return_exceptions=True)
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
+
+    async def ask(self, action: Callable[[Redis], Awaitable[T]]) -> T:
+        """As `Link.run`, but for a second at most. Who had no answer is not live until the next
+        sign of life. Raises `QueueUnavailable`."""
+        try:
+            async with asyncio.timeout(self._answer):
+                return await self._link.run(action)
+        except TimeoutError as error:
+            self._doubted = True
+            raise QueueUnavailable("Redis is slow") from error
+        except QueueUnavailable:
+            self._doubted = True
+            raise
+
+    def behind(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this while others go on."""
+        task = asyncio.create_task(work)
+        self._behind.add(task)
+        task.add_done_callback(self._behind.discard)
 
     async def _run(self) -> None:
         while True:
@@ -90,7 +115,7 @@ class Channel:
         """Until the connection is lost. Raises errors of Redis's package."""
         asked = False
         while True:
-            message: dict[str, Any] | None = await subscription.get_message(timeout=self._beat)
+            message: dict[str, Any] | None = await subscription.get_message(timeout=BEAT)
             if message is not None:
                 asked = False
                 self._came(message)

@@ -10,7 +10,8 @@ import logging
 import pytest
 
 from indexer.redis.link import Link
-from indexer.redis.shared import KEY, Shared, name
+from indexer.redis.shared import Shared
+from indexer.redis.turns import KEY, name
 from memtree.peers import OWN, Alone, Peers
 from tests.redis_server import redis_server
 
@@ -88,7 +89,7 @@ class Taking:
 
     async def waits(self, process):
         """It was told that somebody else has the turn."""
-        await until(lambda: process.shared._waiting)
+        await until(lambda: process.shared.turns._waiting)
         await asyncio.sleep(0.1)
         assert not self.task.done()
 
@@ -171,17 +172,17 @@ async def test_an_end_that_is_told_while_the_answer_comes_is_not_missed(server):
     async with two(server, lease=60.0) as (one, other):
         turn = await one.shared.take("t", CHAIN)
         await turn.__aenter__()
-        run = other.shared._run
+        run = other.shared._channel.ask
 
         async def slow(action):
             found = await run(action)
             await turn.__aexit__(None, None, None)
             await until(
-                lambda: any(e.is_set() for es in other.shared._waiting.values() for e in es)
+                lambda: any(e.is_set() for es in other.shared.turns._waiting.values() for e in es)
             )
             return found
 
-        other.shared._run = slow
+        other.shared._channel.ask = slow
         assert await asyncio.wait_for(other.shared.take("t", CHAIN), 10) is None
 
 
@@ -211,7 +212,7 @@ async def test_a_request_that_is_given_up_leaves_nothing(server):
             await asyncio.gather(task, return_exceptions=True)
         with server.client() as client:
             await until(lambda: not client.keys(KEY + "*"))
-        assert not one.shared._waiting
+        assert not one.shared.turns._waiting
         assert await other.shared.take("t", CHAIN) is not None
 
 
@@ -237,7 +238,7 @@ async def test_nobody_lets_go_of_the_turn_of_another(server):
             key = KEY + name("t", CHAIN[-1])
             client.set(key, "somebody", px=60_000)
             await turn.__aexit__(None, None, None)
-            await asyncio.gather(*one.shared._tasks)
+            await asyncio.gather(*one.shared._channel._behind)
             assert client.get(key) == b"somebody"
 
 
@@ -248,7 +249,7 @@ async def test_keys_and_messages_tell_nothing_of_addresses(server):
         with server.client() as client:
             async with await one.shared.take("t-id", CHAIN):
                 seen += client.keys("*")
-        await asyncio.gather(*one.shared._tasks)
+        await asyncio.gather(*one.shared._channel._behind)
         while (message := await tap.get_message(timeout=1.0)) is not None:
             seen.append(message["data"] if isinstance(message["data"], bytes) else b"")
     assert len(seen) == 3
@@ -323,7 +324,7 @@ async def test_another_database_is_another_installation(server):
         await one.shared.forgotten("t")
         assert await other.hears() == "t"
         await stranger.shared.forgotten("u")
-        await asyncio.gather(*stranger.shared._tasks)
+        await asyncio.gather(*stranger.shared._channel._behind)
         assert stranger.dropped == []
         await one.shared.forgotten("v")
         await until(lambda: "v" in other.dropped)

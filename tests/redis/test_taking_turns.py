@@ -72,7 +72,7 @@ class Proxy:
         return asyncio.create_task(self.memory.compress(ask))
 
     async def waits(self):
-        await until(lambda: self.shared._waiting)
+        await until(lambda: self.shared.turns._waiting)
 
 
 async def until(condition):
@@ -210,7 +210,7 @@ async def test_a_turn_of_ordinary_size_asks_nobody(two):
     one, _ = two
     one.builder.go.set()
     await soon(one.compress(replace(ASK, messages=LONG[:-2])))
-    await until(lambda: not one.shared._turns and not one.shared._tasks)
+    await until(lambda: not one.shared.turns._held and not one.shared._channel._behind)
     asked = one.calls
     assert asked >= 2  # the turn, and its end
     for end in (len(LONG) - 1, len(LONG)):

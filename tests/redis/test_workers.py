@@ -1,0 +1,539 @@
+"""Workers in this process against a real server: fair, once, and nothing is lost or left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+import time
+
+import pytest
+
+from indexer.jobs import MAX_JOBS
+from indexer.redis import ledger as ledgers
+from indexer.redis.ledger import EMBED, Left, Name
+from indexer.redis.payloads import job_id, tenant_name, unpack
+from indexer.redis.upkeep import Upkeep, missing
+from indexer.redis.workshop import Parts, Workshop
+from memtree.ports import Pending
+from tests.contracts.queues import Chat, OverRedis, said
+from tests.embeddings import Raw, Silence, Status
+from tests.redis_server import redis_server
+from tests.summaries import ScriptedSummarizer
+
+SECONDS = 30
+
+
+@pytest.fixture
+async def bench(clean_server):
+    made = await OverRedis(clean_server).open()
+    made.server = clean_server
+    made.client = clean_server.client()
+    yield made
+    made.client.close()
+    await made.close()
+
+
+@pytest.fixture
+async def desk(clean_server):
+    made = []
+
+    async def open_(*steps, **more):
+        model = ScriptedSummarizer(*steps, **more)
+        one = await OverRedis(clean_server, model).open()
+        one.client = clean_server.client()
+        made.append(one)
+        return one
+
+    yield open_
+    for one in made:
+        one.client.close()
+        await one.close()
+
+
+def submit(bench, chat, first=0, **more):
+    work = chat.work[first:]
+    bench.queue.submit(chat.history, chat.start(work[0]), work, **more)
+
+
+def summarise(desk, chat):
+    desk.summaries.submit(chat.history, chat.start(chat.parts[0]), chat.parts, chat.nodes)
+
+
+async def embedded(bench, chat):
+    return set(await bench.store.vectors(chat.tenant, bench.embedder.recipe, chat.ids))
+
+
+def workshop(bench, **more):
+    return Workshop(
+        bench.settings, Parts(bench.store, bench.clock, bench.embedder, None), bench.link, **more
+    )
+
+
+async def until(condition):
+    async with asyncio.timeout(SECONDS):
+        while not condition():  # noqa: ASYNC110  what is waited for is in another process
+            await asyncio.sleep(0.01)
+
+
+class Gate:
+    """An embedder that stops before each batch until it is let on."""
+
+    def __init__(self, inner):
+        self.inner, self.arrived, self.open = inner, asyncio.Event(), asyncio.Event()
+        self.name = self.recipe = inner.recipe
+        self.dimensions, self.relevant = inner.dimensions, inner.relevant
+
+    async def embed(self, texts):
+        self.arrived.set()
+        await self.open.wait()
+        return await self.inner.embed(texts)
+
+
+# ---------------------------------------------------------------- what is in Redis
+
+
+def everything(client):
+    """All that the server holds, as bytes, by key."""
+    read = {
+        b"string": lambda key: [client.get(key)],
+        b"hash": lambda key: [part for pair in client.hgetall(key).items() for part in pair],
+        b"set": lambda key: list(client.smembers(key)),
+        b"zset": lambda key: client.zrange(key, 0, -1),
+        b"list": lambda key: client.lrange(key, 0, -1),
+        b"stream": lambda key: [str(client.xrange(key)).encode()],
+    }
+    return {key: b"\0".join(read[client.type(key)](key)) for key in client.scan_iter("*")}
+
+
+async def test_text_is_in_payloads_alone_compressed_for_an_hour_and_goes_with_its_job(
+    bench, caplog
+):
+    caplog.set_level(logging.DEBUG)
+    chat = await Chat("a secret tenant", said("wolfsbane", 6)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    held = everything(bench.client)
+    payloads = [key for key in held if key.startswith(b"memtree:payload:")]
+    assert len(payloads) == 1
+    assert b"wolfsbane" in unpack(held[payloads[0]]).said[0].raw
+    words = {word.encode() for message in chat.history.messages for word in message.text.split()}
+    for key, value in held.items():
+        assert b"wolfsbane" not in key + value, key
+        assert b"secret" not in key + value, key
+        if key not in payloads:
+            found = {word for word in words if len(word) > 6 and word in value}
+            assert not found, (key, found)
+    raw = sum(len(message.raw) for message in chat.history.messages)
+    assert len(held[payloads[0]]) < raw / 2
+    assert 3_500 < bench.client.ttl(payloads[0]) <= 3_600
+    works = [key for key in held if key.startswith(b"memtree:work:")]
+    assert 0 < bench.client.ttl(works[0]) <= 3_600
+    await bench.work()
+    left = everything(bench.client)
+    assert not [key for key in left if b"payload" in key or b"work:" in key or b"job:" in key]
+    assert not [key for key in left if b"ledger" in key or b"out:" in key or b"lease" in key]
+    said_ = caplog.text
+    assert "wolfsbane" not in said_
+    assert "secret tenant" not in said_
+
+
+async def test_nothing_is_left_of_what_is_forgotten(bench):
+    chat = await Chat("a", said("wolfsbane", 6)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    await bench.queue.forget("a", None)
+    keys = [key.decode() for key in bench.client.keys("memtree:*")]
+    assert sorted(keys) == ["memtree:clock", f"memtree:forgot:{tenant_name('a')}"]
+
+
+async def test_every_key_but_rqs_own_books_lapses(bench):
+    for n in range(8):
+        submit(bench, await Chat("a", said(f"w{n}", 2)).plant(bench.store), backfill=bool(n % 2))
+    await bench.arrived()
+    lasting = {
+        key.decode() for key in bench.client.scan_iter("memtree:*") if bench.client.ttl(key) < 0
+    }
+    # A counter, a name per stage, and lines that are empty as soon as a worker comes.
+    assert {key.split(":")[1] for key in lasting} <= {"clock", "tenants", "line"}
+
+
+# ---------------------------------------------------------------- whose turn it is
+
+
+@pytest.mark.slow
+async def test_a_tenant_with_one_conversation_is_not_behind_one_with_fifty(bench):
+    for n in range(50):
+        submit(bench, await Chat("many", said(f"m{n}x", 2)).plant(bench.store))
+    await bench.arrived()
+    few = await Chat("few", said("lonely", 2)).plant(bench.store)
+    submit(bench, few)
+    await bench.work()
+    order = list(dict.fromkeys(text.split(" ")[0] for text in bench.embedder.embedded))
+    order = [word for word in order if word == "lonely" or word.endswith("x")]
+    assert len([word for word in order if word.endswith("x")]) == 50
+    assert order.index("lonely") == 4  # behind the tickets that were out already
+
+
+async def test_a_long_job_lets_others_in_after_a_slice(bench, monkeypatch):
+    monkeypatch.setattr("indexer.redis.slices.EMBED_SLICE", 0.0001)
+    monkeypatch.setattr("indexer.redis.slices.BATCH_TOKENS", 1)
+    long = await Chat("long", said("long", 12)).plant(bench.store)
+    short = await Chat("short", said("short", 2)).plant(bench.store)
+    submit(bench, long)
+    submit(bench, short)
+    await bench.work()
+    order = [text.split(" ")[0] for text in bench.embedder.embedded if text.startswith(("l", "s"))]
+    assert await embedded(bench, long) == set(long.ids)
+    assert order.index("short") < len(order) - 1 - order[::-1].index("long")
+
+
+# ---------------------------------------------------------------- once
+
+
+@pytest.mark.slow
+async def test_two_workers_embed_nothing_twice(bench):
+    chats = [await Chat("a", said(f"w{n}x", 6, 100 * n)).plant(bench.store) for n in range(10)]
+    for chat in chats:
+        submit(bench, chat)
+    await bench.work(count=2)
+    for chat in chats:
+        assert await embedded(bench, chat) == set(chat.ids)
+    texts = [text for text in bench.embedder.embedded if text]
+    assert len(texts) == len(set(texts)) > 0
+
+
+async def test_a_job_under_way_goes_on_with_its_newest_payload(bench):
+    """No second worker begins with what the first one is at."""
+    messages = said("alder", 8)
+    old = await Chat("a", messages[:5]).plant(bench.store)
+    new = await Chat("a", messages).plant(bench.store)
+    inner, gate = bench.embedder, Gate(bench.embedder)
+    submit(bench, old)
+    await bench.arrived()
+    bench.embedder = gate
+    running = asyncio.create_task(bench.burst())
+    await asyncio.wait_for(gate.arrived.wait(), SECONDS)
+    submit(bench, new, 1)  # begins at a later address of the same history
+    await bench.arrived()
+    assert (await bench.queue.pending("a")).jobs == 1
+    bench.embedder = inner
+    await asyncio.wait_for(bench.burst(), SECONDS)  # another worker finds nothing to do
+    assert inner.embedded == []
+    gate.open.set()
+    await asyncio.wait_for(running, SECONDS)
+    assert await embedded(bench, new) == set(new.ids)
+    texts = [text for text in inner.embedded if text]
+    assert len(texts) == len(set(texts))
+    assert await bench.queue.pending("a") == Pending(0, 0)
+
+
+@pytest.mark.slow
+async def test_two_workers_pay_for_no_summary_twice(desk):
+    one = await desk()
+    chats = [await Chat("a", said(f"w{n}", 8, 100 * n)).plant(one.store) for n in range(4)]
+    for chat in chats:
+        summarise(one, chat)
+    await one.work(count=2)
+    parts = sum(len(asked.parts) for asked in one.model.asked)
+    assert parts == sum(len(chat.parts) for chat in chats)
+    for chat in chats:
+        found = await one.store.newest_summaries("a", chat.part_ids)
+        assert set(found) == set(chat.part_ids)
+
+
+# ---------------------------------------------------------------- deletions
+
+
+async def test_a_job_that_is_forgotten_under_way_ends_and_leaves_nothing(bench):
+    chat = await Chat("a", said("alder", 6)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    inner, gate = bench.embedder, Gate(bench.embedder)
+    bench.embedder = gate
+    running = asyncio.create_task(bench.burst())
+    await asyncio.wait_for(gate.arrived.wait(), SECONDS)
+    assert await bench.queue.forget("a", None) == 1
+    await bench.store.forget("a", None)
+    gate.open.set()
+    await asyncio.wait_for(running, SECONDS)
+    assert await bench.store.vectors("a", inner.recipe, chat.ids) == {}
+    assert not [key for key in bench.client.keys("memtree:*") if b"payload" in key]
+
+
+# ---------------------------------------------------------------- deaths
+
+
+def test_what_is_missing():
+    began, waits, taken = (Name(EMBED, "t", id_) for id_ in ("began", "waits", "taken"))
+    out = {began: True, waits: False, taken: False}
+    dead, doubts = missing(out, {"waits"}, {began}, set())
+    assert (dead, doubts) == (set(), {taken})
+    dead, doubts = missing(out, {"waits"}, set(), doubts)
+    assert (dead, doubts) == ({began, taken}, {taken})
+    assert missing(out, {"waits", "taken"}, {began}, doubts) == (set(), set())
+
+
+def begun(bench, chat):
+    """Somebody begins with the chat's job, and is not heard of again."""
+    books = ledgers.Ledger(bench.client)
+    name = Name(
+        EMBED, tenant_name(chat.tenant), job_id(chat.tenant, EMBED, chat.start(chat.work[0]))
+    )
+    for queue in books.queues(EMBED):
+        queue.empty()
+    return books, name, books.begin(name, "somebody")
+
+
+async def test_a_dead_workers_job_is_done_by_another(bench):
+    chat = await Chat("a", said("alder", 4)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    books, name, job = begun(bench, chat)
+    assert job is not None
+    upkeep = Upkeep("me", [], books, bench.link, threading.Event())
+    upkeep.look()
+    await bench.burst()
+    assert bench.embedder.embedded == []  # it is alive, as far as anybody knows
+    bench.client.delete(f"memtree:lease:{name.id}")  # as after 15 seconds
+    upkeep.look()
+    assert not books.hold(name, "somebody")
+    await bench.burst()
+    assert await embedded(bench, chat) == set(chat.ids)
+
+
+async def test_a_ticket_that_was_lost_is_given_out_again(bench):
+    """A worker took it from the queue and died before it began."""
+    chat = await Chat("a", said("alder", 4)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    books = ledgers.Ledger(bench.client)
+    for queue in books.queues(EMBED):
+        queue.empty()
+    upkeep = Upkeep("me", [], books, bench.link, threading.Event())
+    upkeep.look()
+    upkeep.look()
+    await bench.burst()
+    assert await embedded(bench, chat) == set(chat.ids)
+
+
+async def test_a_job_whose_workers_always_die_is_given_up(bench, caplog):
+    chat = await Chat("a", said("alder", 4)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    for _ in range(ledgers.MAX_DEATHS):
+        assert await bench.queue.pending("a") != Pending(0, 0)
+        books, name, job = begun(bench, chat)
+        assert job is not None
+        bench.client.delete(f"memtree:lease:{name.id}")
+        Upkeep("me", [], books, bench.link, threading.Event()).look()
+    assert await bench.queue.pending("a") == Pending(0, 0)
+    await bench.burst()
+    assert bench.embedder.embedded == []
+    submit(bench, chat)  # its text comes again
+    await bench.work()
+    assert await embedded(bench, chat) == set(chat.ids)
+
+
+async def test_who_lost_a_job_does_not_end_it_for_its_new_owner(bench):
+    chat = await Chat("a", said("alder", 4)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    books, name, job = begun(bench, chat)
+    bench.client.delete(f"memtree:lease:{name.id}")
+    books.recover(name)
+    again = books.begin(name, "another")
+    assert again is not None
+    assert not books.progress(name, "somebody", job.entry.version, Left())
+    books.release(name, "somebody", job.entry.version, Left())
+    assert books.progress(name, "another", again.entry.version, Left(5, 1))
+    assert (await bench.queue.pending("a")) == Pending(5, 1)
+
+
+async def test_a_stop_gives_back_what_is_left(bench, monkeypatch):
+    monkeypatch.setattr("indexer.redis.slices.BATCH_TOKENS", 1)
+    chat = await Chat("a", said("alder", 6)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    inner, gate = bench.embedder, Gate(bench.embedder)
+    bench.embedder = gate
+    shop = workshop(bench)
+    running = asyncio.create_task(shop.run())
+    await asyncio.wait_for(gate.arrived.wait(), SECONDS)
+    shop.stop.set()
+    gate.open.set()
+    await asyncio.wait_for(running, SECONDS)
+    assert len(await embedded(bench, chat)) == 1
+    assert not bench.client.keys("memtree:lease:*")
+    assert (await bench.queue.pending("a")).tokens == sum(one.tokens for one in chat.work[1:])
+    bench.embedder = inner
+    await asyncio.wait_for(bench.burst(), SECONDS)
+    assert await embedded(bench, chat) == set(chat.ids)
+
+
+async def test_living_workers_are_known(bench):
+    from indexer.redis.queue import workers
+
+    assert await workers(bench.link) == 0
+    shop = workshop(bench)
+    running = asyncio.create_task(shop.run())
+    await until(lambda: bench.client.zcard("memtree:workers") == 1)
+    assert await workers(bench.link) == 1
+    shop.stop.set()
+    await asyncio.wait_for(running, SECONDS)
+    assert await workers(bench.link) == 0
+
+
+# ---------------------------------------------------------------- Redis goes and comes
+
+
+@pytest.fixture
+async def away():
+    """A bench on a server of its own, which a test may stop."""
+    with redis_server() as server:
+        made = await OverRedis(server).open()
+        made.server = server
+        yield made
+        await made.close()
+
+
+@pytest.mark.slow
+async def test_what_was_submitted_while_redis_was_away_arrives(away):
+    chats = [await Chat("a", said(f"w{n}x", 3)).plant(away.store) for n in range(3)]
+    submit(away, chats[0])
+    await away.arrived()
+    away.server.kill()
+    begun = time.perf_counter()
+    for chat in chats[1:]:
+        submit(away, chat)
+    submit(away, chats[2])  # the newest of a conversation
+    assert time.perf_counter() - begun < 1  # it waits for nobody
+    pending = await away.queue.pending("a")
+    assert pending.jobs == 2  # nothing of the first was ever asked for
+    away.server.start()
+    await away.arrived()
+    assert (await away.queue.pending("a")).jobs == 3
+    await away.work()
+    for chat in chats:
+        assert await embedded(away, chat) == set(chat.ids)
+
+
+@pytest.mark.slow
+async def test_a_deletion_while_redis_is_away_is_made_up_for(away):
+    chat = await Chat("a", said("alder", 3)).plant(away.store)
+    submit(away, chat)
+    await away.arrived()
+    away.server.kill()
+    assert await away.queue.forget("a", None) == 0  # nobody can tell
+    away.server.start()
+    await away.arrived()
+    with away.server.client() as client:
+        assert not client.keys("memtree:payload:*")
+    assert await away.queue.pending("a") == Pending(0, 0)
+
+
+@pytest.mark.slow
+async def test_workers_come_back_by_themselves(away, caplog):
+    caplog.set_level(logging.INFO)
+    shop = workshop(away)
+    running = asyncio.create_task(shop.run())
+    first = await Chat("a", said("alder", 3)).plant(away.store)
+    submit(away, first)
+    await until(lambda: len(away.embedder.embedded) > 0)
+    away.server.stop()
+    await asyncio.sleep(3)  # some attempts fail meanwhile
+    away.server.start()
+    second = await Chat("a", said("birch", 3)).plant(away.store)
+    submit(away, second)
+    await until(lambda: any("birch" in text for text in away.embedder.embedded))
+    shop.stop.set()
+    await asyncio.wait_for(running, SECONDS)
+    assert await embedded(away, first) | await embedded(away, second) == {*first.ids, *second.ids}
+    told = [one for one in caplog.records if one.name == "memtree.queue" and one.levelno > 20]
+    assert len(told) <= 4, [one.getMessage() for one in told]  # once an outage, not an attempt
+    assert not any(one.exc_info for one in told)
+
+
+async def test_the_outbox_is_bounded(away):
+    away.server.kill()
+    chats = [Chat("a", said(f"w{n}x", 2)) for n in range(3)]
+    for n in range(MAX_JOBS + 10):
+        chat = chats[n % 3]
+        work = chat.work
+        away.outbox.jobs[EMBED].add(_copy(chat, n))
+        assert work
+    assert len(away.outbox.jobs[EMBED]) == MAX_JOBS
+    assert away.queue.dropped == 10
+    away.server.start()
+
+
+def _copy(chat, n):
+    """A job of a conversation that only looks like this one."""
+    from dataclasses import replace
+
+    from indexer.jobs import job
+    from memtree.ports import LeafWork
+
+    history = replace(chat.history, addresses=(b"%d" % n, b"%d end" % n))
+    leaf = chat.work[0].leaf
+    renamed = type(leaf)(b"%d" % n, *[getattr(leaf, name) for name in leaf.__struct_fields__[1:]])
+    return job(history, b"%d" % n, [LeafWork(renamed, 0)])
+
+
+# ---------------------------------------------------------------- summaries go wrong
+
+
+async def test_nobody_to_work_is_told(desk):
+    one = await desk()
+    assert (await one.summaries.status("a")).state == "unavailable"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", [Status(500), Status(429), Raw(b"garbage"), Silence()])
+async def test_a_model_of_no_use_is_told_and_loses_nothing(desk, wrong, monkeypatch):
+    monkeypatch.setattr("indexer.redis.slices.SUMMARY_SLICE", 1.0)
+    monkeypatch.setattr("indexer.jobs.BACK_OFF", 0.01)
+    one = await desk(always=wrong)
+    chat = await Chat("a", said("alder", 14)).plant(one.store)
+    summarise(one, chat)
+    await one.arrived()
+    if isinstance(wrong, Silence):
+        running = asyncio.create_task(one.burst())
+        await until(lambda: one.model.open > 0)
+        await until(lambda: one.client.keys("memtree:lease:*") != [])
+        assert (await one.summaries.status("a")).pending_nodes == len(chat.parts)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return
+    await one.burst()
+    state = one.client.get(f"memtree:state:{tenant_name('a')}")
+    assert state == b"unavailable"
+    one.client.zadd("memtree:workers", {"somebody": time.time() + 60})
+    status = await one.summaries.status("a")
+    assert status.state == "unavailable"
+    left = await one.store.newest_summaries("a", chat.part_ids)
+    assert status.pending_nodes == len(chat.parts) - len(left)
+    ledger = one.client.hgetall(f"memtree:ledger:summaries:{tenant_name('a')}")
+    assert [json.loads(row)["count"] for key, row in ledger.items() if key != b"rev"]
+
+
+async def test_a_store_that_is_down_is_tried_again(bench):
+    from memtree.errors import StoreUnavailable
+
+    chat = await Chat("a", said("alder", 4)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    nodes, failures = bench.store.nodes, [StoreUnavailable("away")]
+
+    async def failing(*given):
+        if failures:
+            raise failures.pop()
+        return await nodes(*given)
+
+    bench.store.nodes = failing
+    await bench.burst()
+    assert bench.embedder.embedded == []
+    assert bench.client.zcard("memtree:later:embed") == 1
+    await bench.burst()
+    assert await embedded(bench, chat) == set(chat.ids)
