@@ -19,7 +19,7 @@ from tests.sessions import coding
 
 pytestmark = pytest.mark.slow
 HEADERS = {"authorization": "Bearer somebody"}
-MESSAGES = coding(60_000)
+MESSAGES = coding(26_000)
 
 
 def compress(url: str) -> httpx.Response:
@@ -75,7 +75,7 @@ def test_a_dead_proxy_is_gone_round_and_comes_back(parts):
 def test_a_frozen_worker_leaves_the_work_to_the_other(parts):
     parts.freeze("worker-1")
     try:
-        body = {"messages": coding(40_000, seed=7), "model_context_limit": 128_000}
+        body = {"messages": coding(26_000, seed=7), "model_context_limit": 128_000}
         httpx.post(f"{parts.url}/v1/context_memory", json=body, headers=HEADERS, timeout=120,
                    trust_env=False).raise_for_status()  # fmt: skip
         assert settled(parts.url)

@@ -3,93 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import threading
-import time
 
 import pytest
 
-from indexer.jobs import MAX_JOBS
 from indexer.redis import ledger as ledgers
 from indexer.redis.ledger import EMBED, Left, Name
 from indexer.redis.payloads import job_id, tenant_name, unpack
 from indexer.redis.upkeep import Upkeep, missing
-from indexer.redis.workshop import Parts, Workshop
 from memtree.ports import Pending
-from tests.contracts.queues import Chat, OverRedis, said
-from tests.embeddings import Raw, Silence, Status
-from tests.redis_server import redis_server
-from tests.summaries import ScriptedSummarizer
-
-SECONDS = 30
-
-
-@pytest.fixture
-async def bench(clean_server):
-    made = await OverRedis(clean_server).open()
-    made.server = clean_server
-    made.client = clean_server.client()
-    yield made
-    made.client.close()
-    await made.close()
-
-
-@pytest.fixture
-async def desk(clean_server):
-    made = []
-
-    async def open_(*steps, **more):
-        model = ScriptedSummarizer(*steps, **more)
-        one = await OverRedis(clean_server, model).open()
-        one.client = clean_server.client()
-        made.append(one)
-        return one
-
-    yield open_
-    for one in made:
-        one.client.close()
-        await one.close()
-
-
-def submit(bench, chat, first=0, **more):
-    work = chat.work[first:]
-    bench.queue.submit(chat.history, chat.start(work[0]), work, **more)
-
-
-def summarise(desk, chat):
-    desk.summaries.submit(chat.history, chat.start(chat.parts[0]), chat.parts, chat.nodes)
-
-
-async def embedded(bench, chat):
-    return set(await bench.store.vectors(chat.tenant, bench.embedder.recipe, chat.ids))
-
-
-def workshop(bench, **more):
-    return Workshop(
-        bench.settings, Parts(bench.store, bench.clock, bench.embedder, None), bench.link, **more
-    )
-
-
-async def until(condition):
-    async with asyncio.timeout(SECONDS):
-        while not condition():  # noqa: ASYNC110  what is waited for is in another process
-            await asyncio.sleep(0.01)
-
-
-class Gate:
-    """An embedder that stops before each batch until it is let on."""
-
-    def __init__(self, inner):
-        self.inner, self.arrived, self.open = inner, asyncio.Event(), asyncio.Event()
-        self.name = self.recipe = inner.recipe
-        self.dimensions, self.relevant = inner.dimensions, inner.relevant
-
-    async def embed(self, texts):
-        self.arrived.set()
-        await self.open.wait()
-        return await self.inner.embed(texts)
-
+from tests.contracts.queues import Chat, said
+from tests.redis.benches import SECONDS, Gate, embedded, submit, summarise, until, workshop
 
 # ---------------------------------------------------------------- what is in Redis
 
@@ -385,155 +310,13 @@ async def test_living_workers_are_known(bench):
     assert await workers(bench.link) == 0
 
 
-# ---------------------------------------------------------------- Redis goes and comes
-
-
-@pytest.fixture
-async def away():
-    """A bench on a server of its own, which a test may stop."""
-    with redis_server() as server:
-        made = await OverRedis(server).open()
-        made.server = server
-        yield made
-        await made.close()
-
-
-@pytest.mark.slow
-async def test_what_was_submitted_while_redis_was_away_arrives(away):
-    chats = [await Chat("a", said(f"w{n}x", 3)).plant(away.store) for n in range(3)]
-    submit(away, chats[0])
-    await away.arrived()
-    away.server.kill()
-    begun = time.perf_counter()
-    for chat in chats[1:]:
-        submit(away, chat)
-    submit(away, chats[2])  # the newest of a conversation
-    assert time.perf_counter() - begun < 1  # it waits for nobody
-    pending = await away.queue.pending("a")
-    assert pending.jobs == 2  # nothing of the first was ever asked for
-    away.server.start()
-    await away.arrived()
-    assert (await away.queue.pending("a")).jobs == 3
-    await away.work()
-    for chat in chats:
-        assert await embedded(away, chat) == set(chat.ids)
-
-
-@pytest.mark.slow
-async def test_a_deletion_while_redis_is_away_is_made_up_for(away):
-    chat = await Chat("a", said("alder", 3)).plant(away.store)
-    submit(away, chat)
-    await away.arrived()
-    away.server.kill()
-    assert await away.queue.forget("a", None) == 0  # nobody can tell
-    away.server.start()
-    await away.arrived()
-    with away.server.client() as client:
-        assert not client.keys("memtree:payload:*")
-    assert await away.queue.pending("a") == Pending(0, 0)
-
-
-@pytest.mark.slow
-async def test_workers_come_back_by_themselves(away, caplog):
-    caplog.set_level(logging.INFO)
-    shop = workshop(away)
-    running = asyncio.create_task(shop.run())
-    first = await Chat("a", said("alder", 3)).plant(away.store)
-    submit(away, first)
-    await until(lambda: len(away.embedder.embedded) > 0)
-    away.server.stop()
-    await asyncio.sleep(3)  # some attempts fail meanwhile
-    away.server.start()
-    second = await Chat("a", said("birch", 3)).plant(away.store)
-    submit(away, second)
-    await until(lambda: any("birch" in text for text in away.embedder.embedded))
-    shop.stop.set()
-    await asyncio.wait_for(running, SECONDS)
-    assert await embedded(away, first) | await embedded(away, second) == {*first.ids, *second.ids}
-    told = [one for one in caplog.records if one.name == "memtree.queue" and one.levelno > 20]
-    assert len(told) <= 4, [one.getMessage() for one in told]  # once an outage, not an attempt
-    assert not any(one.exc_info for one in told)
-
-
-async def test_the_outbox_is_bounded(away):
-    away.server.kill()
-    chats = [Chat("a", said(f"w{n}x", 2)) for n in range(3)]
-    for n in range(MAX_JOBS + 10):
-        chat = chats[n % 3]
-        work = chat.work
-        away.outbox.jobs[EMBED].add(_copy(chat, n))
-        assert work
-    assert len(away.outbox.jobs[EMBED]) == MAX_JOBS
-    assert away.queue.dropped == 10
-    away.server.start()
-
-
-def _copy(chat, n):
-    """A job of a conversation that only looks like this one."""
-    from dataclasses import replace
-
-    from indexer.jobs import job
-    from memtree.ports import LeafWork
-
-    history = replace(chat.history, addresses=(b"%d" % n, b"%d end" % n))
-    leaf = chat.work[0].leaf
-    renamed = type(leaf)(b"%d" % n, *[getattr(leaf, name) for name in leaf.__struct_fields__[1:]])
-    return job(history, b"%d" % n, [LeafWork(renamed, 0)])
-
-
-# ---------------------------------------------------------------- summaries go wrong
-
-
-async def test_nobody_to_work_is_told(desk):
-    one = await desk()
-    assert (await one.summaries.status("a")).state == "unavailable"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("wrong", [Status(500), Status(429), Raw(b"garbage"), Silence()])
-async def test_a_model_of_no_use_is_told_and_loses_nothing(desk, wrong, monkeypatch):
-    monkeypatch.setattr("indexer.redis.slices.SUMMARY_SLICE", 1.0)
-    monkeypatch.setattr("indexer.jobs.BACK_OFF", 0.01)
-    one = await desk(always=wrong)
-    chat = await Chat("a", said("alder", 14)).plant(one.store)
-    summarise(one, chat)
-    await one.arrived()
-    if isinstance(wrong, Silence):
-        running = asyncio.create_task(one.burst())
-        await until(lambda: one.model.open > 0)
-        await until(lambda: one.client.keys("memtree:lease:*") != [])
-        assert (await one.summaries.status("a")).pending_nodes == len(chat.parts)
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-        return
-    await one.burst()
-    state = one.client.get(f"memtree:state:{tenant_name('a')}")
-    assert state == b"unavailable"
-    one.client.zadd("memtree:workers", {"somebody": time.time() + 60})
-    status = await one.summaries.status("a")
-    assert status.state == "unavailable"
-    left = await one.store.newest_summaries("a", chat.part_ids)
-    assert status.pending_nodes == len(chat.parts) - len(left)
-    ledger = one.client.hgetall(f"memtree:ledger:summaries:{tenant_name('a')}")
-    assert [json.loads(row)["count"] for key, row in ledger.items() if key != b"rev"]
-
-
-async def test_a_store_that_is_down_is_tried_again(bench):
-    from memtree.errors import StoreUnavailable
-
+async def test_a_second_ticket_of_a_job_that_somebody_is_at_does_nothing(bench):
+    """As is left in a queue where a job was replaced and came again."""
     chat = await Chat("a", said("alder", 4)).plant(bench.store)
     submit(bench, chat)
     await bench.arrived()
-    nodes, failures = bench.store.nodes, [StoreUnavailable("away")]
-
-    async def failing(*given):
-        if failures:
-            raise failures.pop()
-        return await nodes(*given)
-
-    bench.store.nodes = failing
-    await bench.burst()
-    assert bench.embedder.embedded == []
-    assert bench.client.zcard("memtree:later:embed") == 1
-    await bench.burst()
-    assert await embedded(bench, chat) == set(chat.ids)
+    books, name, job = begun(bench, chat)
+    assert job is not None
+    assert books.begin(name, "another") is None
+    assert books.hold(name, "somebody")
+    assert not books.hold(name, "another")

@@ -1,0 +1,89 @@
+"""Commands and snippets of docs/deployment.md, run as they stand there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.deploy.programs import ROOT
+from tests.server import running
+from tests.sessions import coding
+
+GUIDE = (ROOT / "docs" / "deployment.md").read_text("utf-8")
+HEADERS = {"authorization": "Bearer somebody"}
+
+
+def block(name: str) -> str:
+    found = re.search(rf"<!-- tested: {name} -->\n```sh\n(.*?)```", GUIDE, re.DOTALL)
+    assert found, name
+    return found[1]
+
+
+def sh(commands: str, folder, **env: str) -> str:
+    """Runs a block with `memtree` on its path."""
+    program = folder / "memtree"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m proxy.cli "$@"\n')
+    program.chmod(0o755)
+    path = f"{folder}:{env.pop('PATH', '')}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-ec", commands], cwd=folder, env=os.environ | env | {"PATH": path},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def state(server, seed: int) -> str:
+    body = {"messages": coding(26_000, seed=seed), "model_context_limit": 128_000}
+    return server.post("/v1/context_memory", body, **HEADERS).headers["x-memtree-state"]
+
+
+@pytest.mark.slow
+def test_sqlite_is_backed_up_while_it_runs_and_restored(tmp_path):
+    if not shutil.which("sqlite3"):
+        pytest.skip("there is no sqlite3")
+    store = tmp_path / "memtree.db"
+    with running(store, "--embedder", "none") as server:
+        state(server, 1)
+        server.settle(HEADERS)
+        sh(block("sqlite-backup"), tmp_path)
+        state(server, 2)
+        server.settle(HEADERS)
+    store.write_bytes(b"broken")
+    sh(block("sqlite-restore"), tmp_path)
+    assert store.stat().st_mode & 0o777 == 0o600
+    with running(store, "--embedder", "none") as server:
+        assert state(server, 1) == "packed"
+        assert state(server, 2) != "packed"  # came after the backup: built again
+
+
+def test_the_nginx_snippet_is_valid(tmp_path):
+    nginx = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
+    if not nginx:
+        pytest.skip("there is no nginx")
+    (snippet,) = re.findall(r"```nginx\n(.*?)```", GUIDE, re.DOTALL)
+    config = tmp_path / "nginx.conf"
+    config.write_text(
+        f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n{snippet}}}\n", "utf-8"
+    )
+    done = subprocess.run(
+        [nginx, "-t", "-q", "-c", config, "-p", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_file_that_is_named_exists():
+    for text, base in (
+        (GUIDE, ROOT / "docs"),
+        ((ROOT / "deploy/README.md").read_text(), ROOT / "deploy"),
+    ):
+        for target in re.findall(r"\]\(([^)#]+)", text):
+            assert (base / target).exists(), target

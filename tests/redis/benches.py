@@ -1,0 +1,48 @@
+"""What the tests of workers share: chats that are submitted, and an embedder that can be held."""
+
+from __future__ import annotations
+
+import asyncio
+
+from indexer.redis.workshop import Parts, Workshop
+
+SECONDS = 30
+
+
+def submit(bench, chat, first=0, **more):
+    work = chat.work[first:]
+    bench.queue.submit(chat.history, chat.start(work[0]), work, **more)
+
+
+def summarise(desk, chat):
+    desk.summaries.submit(chat.history, chat.start(chat.parts[0]), chat.parts, chat.nodes)
+
+
+async def embedded(bench, chat):
+    return set(await bench.store.vectors(chat.tenant, bench.embedder.recipe, chat.ids))
+
+
+def workshop(bench, **more):
+    return Workshop(
+        bench.settings, Parts(bench.store, bench.clock, bench.embedder, None), bench.link, **more
+    )
+
+
+async def until(condition):
+    async with asyncio.timeout(SECONDS):
+        while not condition():  # noqa: ASYNC110  what is waited for is in another process
+            await asyncio.sleep(0.01)
+
+
+class Gate:
+    """An embedder that stops before each batch until it is let on."""
+
+    def __init__(self, inner):
+        self.inner, self.arrived, self.open = inner, asyncio.Event(), asyncio.Event()
+        self.name = self.recipe = inner.recipe
+        self.dimensions, self.relevant = inner.dimensions, inner.relevant
+
+    async def embed(self, texts):
+        self.arrived.set()
+        await self.open.wait()
+        return await self.inner.embed(texts)
