@@ -21,6 +21,12 @@ from memtree.prices import UNKNOWN, Prices
 
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
+PREFIX = "MEMTREE_"  # of all variables
+FILE_VARIABLE = "MEMTREE_CONFIG"
+# No settings of the program: of the benchmarks, and of what starts it (compose file, balancer)
+OTHER_VARIABLES = frozenset(
+    f"{PREFIX}{name}" for name in ("BENCH_DATA", "BIND", "IMAGE", "LISTEN", "PROXIES", "SITE")
+)
 MODES = ("stable", "auto", "fresh")
 INPROCESS = "inprocess"  # a queue that needs nobody else
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
@@ -192,7 +198,7 @@ class Settings:
         Raises `BadRequest` that names the setting and where it came from.
         """
         env = os.environ if env is None else env
-        values = _from_file(env.get("MEMTREE_CONFIG"))
+        values = _from_file(env.get(FILE_VARIABLE))
         for one in fields(cls):
             name = variable(one.name)
             if name in env:
@@ -201,9 +207,23 @@ class Settings:
         return _checked(cls(**{k: _read(k, v, k) for k, v in values.items()}))
 
 
+def config_file(env: Mapping[str, str] | None = None) -> Path | None:
+    """The file that settings are read from, None where there is none."""
+    path = Path((os.environ if env is None else env).get(FILE_VARIABLE) or CONFIG_FILE)
+    return path if path.exists() else None
+
+
+def unknown_variables(env: Mapping[str, str] | None = None) -> list[str]:
+    """Names that begin like our variables and are none: most likely typing errors."""
+    ours = {variable(one.name) for one in fields(Settings)}
+    known = {FILE_VARIABLE, *OTHER_VARIABLES, *ours}
+    names = os.environ if env is None else env
+    return sorted(name for name in names if name.startswith(PREFIX) and name not in known)
+
+
 def variable(name: str) -> str:
     """The environment variable of a setting."""
-    return f"MEMTREE_{name.upper()}"
+    return f"{PREFIX}{name.upper()}"
 
 
 def price(entry: str) -> tuple[str, Prices]:

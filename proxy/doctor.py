@@ -11,15 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from indexer.runtime import Runtime, SystemClock, open_elsewhere, open_runtime
-from memtree.config import Settings, without_password
-from memtree.errors import (
-    EmbedderUnavailable,
-    MemTreeError,
-    QueueUnavailable,
-    SummarizerUnavailable,
-)
+from memtree.config import Settings, config_file, unknown_variables, without_password
+from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
 from memtree.prices import UNKNOWN
 from memtree.prompts import Source, leaf_task
+from proxy import checkups
+from proxy.checkups import Finding
 from proxy.fields import CHAT_MODE, CONTEXT_MODE
 
 SAMPLE = "We meet in Lisbon on 4 May. Anna brings the boat, Tom the tents."
@@ -45,17 +42,31 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             shown = without_password(str(value))
         shown = shown or UNSET.get(one.name, shown)
         console.print(f"[dim]{one.name:<20}[/dim] {escape(str(shown))}")
-    sound = True
+    sound = _show(console, checkups.settings_file(config_file(), unknown_variables()))
     try:
         async with open_runtime(settings, drain=0) as runtime:
             sound &= await _store(console, runtime)
             sound &= await _embedder(console, settings, runtime)
             sound &= await _summarizer(console, runtime)
-            sound &= await _queue(console, settings, runtime)
+            elsewhere = open_elsewhere(settings, runtime.store, SystemClock())
+            for found in await checkups.queue(elsewhere):
+                sound &= _show(console, found)
     except MemTreeError as error:
         sound = _tell(console, False, "store", error.message)
     sound &= await _upstream(console, settings)
-    return 0 if sound else 1
+    return 0 if await _surroundings(console, settings) and sound else 1
+
+
+async def _surroundings(console: Console, settings: Settings) -> bool:
+    """What the process would find: disk, port, open files, the collector of traces."""
+    found = [
+        checkups.disk(settings.store),
+        await checkups.port(settings),
+        checkups.files(),
+        await checkups.traces(settings),
+    ]
+    shown = [_show(console, one) for one in found if one is not None]
+    return all(shown)
 
 
 async def _store(console: Console, runtime: Runtime) -> bool:
@@ -118,24 +129,6 @@ async def _summarizer(console: Console, runtime: Runtime) -> bool:
     return _tell(console, bool(written.drafts), "summaries", text)
 
 
-async def _queue(console: Console, settings: Settings, runtime: Runtime) -> bool:
-    """Whether Redis answers, and whether anybody works for it."""
-    elsewhere = open_elsewhere(settings, runtime.store, SystemClock())
-    if elsewhere is None:
-        return _tell(console, True, "queue", "background work runs in the server itself")
-    try:
-        living = await elsewhere.workers()
-        waiting = await elsewhere.queue.backlog()
-    except QueueUnavailable as error:
-        return _tell(console, False, "queue", error.message)
-    finally:
-        await elsewhere.close(0)
-    text = f"Redis answers, {living} worker(s) live, {waiting.jobs} histories wait for embeddings"
-    if not living:
-        text += ": start some with `memtree worker`"
-    return _tell(console, living > 0, "queue", text)
-
-
 async def _upstream(console: Console, settings: Settings) -> bool:
     if settings.upstream is None:
         return _tell(
@@ -160,7 +153,13 @@ async def _upstream(console: Console, settings: Settings) -> bool:
     )
 
 
+def _show(console: Console, found: Finding) -> bool:
+    """False where it is a problem."""
+    mark = {"ok": "[green]ok[/green]     ", "warning": "[yellow]warning[/yellow]"}
+    shown = mark.get(found.level, "[red]problem[/red]")
+    console.print(f"{shown} {found.part:<9} {escape(found.text)}")
+    return found.level != "problem"
+
+
 def _tell(console: Console, sound: bool, part: str, text: str) -> bool:
-    mark = "[green]ok[/green]     " if sound else "[red]problem[/red]"
-    console.print(f"{mark} {part:<9} {escape(text)}")
-    return sound
+    return _show(console, Finding(part, "ok" if sound else "problem", text))

@@ -9,6 +9,15 @@ if sys.platform != "win32":
     import resource
 
 MANY_FILES = 65_536
+FEW_FILES = 2_048  # a thousand streams
+
+
+def most_files() -> int | None:
+    """How many a server may have open once it has raised its limit; None: as many as it likes."""
+    if sys.platform == "win32":
+        return None
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if hard == resource.RLIM_INFINITY else min(MANY_FILES, hard)
 
 
 def allow_many_files() -> None:
