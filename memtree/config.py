@@ -62,7 +62,10 @@ class Settings:
         None, "key for the upstream; used instead of the client's once access keys exist"
     )
     store: str = _setting(
-        "sqlite:///memtree.db", "where the tree is kept: sqlite:///PATH or memory:"
+        "sqlite:///memtree.db",
+        "where the tree is kept: sqlite:///PATH, memory:, or for many processes "
+        "postgresql://USER:PASSWORD@HOST/DATABASE",
+        shown=False,
     )
     queue: str = _setting(
         "inprocess",

@@ -15,13 +15,14 @@ from memtree.config import Settings, config_file, unknown_variables, without_pas
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
 from memtree.prices import UNKNOWN
 from memtree.prompts import Source, leaf_task
+from memtree.stores import shown_store
 from proxy import checkups
 from proxy.checkups import Finding
 from proxy.fields import CHAT_MODE, CONTEXT_MODE
 
 SAMPLE = "We meet in Lisbon on 4 May. Anna brings the boat, Tom the tents."
 SECRETS = frozenset({"upstream_api_key", "metrics_key", "embedding_api_key", "summary_api_key"})
-URLS = frozenset({"store", "queue"})  # they may carry a password
+URLS = {"store": shown_store, "queue": without_password}  # they may carry a password
 UNSET = {
     "embedding_dimensions": "the model's own",
     "embedding_relevant": "measured at the start",
@@ -39,7 +40,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             value = ", ".join(value)
         shown = ("set" if value else "not set") if one.name in SECRETS else value
         if one.name in URLS:
-            shown = without_password(str(value))
+            shown = URLS[one.name](str(value))
         shown = shown or UNSET.get(one.name, shown)
         console.print(f"[dim]{one.name:<20}[/dim] {escape(str(shown))}")
     sound = _show(console, checkups.settings_file(config_file(), unknown_variables()))

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+from memtree.stores import shown_store
 from tests.clients.test_cli import QUICK, run
 from tests.http.running import running as listening
 from tests.postgres import Postgres, own_postgres
@@ -68,7 +69,7 @@ def test_every_command(database: Postgres, tmp_path: Path) -> None:
     created = did("keys", "create", "a laptop", *store).split()[0]
     assert "a laptop" in did("keys", "list", *store)
     doctor = did("doctor", *store, *QUICK, "--upstream", "none")
-    assert f"127.0.0.1:{database.port}/postgres" in doctor
+    assert shown_store(store[1]) in doctor
     assert "1 key(s)" in doctor
     assert "revoked" in did("keys", "revoke", created, *store)
     assert "nodes" in did("delete", "--all", *store)
