@@ -12,8 +12,11 @@ import pytest
 from indexer.redis.link import Link
 from indexer.redis.shared import Shared
 from indexer.redis.turns import KEY, name
+from memtree.errors import QueueUnavailable
 from memtree.peers import OWN, Alone, Peers
 from tests.redis_server import redis_server
+
+pytestmark = pytest.mark.slow
 
 LONG = ["1" * 32, "2" * 32, "3" * 32]
 CHAIN = [bytes.fromhex(one) for one in LONG]
@@ -297,6 +300,9 @@ async def test_a_server_that_is_not_there_at_the_start_is_met_later(own_server, 
     async with Process(own_server, answer=0.1) as one:
         assert await one.shared.take("t", CHAIN) is OWN
         await one.shared.forgotten("t")
+        attempts, wake_all = [], one.shared.turns.wake_all
+        one.shared.turns.wake_all = lambda: attempts.append(wake_all())
+        await until(lambda: len(attempts) >= 2)
         own_server.start()
         assert await one.hears() is None  # what others deleted meanwhile nobody knows
         turn = await one.shared.take("t", CHAIN)
@@ -341,6 +347,22 @@ async def test_who_was_deaf_lets_go_of_everything_and_hears_of_what_was_owed(own
         await until(lambda: "t" in other.dropped)
         assert None in other.dropped
         assert one.dropped == [None]
+
+
+async def test_what_could_not_be_told_is_told_with_the_next_sign_of_life(server):
+    async with two(server) as (one, other):
+        run = one.link.run
+
+        async def failing(action):
+            one.link.run = run
+            raise QueueUnavailable("not now")
+
+        one.link.run = failing
+        await one.shared.forgotten("t")
+        assert list(one.shared._owed) == ["t"]
+        assert not one.shared.live
+        assert await other.hears() == "t"
+        assert one.shared.live
 
 
 async def test_of_too_many_nobody_is_named(own_server, monkeypatch):
