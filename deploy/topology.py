@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.part import Part, Process, health
-from deploy.servers import Redis
+from deploy.servers import Postgres, Redis
 from tests.server import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,11 +39,13 @@ CADDY = ROOT / "tests" / "deploy" / ".venv" / "bin" / "caddy"
 class Shape:
     """How many of what. `settings`: MEMTREE_* variables of all proxies and workers.
 
-    Without workers the proxies index by themselves, as one process does.
+    Without workers there is no Redis, and the proxies index by themselves, as one process does.
+    Without `postgres` all share one SQLite file, `folder/memtree.db`.
     """
 
     proxies: int = 2
     workers: int = 2
+    postgres: bool = True
     balancer: bool = True
     upstream: str = "none"
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -124,7 +126,11 @@ def topology(folder: Path, shape: Shape = Shape()) -> Iterator[Topology]:
 
 def _build(made: Topology, shape: Shape) -> None:
     folder = made.folder
-    settings = {"MEMTREE_STORE": f"sqlite:///{folder / 'memtree.db'}"}
+    if shape.postgres:
+        made.add("postgres", Postgres)
+        settings = {"MEMTREE_STORE": made.urls["postgres"]}
+    else:
+        settings = {"MEMTREE_STORE": f"sqlite:///{folder / 'memtree.db'}"}
     if shape.workers:
         made.add("redis", Redis)
         settings["MEMTREE_QUEUE"] = made.urls["redis"]
