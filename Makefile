@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-CODE := $(wildcard memtree indexer proxy benchmarks tests scripts)
+CODE := $(wildcard memtree indexer proxy benchmarks tests scripts deploy)
 # -n: test processes; PYTEST_ARGS="-n 0 -x -k name" for a closer look
 PYTEST_ARGS ?= -n auto
 

@@ -25,6 +25,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from deploy.part import Part, Process, health
@@ -136,12 +137,14 @@ def _build(made: Topology, shape: Shape) -> None:
         settings["MEMTREE_QUEUE"] = made.urls["redis"]
     settings |= {"MEMTREE_UPSTREAM": shape.upstream} | dict(shape.settings)
     for number in range(1, shape.proxies + 1):
-        made.add(f"proxy-{number}", lambda n=number: proxy(folder, f"proxy-{n}", settings))
+        name = f"proxy-{number}"
+        made.add(name, partial(proxy, folder, name, settings))
     for number in range(1, shape.workers + 1):
-        made.add(f"worker-{number}", lambda n=number: worker(folder, f"worker-{n}", settings))
+        name = f"worker-{number}"
+        made.add(name, partial(worker, folder, name, settings))
     if shape.balancer:
         proxies = [url for name, url in made.urls.items() if name.startswith("proxy-")]
-        made.add("balancer", lambda: balancer(folder, proxies))
+        made.add("balancer", partial(balancer, folder, proxies))
 
 
 def proxy(folder: Path, name: str, settings: Mapping[str, str]) -> Process:
