@@ -197,6 +197,7 @@ async def test_a_queue_that_hangs_does_not_keep_the_page(monkeypatch: pytest.Mon
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://edge"
     ) as client:
-        page = await client.get("/metrics")
+        async with asyncio.timeout(10):
+            page = await client.get("/metrics")
     assert page.status_code == 200
     assert 'memtree_queue_up{stage="2"} 0.0' in page.text
