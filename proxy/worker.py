@@ -65,7 +65,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     async with (
         open_parts(settings) as parts,
         open_workshop(settings, parts, burst=options.burst) as workshop,
-        watched(workshop, options.health_host, options.health_port),
+        watched(workshop, options.health_host or settings.host, options.health_port),
     ):
         with stopping(workshop):
             announce(settings, parts)
