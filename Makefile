@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-CODE := $(wildcard memtree indexer proxy benchmarks tests scripts)
+CODE := $(wildcard memtree indexer proxy benchmarks tests scripts deploy)
 # -n: test processes; PYTEST_ARGS="-n 0 -x -k name" for a closer look
 PYTEST_ARGS ?= -n auto
 
@@ -142,5 +142,5 @@ lock: ## write constraints.txt anew (PYTHON must be 3.11)
 clean: ## remove .venv, caches and build output
 	rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \
 	  .coverage .coverage.* htmlcov dist build tests/clients/*/node_modules tests/clients/*/.venv \
-	  tests/llm/.venv tests/llm/.model
+	  tests/llm/.venv tests/llm/.model tests/deploy/.venv
 	find memtree indexer proxy benchmarks tests scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -31,6 +31,7 @@ from benchmarks import (
     session,
     shadow,
     summaries,
+    workers,
 )
 from benchmarks.data import Data, MissingData
 from benchmarks.subject import Bench
@@ -51,6 +52,7 @@ ALL = {
     "kept": kept.run,
     "server": server.run,
     "shadow": shadow.run,
+    "workers": workers.run,
 }
 
 

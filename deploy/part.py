@@ -86,7 +86,7 @@ class Process:
 
     def start(self) -> None:
         """`RuntimeError` with the end of the log where it does not answer in time."""
-        assert not self.alive
+        assert self._process is None or self._process.poll() is not None
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command, stdout=log, stderr=log, stdin=subprocess.DEVNULL,

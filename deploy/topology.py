@@ -25,10 +25,11 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from deploy.part import Part, Process, health
-from deploy.servers import Redis
+from deploy.servers import Postgres, Redis
 from tests.server import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,11 +40,13 @@ CADDY = ROOT / "tests" / "deploy" / ".venv" / "bin" / "caddy"
 class Shape:
     """How many of what. `settings`: MEMTREE_* variables of all proxies and workers.
 
-    Without workers the proxies index by themselves, as one process does.
+    Without workers there is no Redis, and the proxies index by themselves, as one process does.
+    Without `postgres` all share one SQLite file, `folder/memtree.db`.
     """
 
     proxies: int = 2
     workers: int = 2
+    postgres: bool = True
     balancer: bool = True
     upstream: str = "none"
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -124,18 +127,24 @@ def topology(folder: Path, shape: Shape = Shape()) -> Iterator[Topology]:
 
 def _build(made: Topology, shape: Shape) -> None:
     folder = made.folder
-    settings = {"MEMTREE_STORE": f"sqlite:///{folder / 'memtree.db'}"}
+    if shape.postgres:
+        made.add("postgres", Postgres)
+        settings = {"MEMTREE_STORE": made.urls["postgres"]}
+    else:
+        settings = {"MEMTREE_STORE": f"sqlite:///{folder / 'memtree.db'}"}
     if shape.workers:
         made.add("redis", Redis)
         settings["MEMTREE_QUEUE"] = made.urls["redis"]
     settings |= {"MEMTREE_UPSTREAM": shape.upstream} | dict(shape.settings)
     for number in range(1, shape.proxies + 1):
-        made.add(f"proxy-{number}", lambda n=number: proxy(folder, f"proxy-{n}", settings))
+        name = f"proxy-{number}"
+        made.add(name, partial(proxy, folder, name, settings))
     for number in range(1, shape.workers + 1):
-        made.add(f"worker-{number}", lambda n=number: worker(folder, f"worker-{n}", settings))
+        name = f"worker-{number}"
+        made.add(name, partial(worker, folder, name, settings))
     if shape.balancer:
         proxies = [url for name, url in made.urls.items() if name.startswith("proxy-")]
-        made.add("balancer", lambda: balancer(folder, proxies))
+        made.add("balancer", partial(balancer, folder, proxies))
 
 
 def proxy(folder: Path, name: str, settings: Mapping[str, str]) -> Process:

@@ -138,12 +138,13 @@ class InProcessSummaries:
         if self._at_limit(new.tenant):
             self.jobs.give_up(new)
 
-    async def withdraw(self, one: SummaryJob) -> None:
-        """Begin no call for this job any more, and wait for those under way."""
+    def withdraw(self, one: SummaryJob) -> None:
+        """Begin no call for this job any more."""
         self.jobs.drop(one)
-        under_way = [task for task, whose in self._calls.items() if whose is one]
-        if under_way:
-            await asyncio.wait(under_way)
+
+    def under_way(self, one: SummaryJob) -> list[asyncio.Task[None]]:
+        """Its calls that are not answered yet."""
+        return [task for task, whose in self._calls.items() if whose is one]
 
     def wait(self, one: SummaryJob, now: float) -> float:
         """Seconds before which it would not be asked for, because something failed."""

@@ -23,9 +23,10 @@ DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
 PREFIX = "MEMTREE_"  # of all variables
 FILE_VARIABLE = "MEMTREE_CONFIG"
-# No settings of the program: of the benchmarks, and of what starts it (compose file, balancer)
+# No settings of the program: of benchmarks, tests, and what starts it (compose file, balancer)
 OTHER_VARIABLES = frozenset(
-    f"{PREFIX}{name}" for name in ("BENCH_DATA", "BIND", "IMAGE", "LISTEN", "PROXIES", "SITE")
+    f"{PREFIX}{name}"
+    for name in ("BENCH_DATA", "BIND", "IMAGE", "LISTEN", "PROXIES", "SITE", "TEST_POSTGRES")
 )
 MODES = ("stable", "auto", "fresh")
 INPROCESS = "inprocess"  # a queue that needs nobody else

@@ -77,8 +77,8 @@ def _worker(subs: Any) -> None:
     sub.add_argument("--burst", action="store_true", help=burst)
     port = "serve /health and /metrics on this port (default: neither)"
     sub.add_argument("--health-port", type=int, metavar="N", help=port)
-    host = "address that this port listens on (default 127.0.0.1)"
-    sub.add_argument("--health-host", default="127.0.0.1", metavar="HOST", help=host)
+    host = "address that this port listens on (default: the setting host)"
+    sub.add_argument("--health-host", metavar="HOST", help=host)
     names = ("store", "queue", "embedder", "worker_", "embedding_", "summary_", "log_")
     add_settings(sub, [one.name for one in fields(Settings) if one.name.startswith(names)])
     sub.set_defaults(run=worker.run)

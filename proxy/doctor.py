@@ -21,6 +21,7 @@ from proxy.checkups import Finding
 from proxy.fields import CHAT_MODE, CONTEXT_MODE
 
 SAMPLE = "We meet in Lisbon on 4 May. Anna brings the boat, Tom the tents."
+POSTGRES = ("postgresql://", "postgres://")
 SECRETS = frozenset({"upstream_api_key", "metrics_key", "embedding_api_key", "summary_api_key"})
 URLS = {"store": shown_store, "queue": without_password}  # they may carry a password
 UNSET = {
@@ -47,6 +48,11 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     try:
         async with open_runtime(settings, drain=0) as runtime:
             sound &= await _store(console, runtime)
+            if settings.store.startswith(POSTGRES):
+                # The optional extra, without which the store would not have been opened.
+                from proxy.checkup_postgres import database  # noqa: PLC0415
+
+                sound &= _show(console, await database(settings.store))
             sound &= await _embedder(console, settings, runtime)
             sound &= await _summarizer(console, runtime)
             elsewhere = open_elsewhere(settings, runtime.store, SystemClock())

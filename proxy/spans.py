@@ -105,6 +105,8 @@ class Request:
         handle.end()
 
     def behind(self, name: str, taken: list[Taken], whole: Taken) -> None:
+        if not self._span.get_span_context().trace_flags.sampled:
+            return
         link = Link(self._span.get_span_context())
         span = self._tracer.start_span(
             name, Context(), links=[link], start_time=self._ns(whole.begun)
@@ -119,7 +121,7 @@ class Request:
         self._span.set_attributes({k: v for k, v in known.items() if v is not None})
         if status >= SERVER_ERROR:
             self._span.set_status(StatusCode.ERROR)
-        if taken:
+        if taken and self._span.is_recording():  # the sampler may have left this one out
             self._memory(taken)
         self._span.end()
 

@@ -54,13 +54,18 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             param="queue",
         )
     try:
-        from indexer.redis.workshop import open_workshop  # noqa: PLC0415  the `redis` extra
+        from indexer.redis.link import blocking  # noqa: PLC0415  the `redis` extra
+        from indexer.redis.workshop import open_workshop  # noqa: PLC0415
     except ImportError as error:
         raise BadRequest(NEEDS_EXTRA, param="queue") from error
+    try:
+        blocking(settings.queue).close()
+    except (TypeError, ValueError):  # not shown: it may hold a password
+        raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
     async with (
         open_parts(settings) as parts,
         open_workshop(settings, parts, burst=options.burst) as workshop,
-        watched(workshop, options.health_host, options.health_port),
+        watched(workshop, options.health_host or settings.host, options.health_port),
     ):
         with stopping(workshop):
             announce(settings, parts)

@@ -84,8 +84,9 @@ class _Worker(SimpleWorker):
         return TTL
 
     def beat(self) -> None:
-        if self.at:
-            self.maintain_heartbeats(*self.at)
+        at = self.at  # which the lane's own thread may change meanwhile
+        if at:
+            self.maintain_heartbeats(*at)
         else:
             self.heartbeat(TTL)
 

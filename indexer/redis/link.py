@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from redis import Redis as Blocking
 from redis.asyncio import Redis
@@ -33,7 +33,7 @@ class Link:
     """`client` may be used alone (pub/sub); it raises the errors of its package then."""
 
     def __init__(self, url: str, *, command: float = COMMAND) -> None:
-        """`command`: seconds that a command may take."""
+        """`command`: seconds that a command may take. Raises as `blocking`."""
         self.client: Redis = Redis.from_url(
             url,
             socket_connect_timeout=CONNECT,
@@ -43,6 +43,8 @@ class Link:
             max_connections=CONNECTIONS,
             protocol=2,
         )
+        pool: Any = self.client.connection_pool
+        pool.make_connection()  # finds what the URL should not have
         self._down = False
 
     @property
@@ -80,11 +82,14 @@ class Link:
 
 
 def blocking(url: str) -> Blocking:
-    """A client for threads: RQ knows no other. Raises the errors of its package."""
-    return Blocking.from_url(
+    """A client for threads: RQ knows no other. Raises the errors of its package when it is used,
+    `TypeError` or `ValueError` for a URL with parts that it does not know."""
+    client = Blocking.from_url(
         url,
         socket_connect_timeout=CONNECT,
         socket_timeout=BLOCKING,
         retry=BlockingRetry(NoBackoff(), 1, supported_errors=(Lost,)),
         protocol=2,
     )
+    client.connection_pool.make_connection()
+    return client

@@ -57,12 +57,14 @@ class Slices:
         summaries: InProcessSummaries | None,
         stop: threading.Event,
         *,
+        patience: float = 5.0,
         told: Callable[[str, str], None] = lambda tenant, state: None,
     ) -> None:
-        """`told`: hears how a tenant's summaries do, by its name in Redis; in a thread."""
+        """`patience`: seconds that calls under way have when `stop` is set. `told`: hears how a
+        tenant's summaries do, by its name in Redis; in a thread."""
         self._store, self._clock, self._ledger = store, clock, ledger
         self._passages, self._summaries, self._stop = passages, summaries, stop
-        self._told = told
+        self._patience, self._told = patience, told
         self._forgot: OrderedDict[str, bytes] = OrderedDict()
         self.done = Done()  # of stage 2; stage 3 counts itself
 
@@ -129,12 +131,25 @@ class Slices:
                     break
         now = self._clock.monotonic()
         wait, finished = self._summaries.wait(one, now), one.ended.is_set()
-        await self._summaries.withdraw(one)
+        await self._withdraw(one)
         state = self._summaries.state(payload.tenant)
         await asyncio.to_thread(self._told, turn.name.tenant, state)
         left = _left(await self._unsummarised(payload))
         given_up = state == "limit_reached" or one.tries >= MAX_SUMMARY_TRIES
         return Left(left.tokens, left.count, wait, one.tries, finished and given_up)
+
+    async def _withdraw(self, one: SummaryJob) -> None:
+        """Calls under way are paid for, so they may end, but not for long where the process is to
+        stop."""
+        assert self._summaries
+        self._summaries.withdraw(one)
+        waited = 0.0
+        while calls := self._summaries.under_way(one):
+            if waited >= self._patience:
+                for call in calls:
+                    call.cancel()
+            await asyncio.wait(calls, timeout=LOOK)
+            waited += LOOK if self._stop.is_set() else 0.0
 
     async def _job(
         self, turn: Turn, payload: Payload, history: History, work: Sequence[NodeWork]

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from redis.exceptions import RedisError
 from rq.registry import clean_registries
+from rq.worker_registration import clean_worker_registry
 
 from indexer.redis.lanes import Lane
 from indexer.redis.ledger import LEASE, STAGES, Ledger, Name
@@ -83,6 +84,7 @@ class Upkeep(threading.Thread):
         for stage in STAGES:
             for queue in self._ledger.queues(stage):
                 clean_registries(queue)
+                clean_worker_registry(queue)
 
     def _is_due(self, what: str, now: float, every: float) -> bool:
         if now < self._next[what]:

@@ -58,6 +58,7 @@ class Workshop:
         self.summaries = parts.three.queue if parts.three else None
         self.slices = Slices(
             parts.store, parts.clock, self._ledger, self.passages, self.summaries, self.stop,
+            patience=settings.worker_seconds,
             told=self._tell,
         )  # fmt: skip
         stages = [EMBED] * bool(self.passages)

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from tests.deploy.programs import ROOT
+from tests.postgres import _programs, own_postgres
 from tests.server import running
 from tests.sessions import coding
 
@@ -65,6 +66,23 @@ def test_sqlite_is_backed_up_while_it_runs_and_restored(tmp_path):
     with running(store, "--embedder", "none") as server:
         assert known(server, 1)
         assert not known(server, 2)  # came after the backup
+
+
+@pytest.mark.slow
+def test_postgres_is_backed_up_while_it_runs_and_restored(tmp_path):
+    tools = str(_programs())
+    if not shutil.which("pg_dump", path=tools):
+        pytest.skip("this PostgreSQL has no pg_dump")
+    with own_postgres() as database:
+        flags = ("--embedder", "none", "--store", database.url)
+        with running(tmp_path / "unused", *flags) as server:
+            index(server, 1)
+            sh(block("postgres-backup"), tmp_path, PATH=tools, STORE=database.url)
+            index(server, 2)
+        sh(block("postgres-restore"), tmp_path, PATH=tools, STORE=database.url)
+        with running(tmp_path / "unused", *flags) as server:
+            assert known(server, 1)
+            assert not known(server, 2)  # came after the backup
 
 
 def test_the_nginx_snippet_is_valid(tmp_path):

@@ -51,7 +51,15 @@ def parts(tmp_path_factory):
 
 
 def test_what_is_there(parts):
-    assert set(parts.names) >= {"redis", "proxy-1", "proxy-2", "worker-1", "worker-2", "balancer"}
+    assert set(parts.names) >= {
+        "postgres",
+        "redis",
+        "proxy-1",
+        "proxy-2",
+        "worker-1",
+        "worker-2",
+        "balancer",
+    }
     assert all(parts.alive(name) for name in parts.names)
     assert all(parts.log(name).exists() for name in parts.names)
 
@@ -92,9 +100,22 @@ def test_chat_goes_on_without_redis(parts):
     assert parts.alive("redis")
 
 
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_chat_goes_on_without_postgres_and_memory_comes_back(parts, how):
+    getattr(parts, how)("postgres")
+    try:
+        assert compress(parts.url).status_code in (200, 503)
+        assert not parts.alive("postgres")
+    finally:
+        parts.start("postgres")
+    end = time.monotonic() + 60
+    while compress(parts.url).headers.get("x-memtree-state") != "packed":
+        assert time.monotonic() < end
+
+
 def test_a_part_that_does_not_come_up_says_why_and_nothing_is_left(tmp_path):
-    shape = Shape(proxies=2, workers=0, balancer=False, settings={"MEMTREE_PORT": "1",
-                  "MEMTREE_STORE": "nonsense:"})  # fmt: skip
+    settings = {"MEMTREE_STORE": "nonsense:"}
+    shape = Shape(2, 0, postgres=False, balancer=False, settings=settings)
     with (
         pytest.raises(RuntimeError, match=r"proxy-1 did not start:[\s\S]*nonsense"),
         topology(tmp_path, shape),
@@ -116,7 +137,7 @@ def test_ctrl_c_ends_it_all(tmp_path):
             break
     rows = [line.split() for line in said]
     urls = {row[0]: urlsplit(row[1]) for row in rows if len(row) == 3 and "://" in row[1]}
-    assert urls.keys() >= {"redis", "proxy-1", "worker-1", "balancer"}, said
+    assert urls.keys() >= {"postgres", "redis", "proxy-1", "worker-1", "balancer"}, said
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
     process.stdout.close()

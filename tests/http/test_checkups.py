@@ -14,8 +14,10 @@ import pytest
 from indexer.runtime import SystemClock, open_elsewhere
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.stores import open_store
-from proxy import checkups, doctor, open_files
+from memtree.stores.postgres.migrations import TREE_STEPS
+from proxy import checkup_postgres, checkups, doctor, open_files
 from proxy.app import create_app
+from tests import postgres
 from tests.collector import collecting
 from tests.http.fakes import services
 from tests.http.running import refused_port, running
@@ -164,6 +166,35 @@ async def test_a_redis_that_is_not_there_and_one_that_is_too_old():
     assert checkups._redis({"redis_version": "7.4.1", "maxmemory_policy": "noeviction"}).level == (
         "ok"
     )
+
+
+# -- PostgreSQL ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+async def test_a_real_postgres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    postgres.postgres_url()  # or the test is skipped
+    url = postgres.store_url(tmp_path)
+    try:
+        store = open_store(url)
+        await store.stats()
+        await store.close()
+        found = await checkup_postgres.database(url)
+        assert found.level == "ok"
+        assert f"at step {len(TREE_STEPS)} of {len(TREE_STEPS)}" in found.text
+        for name, value, level in (("OLDEST", 990_000, "problem"), ("CROWDED", 0.01, "warning")):
+            with monkeypatch.context() as patch:
+                patch.setattr(checkup_postgres, name, value)
+                assert (await checkup_postgres.database(url)).level == level
+    finally:
+        postgres.drop_schema(tmp_path)
+
+
+async def test_a_postgres_that_is_not_there():
+    url = f"postgresql://user:hush@127.0.0.1:{refused_port()}/base"
+    found = await checkup_postgres.database(url)
+    assert found.level == "problem"
+    assert "hush" not in found.text
 
 
 # -- all of it ----------------------------------------------------------------------------------

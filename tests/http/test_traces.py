@@ -126,6 +126,18 @@ async def test_a_broken_one_begins_a_new_trace(
     assert sent.split("-")[1] == collector.one("upstream").trace_id.hex()
 
 
+async def test_a_trace_that_the_client_does_not_sample_is_not_sent(
+    base: str, upstream: FakeUpstream, collector: Collector
+):
+    unsampled = {"traceparent": f"00-{TRACE}-{PARENT}-00"}
+    async with traced(base, collector) as client:
+        await client.post("/chat/completions", json=turn(9), headers={**ON, **unsampled})
+    assert not collector.spans
+    (sent,) = upstream.last.header("traceparent")
+    assert sent.startswith(f"00-{TRACE}-")
+    assert sent.endswith("-00")
+
+
 async def test_without_traces_headers_go_on_as_they_came(base: str, upstream: FakeUpstream):
     built = services(base)
     async with httpx.AsyncClient(

@@ -62,6 +62,7 @@ async def test_steps_of_a_real_answer():
         long = [*turn(400)["messages"], {"role": "user", "content": "what of message 7? " * 300}]
         long = [{**one, "content": one["content"] * 40} for one in long[:-1]] + long[-1:]
         await client.post("/context_memory", json={"messages": long, "target_tokens": 8_000})
+        begun = await samples(client)
         again = [*long, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "?"}]
         await client.post("/context_memory", json={"messages": again, "target_tokens": 8_000})
         found = await samples(client)
@@ -74,6 +75,7 @@ async def test_steps_of_a_real_answer():
     assert found["epoch_answers_total", "continued"] == 1
     stays, changes = (found["prefix_tokens_total", one] for one in ("stays", "changes"))
     assert stays + changes == found["sent_tokens_total",]
+    assert begun["prefix_tokens_total", "stays"] >= 4  # "be brief", and "in the middle" with it
     assert stays > 0.4 * found["sent_tokens_total",]
 
 

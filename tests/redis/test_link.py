@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from indexer.redis.link import Link
+from indexer.redis.link import Link, blocking
 from memtree.errors import QueueUnavailable
 from tests.redis_server import redis_server, refuses
 
@@ -82,3 +82,9 @@ async def test_a_password_is_neither_told_nor_logged(caplog):
         await wrong.close()
     assert "battery" not in caught.value.message + caplog.text
     assert refuses(server.port)
+
+
+@pytest.mark.parametrize("opened", [Link, blocking])
+def test_a_url_with_parts_that_nobody_knows_is_found_at_once(opened):
+    with pytest.raises((TypeError, ValueError)):
+        opened("redis://127.0.0.1:1/0?colour=red")

@@ -6,12 +6,15 @@ import asyncio
 import json
 import logging
 import time
+from dataclasses import replace
 
 import pytest
 
 from indexer.jobs import MAX_JOBS
 from indexer.redis.ledger import EMBED
 from indexer.redis.payloads import tenant_name
+from indexer.redis.workshop import Parts, Workshop
+from indexer.stage_three import StageThree
 from memtree.ports import Pending
 from tests.contracts.queues import Chat, said
 from tests.embeddings import Raw, Silence, Status
@@ -159,3 +162,26 @@ async def test_a_store_that_is_down_is_tried_again(bench):
     assert bench.client.zcard("memtree:later:embed") == 1
     await bench.burst()
     assert await embedded(bench, chat) == set(chat.ids)
+
+
+@pytest.mark.slow
+async def test_a_stop_waits_for_calls_under_way_but_not_for_ever(desk, monkeypatch):
+    one = await desk(always=Silence())
+    one.settings = replace(one.settings, worker_seconds=1)
+    chat = await Chat("a", said("alder", 3)).plant(one.store)
+    summarise(one, chat)
+    await one.arrived()
+    three = StageThree.of(one.settings, one.store, one.clock, one.model, gather=0.0)
+    three.queue.start()
+    shop = Workshop(one.settings, Parts(one.store, one.clock, None, three), one.link)
+    running = asyncio.create_task(shop.run())
+    await until(lambda: one.model.open > 0)
+    shop.stop.set()
+    await asyncio.wait_for(running, SECONDS)
+    await three.close(0)
+    assert one.model.open == 0
+    assert one.client.keys("memtree:lease:*") == []
+    assert (await one.summaries.pending("a")).jobs == 1
+    ids = chat.part_ids
+    now = one.clock.now()
+    assert await one.store.claim("a", ids, "another", now, now + 60) == set(ids)  # nobody has them

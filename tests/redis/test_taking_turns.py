@@ -270,3 +270,36 @@ async def test_who_was_deaf_has_nothing_at_hand_of_anybody(two, server):
     await until(lambda: not other.shared.live)
     server.start()
     await until(lambda: not at_hand(other))
+
+
+async def test_a_request_that_was_under_way_while_deaf_writes_nothing_back(two, server):
+    _, other = two
+    asked = other.compress()
+    await other.builder.begun.wait()
+    server.stop()
+    await until(lambda: not other.shared.live)
+    server.start()  # somebody may have been deleted meanwhile
+    await until(lambda: other.shared.live)
+    other.builder.go.set()
+    assert (await soon(asked)).messages
+    assert (await other.memory._store.stats()).nodes == 0
+
+
+async def test_the_others_hear_of_a_deletion_before_it_and_behind_it(two, monkeypatch):
+    """Before: what is under way there must not be written back. Behind: what was read meanwhile."""
+    one, other = two
+    store = one.memory._store
+    forget, told = store.forget, []
+
+    def generation():
+        return other.memory._indexing.generation("t")
+
+    async def forgets(*what):
+        await until(lambda: generation() != began)
+        told.append(generation())
+        return await forget(*what)
+
+    began = generation()
+    monkeypatch.setattr(store, "forget", forgets)
+    await one.memory.forget_tenant("t")
+    await until(lambda: generation() not in (began, *told))
