@@ -128,8 +128,13 @@ async def test_a_burst_ends_by_itself_and_nobody_tells_text_or_password(tmp_path
         await post(server, "a", index_only=True)
         before = await status(server, "a")
         assert (before["pending_jobs"], len(passages(rig.endpoint.texts))) == (1, 0)
+        await post(server, "b", seed=3)  # somebody talks
+        with rig.redis.client() as client:
+            queues = [f"rq:queue:memtree:embed:{name}" for name in ("interactive", "backfill")]
+            await until(lambda: [client.llen(name) for name in queues] == [1, 1])
         assert await rig.ended(rig.worker("--burst")) == 0
         assert (await status(server, "a"))["pending_tokens"] == 0
+        assert (await status(server, "b"))["pending_tokens"] == 0
         assert passages(rig.endpoint.texts)
         told = rig.said() + doctor.stdout + doctor.stderr
         assert PASSWORD not in told

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import threading
 
+import httpx
 import pytest
 
 from indexer.redis import ledger as ledgers
@@ -13,6 +15,8 @@ from indexer.redis.ledger import EMBED, Left, Name
 from indexer.redis.payloads import job_id, tenant_name, unpack
 from indexer.redis.upkeep import Upkeep, missing
 from memtree.ports import Pending
+from proxy.log import Tally
+from proxy.worker import health_app
 from tests.contracts.queues import Chat, said
 from tests.redis.benches import SECONDS, Gate, embedded, submit, summarise, until, workshop
 
@@ -320,3 +324,23 @@ async def test_a_second_ticket_of_a_job_that_somebody_is_at_does_nothing(bench):
     assert books.begin(name, "another") is None
     assert books.hold(name, "somebody")
     assert not books.hold(name, "another")
+
+
+async def test_health_and_metrics_of_a_worker(bench):
+    chat = await Chat("a", said("alder", 4)).plant(bench.store)
+    submit(bench, chat)
+    await bench.arrived()
+    shop = workshop(bench)
+    app = health_app(shop, Tally())
+    running = asyncio.create_task(shop.run())
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://worker") as client:
+        await until(lambda: len(bench.embedder.embedded) > 0)
+        health = await client.get("/health")
+        assert (health.status_code, health.json()["redis"]) == (200, True)
+        await until(lambda: shop.slices.done.tokens > 0)
+        page = (await client.get("/metrics")).text
+        assert re.search(r'^memtree_index\w*_tokens_total\{stage="2"\} [1-9]', page, re.M), page
+        shop.stop.set()
+        assert (await client.get("/health")).status_code == 503
+    await asyncio.wait_for(running, SECONDS)
