@@ -36,7 +36,10 @@ async def test_any_other_is_replaced(odd: str):
 
 async def test_the_upstream_keeps_its_own(base: str, upstream: FakeUpstream):
     upstream.mode = "headers"
-    upstream.answer_headers = [(b"x-request-id", b"theirs"), (b"x-memtree-request-id", b"another proxy")]
+    upstream.answer_headers = [
+        (b"x-request-id", b"theirs"),
+        (b"x-memtree-request-id", b"another proxy"),
+    ]
     async with edge(base) as client:
         chat = await client.post("/chat/completions", json=turn(9), headers=ON)
         relayed = await client.get("/v1/models")

@@ -76,11 +76,11 @@ def test_an_event_as_text_and_as_an_object(plain: Lines, objects: Lines):
 def test_lines_of_a_request_carry_its_id(plain: Lines, objects: Lines):
     with steps.watched(Trace("GET", "/", "r-1")):
         log.event("chat.recalled", round=1)
-        logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+        logging.getLogger("some.library").warning("Invalid HTTP request received.")
     log.event("chat.recalled", round=2)
     first, second, third = plain.text.splitlines()
     assert first.endswith("round=1 request=r-1")
-    assert second.endswith("uvicorn.error Invalid HTTP request received. request=r-1")
+    assert second.endswith("some.library Invalid HTTP request received. request=r-1")
     assert third.endswith("round=2")
     shown = [json.loads(line) for line in objects.text.splitlines()]
     assert [one.get("request") for one in shown] == ["r-1", "r-1", None]
@@ -105,7 +105,7 @@ def test_a_traceback_has_frames_and_no_text(form: str):
             raise KeyError(SECRET)
         except KeyError:
             logging.getLogger("memtree.indexer").exception("indexer.job_failed")
-            logging.getLogger("uvicorn.error").exception("Exception in ASGI application")
+            logging.getLogger("some.library").exception("Exception in ASGI application")
     finally:
         lines.close()
     assert SECRET not in lines.text
