@@ -60,7 +60,9 @@ class Entry:
 
     @classmethod
     def read(cls, data: bytes | str) -> Entry:
-        return cls(**json.loads(data))
+        """Of a newer process what is known here."""
+        found = json.loads(data)
+        return cls(**{name: found[name] for name in cls.__slots__ if name in found})
 
     def json(self) -> str:
         return json.dumps({name: getattr(self, name) for name in self.__slots__})
@@ -102,7 +104,17 @@ class Ledger:
         self.client: Any = client  # whose stubs allow for text where it gives bytes
         self._scripts = {
             name: client.register_script(getattr(scripts, name))
-            for name in ("ADD", "BEGIN", "PROGRESS", "RELEASE", "RECOVER", "DUE", "FORGET", "HOLD")
+            for name in (
+                "ADD",
+                "BEGIN",
+                "PROGRESS",
+                "RELEASE",
+                "RECOVER",
+                "DUE",
+                "FORGET",
+                "HOLD",
+                "TIDY",
+            )
         }
 
     # -- proxies -----------------------------------------------------------------------------
@@ -161,6 +173,7 @@ class Ledger:
     def prolong(self) -> None:
         """Let payloads of jobs that wait be kept for another while."""
         for stage, tenant in self.tenants():
+            self._call("TIDY", Name(stage, tenant, ""))
             with self.client.pipeline(transaction=False) as pipe:
                 for id_ in self.client.hkeys(f"memtree:ledger:{stage}:{tenant}"):
                     pipe.expire(f"memtree:payload:{id_.decode()}", PAYLOAD_SECONDS)
@@ -189,11 +202,16 @@ class Ledger:
 
     def out(self) -> dict[Name, bool]:
         """Jobs with a ticket, and whether a worker ever began with that ticket."""
-        found = {}
-        for stage, tenant in self.tenants():
-            for id_, ticket in self.client.hgetall(f"memtree:out:{stage}:{tenant}").items():
-                found[Name(stage, tenant, id_.decode())] = len(ticket) > 1
-        return found
+        whose = self.tenants()
+        with self.client.pipeline(transaction=False) as pipe:
+            for stage, tenant in whose:
+                pipe.hgetall(f"memtree:out:{stage}:{tenant}")
+            rows = pipe.execute()
+        return {
+            Name(stage, tenant, id_.decode()): len(ticket) > 1
+            for (stage, tenant), row in zip(whose, rows, strict=True)
+            for id_, ticket in row.items()
+        }
 
     def tenants(self) -> list[tuple[str, str]]:
         return [

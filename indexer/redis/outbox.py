@@ -104,7 +104,9 @@ class Outbox:
             addresses = None if before[0] is None else before[0] | addresses
         self._forgets[whose] = (addresses, told)
         while len(self._forgets) > MAX_FORGETS:
-            self._forgets.popitem(last=False)[1][1].cancel()
+            _, (_, dropped) = self._forgets.popitem(last=False)
+            if not dropped.done():
+                dropped.set_result(set())
             log.warning("queue.forget_dropped")
         return told
 
@@ -125,6 +127,9 @@ class Outbox:
                 return None
         except (RedisError, OSError) as error:
             self._link.lost(error)
+            return AGAIN
+        except Exception:
+            log.exception("queue.outbox_failed")
             return AGAIN
         self._link.found()
         return 0.0

@@ -268,3 +268,14 @@ redis.call('EXPIRE', lease, ARGV[5])
 return 1
 """
 )
+
+# Nothing is left of a tenant whose ledger has lapsed.
+TIDY = (
+    _COMMON
+    + """
+if redis.call('EXISTS', ledger) == 0 then
+  redis.call('DEL', out, line('i'), line('b'))
+  redis.call('SREM', tenants, tenant)
+end
+"""
+)

@@ -344,3 +344,14 @@ async def test_health_and_metrics_of_a_worker(bench):
         shop.stop.set()
         assert (await client.get("/health")).status_code == 503
     await asyncio.wait_for(running, SECONDS)
+
+
+async def test_of_a_tenant_whose_jobs_have_lapsed_nothing_is_left(bench):
+    submit(bench, await Chat("a", said("alder", 4)).plant(bench.store))
+    await bench.arrived()
+    bench.client.delete(f"memtree:ledger:embed:{tenant_name('a')}")  # as after two days
+    ledgers.Ledger(bench.client).prolong()
+    left = {key.decode().split(":")[1] for key in bench.client.keys("memtree:*")}
+    assert left <= {"clock", "payload", "work"}  # which lapse within the hour
+    await bench.burst()
+    assert bench.embedder.embedded == []
