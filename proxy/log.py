@@ -24,6 +24,7 @@ logger = logging.getLogger("memtree")
 
 Value = str | int | float | None
 
+REFUSED = "http.refused"  # by the protocol: too large, too slow, or no HTTP
 _EVENT = re.compile(r"[a-z][a-z_]*\.[a-z_]+(?=[\s,]|$)")
 _FIELDS = re.compile(r"(?: [a-z_]+=[^\s=\"]+)+")
 
@@ -118,17 +119,19 @@ def to_stderr(level: str, form: str) -> None:
 
 
 class Tally(logging.Handler):
-    """Counts what is logged as a warning or worse, by event: each degradation is one of them.
+    """Counts what is logged as a warning or worse, by event: each degradation is one of them. And
+    heads that are refused before there is a request to count.
 
     Names stand in the code, so there are few of them, and no text; lines of libraries are `other`.
     """
 
     def __init__(self) -> None:
-        super().__init__(logging.WARNING)
+        super().__init__(logging.INFO)
         self.counts: Counter[str] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.counts[_name(record) or "other"] += 1
+        if record.levelno >= logging.WARNING or getattr(record, "event", None) == REFUSED:
+            self.counts[_name(record) or "other"] += 1
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def open_tracing(settings: Settings) -> Tracing | None:
     if settings.otel_endpoint is None:
         return None
     try:
-        # A tenth of a second and 20 MB, and the optional `otel` extra.
+        # The optional `otel` extra, and 0.2 s that only those pay who use it.
         from proxy.spans import Tracing  # noqa: PLC0415
     except ImportError as error:
         raise BadRequest(NEEDS_EXTRA, param="otel_endpoint") from error

@@ -174,7 +174,7 @@ class Guarded(HttpToolsProtocol):
         """Answer with `error`, and read nothing more from this connection."""
         self._deaf = True
         self._stop()
-        log.event("http.refused", status=error.status, code=error.code)
+        log.event(log.REFUSED, status=error.status, code=error.code)
         in_body = self._in_message and not self._in_head
         if not self._answering:
             if in_body:

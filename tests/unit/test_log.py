@@ -137,12 +137,18 @@ def test_an_object_stays_a_line(objects: Lines):
 def test_warnings_are_counted_by_event_and_never_by_text():
     tally, ours = log.Tally(), logging.getLogger("memtree")
     ours.addHandler(tally)
+    level = ours.level
+    ours.setLevel(logging.INFO)
     try:
         ours.warning("store.unavailable code=%s", "x")
         ours.warning("store.unavailable code=%s", "y")
         ours.warning("%s", f"{SECRET}.{SECRET}")
         ours.info("store.fine")
+        log.event("http.request", status=200)
+        log.event("http.refused", status=431)
         log.failure("chat.memory_failed", broken())
     finally:
         ours.removeHandler(tally)
-    assert tally.counts == {"store.unavailable": 2, "other": 1, "chat.memory_failed": 1}
+        ours.setLevel(level)
+    assert tally.counts == {"store.unavailable": 2, "other": 1, "chat.memory_failed": 1,
+                            "http.refused": 1}  # fmt: skip
