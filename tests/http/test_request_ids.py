@@ -65,9 +65,11 @@ async def test_errors_of_ours_tell_it(path: str):
     assert answer.headers[OURS] == "mine"
 
 
-async def test_all_lines_of_a_request_carry_it(caplog: pytest.LogCaptureFixture):
+async def test_all_lines_of_a_request_carry_it(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
     caplog.set_level(logging.INFO)
-    caplog.handler.setFormatter(log.Json())
+    monkeypatch.setattr(caplog.handler, "formatter", log.Json())  # it is that of all tests
     memory = FakeMemory()
 
     async def pause() -> None:
