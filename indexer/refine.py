@@ -33,7 +33,7 @@ from memtree.replies import Draft, mended
 
 log = logging.getLogger("memtree.indexer")
 
-HOLD, PROLONG = 60.0, 20.0  # seconds that a claim lasts, and after which it is renewed
+HOLD, PROLONG = 30.0, 10.0  # seconds that a claim lasts, and after which it is renewed
 # An answer may take twice its caps, since models count in other tokens, and has its JSON.
 ROOM_TIMES, ROOM_BESIDE = 2, 40
 MISSING = "missing"
