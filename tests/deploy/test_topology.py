@@ -139,7 +139,10 @@ def test_ctrl_c_ends_it_all(tmp_path):
     urls = {row[0]: urlsplit(row[1]) for row in rows if len(row) == 3 and "://" in row[1]}
     assert urls.keys() >= {"postgres", "redis", "proxy-1", "worker-1", "balancer"}, said
     process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 0
+    try:
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
     process.stdout.close()
     assert [name for name, url in urls.items() if not refuses(url.port or 0)] == []
 
