@@ -135,6 +135,14 @@ async def open_runtime(
         await store.close()
 
 
+def refuse_own_memory(settings: Settings) -> None:
+    """Raises `BadRequest` for a store that no other process can open."""
+    if settings.store.startswith("memory:"):
+        raise BadRequest(
+            "a queue in Redis needs a store that several processes can open", param="store"
+        )
+
+
 def open_elsewhere(settings: Settings, store: Store, clock: Clock) -> Elsewhere | None:
     """Queues in Redis, None where the setting names none. Redis is not asked anything yet.
 
@@ -142,6 +150,7 @@ def open_elsewhere(settings: Settings, store: Store, clock: Clock) -> Elsewhere 
     """
     if settings.queue == INPROCESS:
         return None
+    refuse_own_memory(settings)
     try:
         from indexer.redis.elsewhere import Elsewhere  # noqa: PLC0415  the optional `redis` extra
     except ImportError as error:

@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from indexer.backlog import Done
-from indexer.runtime import NEEDS_EXTRA, SystemClock, open_embedder
+from indexer.runtime import NEEDS_EXTRA, SystemClock, open_embedder, refuse_own_memory
 from indexer.stage_three import StageThree, open_summarizer
 from memtree import __version__
 from memtree.config import INPROCESS, Settings, without_password
@@ -53,6 +53,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             "a worker needs a queue in Redis: set queue (MEMTREE_QUEUE) to redis://HOST:PORT/DB",
             param="queue",
         )
+    refuse_own_memory(settings)
     try:
         from indexer.redis.link import blocking  # noqa: PLC0415  the `redis` extra
         from indexer.redis.workshop import open_workshop  # noqa: PLC0415
