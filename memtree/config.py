@@ -164,6 +164,9 @@ class Settings:
     requests_per_minute: int = _setting(0, "requests of one tenant in a minute; 0: no limit")
     max_waits: int = _setting(16, "requests of one tenant that may wait for their tree at once")
     wait_seconds: int = _setting(300, "longest wait for a tree that is being built")
+    shutdown_seconds: int = _setting(
+        30, "seconds that answers under way have when the server is told to stop"
+    )
     json_wait: str = _setting(
         "silent",
         "how an answer that is not streamed waits: silent (shorter than the client's patience) or "

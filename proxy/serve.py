@@ -59,7 +59,7 @@ def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         server_header=False,
         date_header=False,  # a relayed answer brings the upstream's
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=settings.shutdown_seconds,
     )
 
 

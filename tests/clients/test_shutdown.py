@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import signal
 import sqlite3
+import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.server import Server
@@ -35,3 +39,62 @@ def test_stopping_drains_the_queue_and_leaves_nothing_behind(
     base.close()
     assert vectors > 0
     assert not store.with_name("stop.db-wal").exists(), "the store was not closed"
+
+
+PIECE = b'data: {"choices":[{"index":0,"delta":{"content":"and so on"}}]}\n\n'
+
+
+class Slow:
+    """An upstream whose stream goes on until it is told to end."""
+
+    def __init__(self) -> None:
+        self.end = asyncio.Event()
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+        )
+        writer.write(PIECE)
+        await self.end.wait()
+        writer.write(b"data: [DONE]\n\n")
+        writer.close()
+
+
+def refused(server: Server) -> None:
+    """Until it listens no more."""
+    with contextlib.suppress(httpx.ConnectError):
+        while server.get("/health").status_code == 200:
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize(("seconds", "whole"), [(60, True), (1, False)])
+async def test_a_stream_has_time_to_end(tmp_path: Path, seconds: int, whole: bool) -> None:
+    slow = Slow()
+    upstream = await asyncio.start_server(slow.answer, "127.0.0.1")
+    port = upstream.sockets[0].getsockname()[1]
+    server = await asyncio.to_thread(
+        Server,
+        tmp_path / "stop.db",
+        *("--upstream", f"http://127.0.0.1:{port}/v1", "--shutdown-seconds", str(seconds)),
+    )
+    body = {"model": "m", "messages": chat(1), "stream": True}
+    client = httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60)
+    try:
+        async with client, client.stream("POST", "/v1/chat/completions", json=body) as answer:
+            pieces = answer.aiter_raw()
+            assert await anext(pieces) == PIECE
+            server.process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(refused, server)
+            if whole:
+                slow.end.set()
+                assert [piece async for piece in pieces] == [b"data: [DONE]\n\n"]
+            else:
+                with pytest.raises(httpx.RemoteProtocolError):
+                    await anext(pieces)
+        assert await asyncio.to_thread(server.process.wait, 60) == 0
+    finally:
+        slow.end.set()
+        server.process.kill()
+        upstream.close()
+        await upstream.wait_closed()
