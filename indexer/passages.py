@@ -37,6 +37,7 @@ class Passages:
         self._rows: OrderedDict[tuple[str, bytes], Row] = OrderedDict()
         self._key = secrets.token_bytes(KEY_BYTES)
         self._forgotten: dict[str, int] = {}
+        self._all = 0  # how often everything was forgotten
         self.calls: Counter[str] = Counter()  # of the embedder, by outcome: ok, failed
 
     async def recipe(self) -> str:
@@ -51,10 +52,10 @@ class Passages:
         found = {name: self._rows[name] for name in names if name in self._rows}
         new = {name: text for name, text in zip(names, texts, strict=True) if name not in found}
         if new:
-            generation = self._forgotten.get(tenant)
+            generation = self._generation(tenant)
             matrix = await self._called(list(new.values()))
             found.update(zip(new, matrix, strict=True))
-            if generation == self._forgotten.get(tenant):
+            if generation == self._generation(tenant):
                 self._keep(dict.fromkeys(names), found)
         rows = [found[name] for name in names]
         return np.array(rows, np.float32).reshape(-1, self._embedder.dimensions)
@@ -73,6 +74,13 @@ class Passages:
         self._forgotten[tenant] = self._forgotten.get(tenant, 0) + 1
         for name in [name for name in self._rows if name[0] == tenant]:
             del self._rows[name]
+
+    def forget_all(self) -> None:
+        self._all += 1
+        self._rows.clear()
+
+    def _generation(self, tenant: str) -> tuple[int, int]:
+        return self._all, self._forgotten.get(tenant, 0)
 
     def _keep(
         self, names: dict[tuple[str, bytes], None], found: dict[tuple[str, bytes], Row]

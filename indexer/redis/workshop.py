@@ -21,6 +21,7 @@ from indexer.redis.lanes import Idle, Lane
 from indexer.redis.ledger import EMBED, SUMMARIES, Ledger
 from indexer.redis.link import Link, blocking
 from indexer.redis.queue import STATE
+from indexer.redis.shared import Shared
 from indexer.redis.slices import Slices
 from indexer.redis.upkeep import Upkeep
 from indexer.stage_three import StageThree
@@ -90,6 +91,15 @@ class Workshop:
             for client in (*self._clients, self._client):
                 client.close()
 
+    def forgotten(self, tenant: str | None) -> None:
+        """A proxy deleted something of this tenant. None: of some, it is not known whom."""
+        if self.passages is None:
+            return
+        if tenant is None:
+            self.passages.forget_all()
+        else:
+            self.passages.forget(tenant)
+
     def _tell(self, tenant: str, state: str) -> None:
         """How a tenant's summaries do, for the proxies' status. In a thread."""
         client: Redis = self._client
@@ -113,8 +123,12 @@ async def open_workshop(
 ) -> AsyncIterator[Workshop]:
     """A workshop that is not running yet."""
     link = Link(settings.queue)
+    peers = Shared(link)
     quiet_rq()
     try:
-        yield Workshop(settings, parts, link, burst=burst)
+        workshop = Workshop(settings, parts, link, burst=burst)
+        await peers.start(workshop.forgotten)
+        yield workshop
     finally:
+        await peers.close()
         await link.close()

@@ -12,8 +12,11 @@ import pytest
 
 from indexer.redis import ledger as ledgers
 from indexer.redis.ledger import EMBED, Left, Name
+from indexer.redis.link import Link
 from indexer.redis.payloads import job_id, tenant_name, unpack
+from indexer.redis.shared import Shared
 from indexer.redis.upkeep import Upkeep, missing
+from indexer.redis.workshop import Parts, open_workshop
 from memtree.ports import Pending
 from proxy.log import Tally
 from proxy.worker import health_app
@@ -75,6 +78,23 @@ async def test_nothing_is_left_of_what_is_forgotten(bench):
     await bench.queue.forget("a", None)
     keys = [key.decode() for key in bench.client.keys("memtree:*")]
     assert sorted(keys) == ["memtree:clock", f"memtree:forgot:{tenant_name('a')}"]
+
+
+async def test_a_worker_hears_of_deletions(bench):
+    parts = Parts(bench.store, bench.clock, bench.embedder, None)
+    link = Link(bench.settings.queue)
+    proxy = Shared(link)
+    await proxy.start(lambda tenant: None)
+    async with open_workshop(bench.settings, parts) as shop:
+        kept = shop.passages._rows
+        await shop.passages.embed("a", ["one"])
+        await shop.passages.embed("b", ["two"])
+        await proxy.forgotten("a")
+        await until(lambda: {tenant for tenant, _ in kept} == {"b"})
+        shop.forgotten(None)  # the channel was lost for a while
+        assert not kept
+    await proxy.close()
+    await link.close()
 
 
 async def test_every_key_but_rqs_own_books_lapses(bench):

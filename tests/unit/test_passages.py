@@ -73,6 +73,23 @@ async def test_what_was_under_way_at_a_deletion_is_not_kept() -> None:
     assert embedder.embedded == ["one", "one"]
 
 
+async def test_everything_may_be_forgotten_at_once() -> None:
+    embedder = Slow()
+    passages = Passages(embedder)
+    embedder.go.set()
+    await passages.embed("t", ["one"])
+    embedder.began.clear()
+    embedder.go.clear()
+    task = asyncio.create_task(passages.embed("u", ["two"]))
+    await embedder.began.wait()
+    passages.forget_all()
+    embedder.go.set()
+    await task
+    await passages.embed("t", ["one"])
+    await passages.embed("u", ["two"])
+    assert embedder.embedded == ["one", "two", "one", "two"]
+
+
 class Failing(HashingEmbedder):
     async def embed(self, texts):
         raise EmbedderUnavailable("gone")
