@@ -5,10 +5,10 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 CODE := $(wildcard memtree indexer proxy benchmarks tests scripts deploy)
 # -n: test processes; PYTEST_ARGS="-n 0 -x -k name" for a closer look
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test node deploytools topology agents llm check format lint types layers sizes quick fuzz cover bench \
+.PHONY: help install run worker test soak node deploytools topology agents llm check format lint types layers sizes quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -33,7 +33,10 @@ worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTRE
 	$(BIN)/memtree worker $(ARGS)
 
 test: install node deploytools ## every test but those that need a separately installed coding agent
-	$(BIN)/python -m pytest -m "not agents and not llm" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m "not agents and not llm and not soak" $(PYTEST_ARGS)
+
+soak: install deploytools ## fifty random kills in the whole topology while conversations run
+	$(BIN)/python -m pytest -m soak -n 0 -s tests/topology $(ARGS)
 
 # Without npm the tests of the Node SDK are skipped, or fail where CI is set. No lock file: it would
 # hold the addresses of a registry; package.json names exact versions instead.
@@ -109,14 +112,14 @@ sizes: install
 	$(BIN)/python scripts/sizes.py memtree indexer proxy benchmarks tests
 
 quick: install
-	$(BIN)/python -m pytest -q -m "not slow and not agents and not llm" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
+	$(BIN)/python -m pytest -q -m "not slow and not agents and not llm and not soak" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
 
 fuzz: install ## a long look for inputs that make the server fail (half an hour on two cores)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz*.py -rP $(PYTEST_ARGS)
 
 cover: install ## test coverage with branches
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -m "not agents and not llm" -n 0
+	$(BIN)/coverage run -m pytest -q -m "not agents and not llm and not soak" -n 0
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 

@@ -25,6 +25,7 @@ from tests.topology.models import Models, serving
 from tests.topology.talks import Talk, until
 
 SETTLE_SECONDS = 240.0
+UNAVAILABLE = (502, 503)  # of the balancer, or of us
 TARGET = "4000"  # tokens: small, so that conversations are folded more than once
 
 
@@ -96,7 +97,15 @@ class Rig:
             until(lambda talk=talk: self._idle(talk), SETTLE_SECONDS)
 
     def index(self, talk: Talk) -> None:
-        self._ask("", talk, index_only=True)
+        """Post it once more, until nothing that is needed for it is out of order."""
+        until(lambda: self._indexed(talk))
+
+    def _indexed(self, talk: Talk) -> bool:
+        answer = self._post("", talk, index_only=True)
+        if answer.status_code != 202:
+            assert answer.status_code in UNAVAILABLE, answer.text
+            return False
+        return not answer.json()["memory"]["state"].startswith("degraded:store")
 
     def _idle(self, talk: Talk) -> bool:
         for name in self.proxies:
@@ -106,14 +115,11 @@ class Rig:
                 return False
         return True
 
-    def _ask(self, path: str, talk: Talk, **fields: Any) -> dict[str, Any]:
-        body = {"messages": talk.messages, **fields}
-        answer = httpx.post(
-            f"{self.url}/v1/context_memory{path}", json=body, headers=talk.headers, timeout=120,
-            trust_env=False,
+    def _post(self, path: str, talk: Talk, **fields: Any) -> httpx.Response:
+        return httpx.post(
+            f"{self.url}/v1/context_memory{path}", json={"messages": talk.messages, **fields},
+            headers=talk.headers, timeout=120, trust_env=False,
         )  # fmt: skip
-        assert answer.status_code in (200, 202), answer.text
-        return dict(answer.json())
 
     # -- judged -------------------------------------------------------------------------------
 
@@ -138,7 +144,7 @@ class Rig:
         found = [] if (told := self._checked()) is None else [told]
         try:
             for talk in talks:
-                nodes = self._ask("/tree", talk)["nodes"]
+                nodes = self._post("/tree", talk).raise_for_status().json()["nodes"]
                 sealed = [one for one in nodes if one["sealed"]]
                 leaves = [bytes.fromhex(one["id"]) for one in sealed if not one["level"]]
                 kept = await store.vectors(tenant_id(talk.key), embedder.recipe, leaves)

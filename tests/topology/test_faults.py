@@ -147,29 +147,46 @@ def test_a_full_disk(rig: Rig) -> None:
     proven(rig, talks)
 
 
-FAULTS: dict[str, Step] = {
+FAILING: dict[str, Step] = {
     "429": Status(429, {"retry-after": "1"}),
     "500": Status(500),
-    "garbage": garbage,
-    "half": half,
     "broken off": Half(),
-    "untrue": invented,
     "never": Silence(),
     "drip": Drip(),
 }
+BAD: dict[str, Step] = {"garbage": garbage, "half": half, "untrue": invented}
 
 
 def test_a_summariser_that_fails_in_every_way(rig: Rig) -> None:
-    talks = talks_of("models")
-    for step in FAULTS.values():
+    """It is asked again, less and less often, until it answers."""
+    talks = talks_of("failing")
+    answered_badly(rig, talks, FAILING)
+    assert not any(one.error for talk in talks for one in talk.attempts)
+    proven(rig, talks)
+
+
+def test_a_summariser_that_answers_badly(rig: Rig) -> None:
+    """What it said is not shown and not asked for without end: those nodes stay extracted until
+    somebody else comes along, everything else is as always."""
+    talks = talks_of("bad")
+    answered_badly(rig, talks, BAD)
+    assert not any(one.error for talk in talks for one in talk.attempts)
+    rig.settle(talks)
+    assert rig.problems(talks) == []
+    assert [one for one in asyncio.run(rig.losses(talks)) if "no summary" not in one] == []
+    before = len(rig.models.summaries.log)
+    rig.settle(talks)
+    assert len(rig.models.summaries.log) == before
+
+
+def answered_badly(rig: Rig, talks: list[Talk], steps: dict[str, Step]) -> None:
+    for step in steps.values():
         with summariser(rig, step):
             calls = rig.models.summaries.calls
             turns(rig, talks, 6)
             for talk in talks:
                 rig.index(talk)
             until(lambda calls=calls: rig.models.summaries.calls > calls)
-    assert not any(one.error for talk in talks for one in talk.attempts)
-    proven(rig, talks)
 
 
 def test_nothing_is_left_in_redis(rig: Rig) -> None:
