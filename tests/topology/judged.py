@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -71,16 +72,14 @@ def paid_again(calls: Sequence[Call], faults: Sequence[tuple[float, float]]) -> 
             asked[part.text].append(call)
     found = []
     for text, each in asked.items():
-        for one, other in zip(each, each[1:], strict=False):
+        for one, other in pairwise(each):
             excused = any(begin < other.at and end > one.at for begin, end in faults)
             if one.good and one.ended and not excused:
                 found.append(f"asked {other.at - one.at:.1f} s after its answer: {text[:60]!r}")
     return found
 
 
-def asked_when_stored(
-    calls: Sequence[Call], stored: Sequence[tuple[str, float]]
-) -> Iterator[str]:
+def asked_when_stored(calls: Sequence[Call], stored: Sequence[tuple[str, float]]) -> Iterator[str]:
     """Parts that were asked for when their summary (body, unix seconds) was stored already.
 
     Who asks has looked into the store before, for as long as a call is prepared. Bodies that

@@ -54,9 +54,7 @@ def expected(newest: dict[str, Any]) -> dict[str, Any]:
 
 def sentences(random: Random, count: int) -> str:
     """Each of ten words, so that it fits into a summary, and hardly ever met twice."""
-    return " ".join(
-        " ".join(random.choices(WORDS, k=10)).capitalize() + "." for _ in range(count)
-    )
+    return " ".join(" ".join(random.choices(WORDS, k=10)).capitalize() + "." for _ in range(count))
 
 
 def bare(message: dict[str, Any]) -> dict[str, Any]:

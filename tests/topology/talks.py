@@ -82,7 +82,11 @@ class Talk:
 
     def post(self, url: str) -> Attempt:
         """The history as it stands, once."""
-        body = {"model": "m", "messages": self.messages, "stream": self._random.random() < self._streams}
+        body = {
+            "model": "m",
+            "messages": self.messages,
+            "stream": self._random.random() < self._streams,
+        }
         attempt = Attempt(next(_numbers), json.dumps(body, ensure_ascii=False).encode())
         self.attempts.append(attempt)
         begun = time.monotonic()

@@ -90,6 +90,7 @@ def test_a_server_that_is_gone_for_a_while(rig: Rig, part: str) -> None:
     proven(rig, talks)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("part", ["redis", "postgres"])
 def test_a_server_that_says_nothing_for_a_while(rig: Rig, part: str) -> None:
     talks = talks_of(f"{part}-frozen")
@@ -159,18 +160,13 @@ BAD: dict[str, Step] = {"garbage": garbage, "half": half, "untrue": invented}
 
 def test_a_summariser_that_fails_in_every_way(rig: Rig) -> None:
     """It is asked again, less and less often, until it answers."""
-    talks = talks_of("failing")
-    answered_badly(rig, talks, FAILING)
-    assert not any(one.error for talk in talks for one in talk.attempts)
-    proven(rig, talks)
+    proven(rig, answered_badly(rig, FAILING))
 
 
 def test_a_summariser_that_answers_badly(rig: Rig) -> None:
     """What it said is not shown and not asked for without end: those nodes stay extracted until
     somebody else comes along, everything else is as always."""
-    talks = talks_of("bad")
-    answered_badly(rig, talks, BAD)
-    assert not any(one.error for talk in talks for one in talk.attempts)
+    talks = answered_badly(rig, BAD)
     rig.settle(talks)
     assert rig.problems(talks) == []
     assert [one for one in asyncio.run(rig.losses(talks)) if "no summary" not in one] == []
@@ -179,17 +175,18 @@ def test_a_summariser_that_answers_badly(rig: Rig) -> None:
     assert len(rig.models.summaries.log) == before
 
 
-def answered_badly(rig: Rig, talks: list[Talk], steps: dict[str, Step]) -> None:
-    for step in steps.values():
+def answered_badly(rig: Rig, steps: dict[str, Step]) -> list[Talk]:
+    """A conversation for each step, during which all calls are answered so."""
+    talks = [Talk(f"model {name}", 0, 12_000) for name in steps]
+    for step, talk in zip(steps.values(), talks, strict=True):
         with summariser(rig, step):
             calls = rig.models.summaries.calls
-            turns(rig, talks, 6)
-            for talk in talks:
-                rig.index(talk)
+            talk.turn(rig.url)
             until(lambda calls=calls: rig.models.summaries.calls > calls)
+    assert not any(one.error for talk in talks for one in talk.attempts)
+    return talks
 
 
 def test_nothing_is_left_in_redis(rig: Rig) -> None:
     with rig.redis() as client:
         until(lambda: judged.left_in(client) == [])
-
