@@ -31,6 +31,7 @@ from benchmarks import (
     session,
     shadow,
     summaries,
+    topology,
     workers,
 )
 from benchmarks.data import Data, MissingData
@@ -53,6 +54,7 @@ ALL = {
     "server": server.run,
     "shadow": shadow.run,
     "workers": workers.run,
+    "topology": topology.run,
 }
 
 
