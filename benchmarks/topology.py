@@ -30,7 +30,7 @@ from tests.topology.models import serving
 HISTORY = 20_000  # tokens of the conversation that asks
 AT_ONCE, ASKED = 8, 400  # clients, and their requests
 PROBES = 4  # clients beside the indexing: a few people
-CHATS, SIZE = 20, 60_000  # conversations that are indexed meanwhile, and tokens of each
+CHATS, SIZE = 20, 30_000  # conversations that are indexed meanwhile, and tokens of each
 FEWEST = 100  # requests without which a percentile tells nothing
 
 
