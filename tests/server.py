@@ -74,8 +74,9 @@ class Server:
             if self.get("/context_memory/status", **headers).json()["pending_tokens"] == 0:
                 return
             time.sleep(0.1)
-        tail = self.log.read_text()[-4_000:]
-        raise RuntimeError(f"indexing did not come to its end:\n{tail}")
+        lines = self.log.read_text().splitlines()
+        rest = [line for line in lines if "/status" not in line][-40:]
+        raise RuntimeError("\n".join(["indexing did not come to its end:", *rest]))
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
