@@ -83,10 +83,11 @@ async def _beside(embedder: str) -> list[Row]:
     with _running(2, embedder) as url:
         place = Place(url, "somebody")
         others = [Place(url, f"other {n}") for n in range(CHATS)]
+        bodies = [_body(SIZE, n) for n in range(CHATS)]  # before anything is timed
         async with aiohttp.ClientSession() as client:
             await _settled(client, [place])
             idle = await _ask(client, place, PROBES, ASKED)
-            posts = [_index(client, other, SIZE, n) for n, other in enumerate(others)]
+            posts = [_index(client, *one) for one in zip(others, bodies, strict=True)]
             indexing = asyncio.create_task(_all(client, posts, others))
             busy: list[float] = []
             while not indexing.done():
@@ -111,12 +112,15 @@ async def _all(client: aiohttp.ClientSession, posts: list[Any], places: list[Pla
 
 async def _settled(client: aiohttp.ClientSession, places: list[Place]) -> None:
     for place in places:
-        await _index(client, place, HISTORY, 1)
+        await _index(client, place, _body(HISTORY, 1))
     await _idle(client, places)
 
 
-async def _index(client: aiohttp.ClientSession, place: Place, size: int, seed: int) -> None:
-    body = json.dumps({"messages": await asyncio.to_thread(coding, size, seed), "index_only": True})
+def _body(size: int, seed: int) -> bytes:
+    return json.dumps({"messages": coding(size, seed), "index_only": True}).encode()
+
+
+async def _index(client: aiohttp.ClientSession, place: Place, body: bytes) -> None:
     url = f"{place.url}/v1/context_memory"
     async with client.post(url, data=body, headers=place.headers) as answer:
         answer.raise_for_status()
