@@ -88,15 +88,14 @@ async def _beside(embedder: str) -> list[Row]:
             await _settled(client, [place])
             idle = await _ask(client, place, PROBES, ASKED)
             posts = [_index(client, *one) for one in zip(others, bodies, strict=True)]
-            indexing = asyncio.create_task(_all(client, posts, others))
-            busy: list[float] = []
-            while not indexing.done():
-                busy += await _ask(client, place, PROBES, PROBES)
-            await indexing
+            arriving = await _during(client, place, asyncio.gather(*posts))
+            busy = await _during(client, place, asyncio.create_task(_idle(client, others)))
     assert len(busy) >= FEWEST, f"indexing was over after {len(busy)} requests"
-    rows = []
-    for name, share in (("p50", 50), ("p99", 99)):
-        quiet, loaded = (float(np.percentile(one, share)) * 1e3 for one in (idle, busy))
+    rows = [
+        Row(f"{embedder} embedder, {CHATS} histories arrive at once: p50", _ms(arriving, 50), "ms")
+    ]
+    for share in (50, 99):
+        quiet, loaded, name = _ms(idle, share), _ms(busy, share), f"p{share}"
         rows += [
             Row(f"{embedder} embedder, idle: {name}", quiet, "ms"),
             Row(f"{embedder} embedder, {CHATS} indexed: {name}", loaded, "ms"),
@@ -105,9 +104,19 @@ async def _beside(embedder: str) -> list[Row]:
     return rows
 
 
-async def _all(client: aiohttp.ClientSession, posts: list[Any], places: list[Place]) -> None:
-    await asyncio.gather(*posts)
-    await _idle(client, places)
+def _ms(seconds: list[float], share: int) -> float:
+    return float(np.percentile(seconds, share)) * 1e3
+
+
+async def _during(
+    client: aiohttp.ClientSession, place: Place, what: asyncio.Future[Any]
+) -> list[float]:
+    """Seconds of chats until something else is done."""
+    found: list[float] = []
+    while not what.done():
+        found += await _ask(client, place, PROBES, PROBES)
+    await what
+    return found
 
 
 async def _settled(client: aiohttp.ClientSession, places: list[Place]) -> None:
