@@ -56,12 +56,15 @@ class Batches:
                 async with self._parallel:
                     found.update(zip(batch, await self.one([texts[i] for i in batch]), strict=True))
 
+        # No TaskGroup: where a part fails it leaves the caller with a count of cancellations (until
+        # Python 3.13), and a later `asyncio.timeout` of the same task then ends the task.
+        parts = [asyncio.create_task(work()) for _ in range(PARALLEL)]
         try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(PARALLEL):
-                    group.create_task(work())
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from None
+            await asyncio.gather(*parts)
+        finally:
+            for part in parts:
+                part.cancel()
+            await asyncio.gather(*parts, return_exceptions=True)
         return np.stack([found[index] for index in range(len(texts))])
 
     async def one(self, texts: list[str]) -> Matrix:
