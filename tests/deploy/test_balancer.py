@@ -204,6 +204,34 @@ def test_a_dead_proxy_is_not_asked_and_no_chat_is_sent_twice(tmp_path):
     assert len(one.hits) == 10
 
 
+WELL = b'HTTP/1.1 200 OK\r\ncontent-length: 16\r\nconnection: close\r\n\r\n{"status": "ok"}'
+
+
+def test_what_no_proxy_answers_is_an_error_in_the_usual_shape(tmp_path):
+    program("caddy")
+    with socket.create_server(("127.0.0.1", 0)) as killed:
+
+        def hang_up():
+            """Well, and dead as soon as it is asked anything."""
+            with contextlib.suppress(OSError):
+                while True:
+                    connection = killed.accept()[0]
+                    with connection:
+                        if b" /health " in connection.recv(65_536):
+                            connection.sendall(WELL)
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        caddy = balancer(tmp_path, [f"http://127.0.0.1:{killed.getsockname()[1]}"])
+        caddy.start()
+        answer = httpx.post(f"{caddy.url}/v1/x", content=b"a", timeout=ENOUGH, trust_env=False)
+        caddy.close()
+        killed.shutdown(socket.SHUT_RDWR)
+    assert answer.status_code == 502
+    assert answer.headers["retry-after"] == "1"
+    assert answer.json()["error"]["code"] == "balancer_error"
+    assert "502" in answer.json()["error"]["message"]
+
+
 def test_the_log_names_no_header(tmp_path):
     program("caddy")
     with served(Behind()) as behind:
