@@ -128,7 +128,8 @@ async def test_a_collector_of_traces():
 async def looked_at(url: str) -> list[checkups.Finding]:
     store = open_store("memory:")
     try:
-        return await checkups.queue(open_elsewhere(replace(QUIET, queue=url), store, SystemClock()))
+        settings = replace(QUIET, queue=url, store="sqlite:///unused.db")
+        return await checkups.queue(open_elsewhere(settings, store, SystemClock()))
     finally:
         await store.close()
 
