@@ -51,6 +51,7 @@ class Pair:
         """When one of them grows the history and the other waits for it: these two."""
         until(lambda: any(times(WAITS, server) for server in self.servers))
         one, other = sorted(self.servers, key=lambda server: times(WAITS, server))
+        until(lambda: times(BEGAN, one))  # it has the turn a little before it says so
         assert (times(BEGAN, one), times(BEGAN, other)) == (1, 0)
         return one, other
 
