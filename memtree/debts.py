@@ -72,8 +72,9 @@ class Debts:
 
     async def pending(self, tenant: str) -> Pending:
         """What is in the queue, or on its way there."""
-        known = await self._queue.pending(tenant)
+        # First what is on its way: while the queue is asked it may get there.
         waiting = [found for name, found in self._waiting.items() if name[0] == tenant]
+        known = await self._queue.pending(tenant)
         tokens = sum(to_read(one) for found in waiting for one in found.lacking)
         return Pending(known.tokens + tokens, known.jobs + len(waiting))
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from indexer.backlog import Backlog
-from indexer.jobs import job
+from indexer.jobs import Job, job
 from indexer.redis.ledger import EMBED, SUMMARIES, Entry
 from indexer.redis.link import Link
 from indexer.redis.outbox import Outbox
@@ -45,16 +45,20 @@ class _Stage:
             self._last.popitem(last=False)
         return rows
 
-    async def beside(self, tenant: str) -> list[Entry]:
-        """Those that no job of the outbox is about to replace."""
+    async def both(self, tenant: str) -> tuple[list[Job[Any]], list[Entry]]:
+        """Jobs of the outbox, and those in Redis that these are not about to replace.
+
+        In this order: what is sent meanwhile is met once, and never missed."""
+        here = self.jobs.of(tenant)
         entries = await self.entries(tenant)
-        known = {address for one in self.jobs.of(tenant) for address in one.history.addresses}
-        return [one for one in entries if bytes.fromhex(one.start) not in known]
+        known = {address for one in here for address in one.history.addresses}
+        return here, [one for one in entries if bytes.fromhex(one.start) not in known]
 
     async def pending(self, tenant: str) -> Pending:
-        there = [one for one in await self.beside(tenant) if not one.owed]
-        here = self.jobs.pending(tenant)
-        return Pending(here.tokens + sum(one.tokens for one in there), here.jobs + len(there))
+        here, beside = await self.both(tenant)
+        there = [one for one in beside if not one.owed]
+        tokens = sum(one.tokens for one in here) + sum(one.tokens for one in there)
+        return Pending(tokens, len(here) + len(there))
 
     def forget(self, tenant: str) -> None:
         self._last.pop(tenant, None)
@@ -131,8 +135,8 @@ class RedisSummaries:
 
     async def status(self, tenant: str) -> SummaryStatus:
         """`unavailable` also where Redis does not answer, or no worker lives."""
-        count = sum(one.count for one in await self._stage.beside(tenant))
-        count += sum(len(one.work) for one in self._stage.jobs.of(tenant))
+        here, beside = await self._stage.both(tenant)
+        count = sum(len(one.work) for one in here) + sum(one.count for one in beside)
         count += self._stage.jobs.owed(tenant)
         state = await self._state(tenant)
         try:

@@ -80,6 +80,22 @@ async def test_nothing_is_left_of_what_is_forgotten(bench):
     assert sorted(keys) == ["memtree:clock", f"memtree:forgot:{tenant_name('a')}"]
 
 
+async def test_what_is_sent_while_redis_is_asked_is_not_missed(bench):
+    chat = await Chat("a", said("wolfsbane", 6)).plant(bench.store)
+    stage = bench.queue._stage
+    asked = stage.entries
+
+    async def slow(tenant):
+        found = await asked(tenant)  # as it was before
+        await bench.arrived()
+        return found
+
+    stage.entries = slow
+    submit(bench, chat)
+    assert (await bench.queue.pending("a")).jobs == 1
+    assert (await bench.queue.pending("a")).jobs == 1
+
+
 async def test_a_worker_hears_of_deletions(bench):
     parts = Parts(bench.store, bench.clock, bench.embedder, None)
     link = Link(bench.settings.queue)
