@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from indexer.job import passage_texts
 from indexer.passages import Passages
 from memtree.history import History
 from memtree.ports import LeafWork, TreeStore
 from memtree.vectors import pack
+
+
+def first_batch(work: Iterable[LeafWork], tokens: int) -> list[LeafWork]:
+    """As many as are embedded at once: until there are `tokens` or more."""
+    found: list[LeafWork] = []
+    for one in work:
+        if found and sum(each.tokens for each in found) >= tokens:
+            break
+        found.append(one)
+    return found
 
 
 async def embed_leaves(

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from indexer.backlog import Backlog, Done, waiting
-from indexer.embed import embed_leaves
+from indexer.embed import embed_leaves, first_batch
 from indexer.jobs import MAX_BYTES, MAX_JOBS, Job, Jobs, job
 from indexer.passages import Passages
 from memtree import steps
@@ -120,11 +120,7 @@ class InProcessQueue:
                 self.jobs.give_up(one)
 
     async def _batch(self, one: Job[LeafWork]) -> None:
-        batch: list[LeafWork] = []
-        for work in one.work.values():
-            if batch and sum(each.tokens for each in batch) >= self._batch_tokens:
-                break
-            batch.append(work)
+        batch = first_batch(one.work.values(), self._batch_tokens)
         begun = self._clock.monotonic()
         await embed_leaves(self._store, self._passages, one.history, batch)
         tokens = sum(work.tokens for work in batch)

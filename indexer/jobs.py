@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -38,6 +38,7 @@ class Work(Protocol):
 
 
 W = TypeVar("W", bound=Work)
+Address = TypeVar("Address", bytes, str)
 
 
 @dataclass(slots=True, eq=False)
@@ -73,6 +74,27 @@ def job(history: History, start: bytes, work: Sequence[W], *, backfill: bool = F
     return Job(history.tenant, start, history, by_id, backfill=backfill)
 
 
+def replaces(
+    start: Address, addresses: Collection[Address], old: Address, has_all: Callable[[], bool]
+) -> bool:
+    """Whether a job that begins at `start`, of a history with these addresses, takes the place of
+    the tenant's job that begins at `old`. One rule for jobs in memory and jobs in Redis.
+
+    The old one began in the same history: what it still has to do is in the new one, or was thrown
+    away by a revert. Or the new one has all its work (`has_all`, asked last, since it may be dear).
+    """
+    return old == start or old in addresses or has_all()
+
+
+def back_off(tries: int) -> float:
+    """Seconds before the next attempt, after so many in a row that failed.
+
+    >>> [back_off(tries) for tries in (1, 2, 3, 9)]
+    [1.0, 2.0, 4.0, 60.0]
+    """
+    return float(min(BACK_OFF_LIMIT, BACK_OFF * 2 ** (tries - 1)))
+
+
 class Jobs(Generic[W]):
     """The jobs of one queue, oldest first, and the events that its worker sleeps on."""
 
@@ -103,17 +125,9 @@ class Jobs(Generic[W]):
     # -- in and out --------------------------------------------------------------------------
 
     def add(self, new: Job[W]) -> list[Job[W]]:
-        """Put a job in the place of those whose work it knows of; returns these.
-
-        They began at an address of the same history: what they still have to do is in the new
-        payload, or was thrown away by a revert. Or the new payload holds all their work.
-        """
-        ids, addresses = new.work.keys(), set(new.history.addresses)
-        replaced = [
-            other
-            for other in self.of(new.tenant)
-            if other.start in addresses or other.work.keys() <= ids
-        ]
+        """Put a job in the place of those that it replaces; returns these."""
+        addresses = set(new.history.addresses)
+        replaced = [one for one in self.of(new.tenant) if self._replaces(new, addresses, one)]
         for other in replaced:
             self.drop(other)
             new.tries = max(new.tries, other.tries)
@@ -127,6 +141,10 @@ class Jobs(Generic[W]):
         self._idle.clear()
         self.wake()
         return replaced
+
+    @staticmethod
+    def _replaces(new: Job[W], addresses: set[bytes], old: Job[W]) -> bool:
+        return replaces(new.start, addresses, old.start, lambda: old.work.keys() <= new.work.keys())
 
     def drop(self, one: Job[W]) -> None:
         if one in self:
@@ -204,7 +222,7 @@ class Jobs(Generic[W]):
             self.give_up(one)
             log.warning("indexer.job_given_up code=%s", code)
             return
-        wait = max(wait, min(BACK_OFF_LIMIT, BACK_OFF * 2 ** (one.tries - 1)))
+        wait = max(wait, back_off(one.tries))
         one.not_before = now + wait
         log.warning("indexer.job_delayed code=%s seconds=%.0f", code, wait)
 

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memtree.config import Settings
+from memtree.days import day_of
 from memtree.errors import Unavailable
-from memtree.ports import Clock, Tallies, Usage
+from memtree.ports import Clock, SummaryStatus, Tallies, Usage
 
 log = logging.getLogger("memtree.indexer")
 
-DAY = 86_400
 MILLION = 1_000_000
 PREFIX = "summary."
 TOKENS, MICROS = PREFIX + "tokens", PREFIX + "micros"  # what limits look at
@@ -88,7 +88,23 @@ class Spending:
     @property
     def today(self) -> int:
         """Days since 1970, UTC."""
-        return int(self._clock.now() // DAY)
+        return day_of(self._clock.now())
+
+    async def status(self, tenant: str, state: str, nodes: int) -> SummaryStatus:
+        """`state` and `nodes` with what the tenant spent today."""
+        try:
+            spent = await self.spent(tenant)
+        except Unavailable:
+            return SummaryStatus("unavailable", nodes)
+        return SummaryStatus(
+            state,
+            nodes,
+            spent["calls"],
+            spent["input_tokens"],
+            spent["cached_tokens"],
+            spent["output_tokens"],
+            spent["micros"] / MILLION,
+        )
 
     async def reserve(self, tenant: str, input_: int, output: int) -> Reserved | None:
         """Take the tokens that a call may need from today's; None where they are not there.

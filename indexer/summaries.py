@@ -21,8 +21,9 @@ from itertools import count
 from indexer.backlog import Backlog, Done, waiting
 from indexer.jobs import BACK_OFF_LIMIT, MAX_BYTES, MAX_JOBS, Job, Jobs
 from indexer.refine import Call, Cost, Outcome, Refiner, Totals
-from indexer.spending import MILLION, Spending
+from indexer.spending import Spending
 from memtree import refining, steps
+from memtree.bounded import MAX_TENANTS, remember
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.history import History
 from memtree.node import Node
@@ -40,7 +41,6 @@ MAX_TRIES = 10  # the model may be away for an hour: it names long waits itself
 # with the text. Either must not be paid for at full speed, nor hold up other tenants.
 USELESS = 8
 NODE_BYTES = 5_000  # about, of a decoded node
-MAX_TENANTS = 10_000  # whose limits and turns are remembered
 MAX_REFUSED = 10_000  # nodes whose first draft was rejected
 
 
@@ -155,19 +155,7 @@ class InProcessSummaries:
 
     async def status(self, tenant: str) -> SummaryStatus:
         nodes = sum(len(one.work) for one in self.jobs.of(tenant)) + self.jobs.owed(tenant)
-        try:
-            spent = await self._spending.spent(tenant)
-        except Unavailable:
-            return SummaryStatus("unavailable", nodes)
-        return SummaryStatus(
-            self.state(tenant),
-            nodes,
-            spent["calls"],
-            spent["input_tokens"],
-            spent["cached_tokens"],
-            spent["output_tokens"],
-            spent["micros"] / MILLION,
-        )
+        return await self._spending.status(tenant, self.state(tenant), nodes)
 
     def state(self, tenant: str) -> str:
         """As `SummaryStatus.state`, as far as this process knows."""
@@ -280,10 +268,7 @@ class InProcessSummaries:
 
     def _turn(self, one: SummaryJob) -> None:
         self.jobs.turn(one)
-        self._served[one.tenant] = next(self._turns)
-        self._served.move_to_end(one.tenant)
-        while len(self._served) > MAX_TENANTS:
-            self._served.popitem(last=False)
+        remember(self._served, one.tenant, next(self._turns))
 
     def _busy_of(self, tenant: str, now: float) -> dict[bytes, float]:
         for key in [key for key, until in self._busy.items() if until <= now]:
@@ -380,10 +365,7 @@ class InProcessSummaries:
 
     def _stop(self, tenant: str) -> None:
         """The tenant's day is over: nothing more is asked until its text comes on another one."""
-        self._limited[tenant] = self._spending.today
-        self._limited.move_to_end(tenant)
-        while len(self._limited) > MAX_TENANTS:
-            self._limited.popitem(last=False)
+        remember(self._limited, tenant, self._spending.today)
         log.info("summaries.limit_reached tenant=%s", tenant[:10])
         for one in self.jobs.of(tenant):
             self.jobs.give_up(one)

@@ -19,6 +19,7 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
+from indexer.jobs import replaces
 from indexer.redis import scripts
 from indexer.redis.payloads import contains, shorts
 
@@ -120,7 +121,7 @@ class Ledger:
     # -- proxies -----------------------------------------------------------------------------
 
     def add(self, new: New, now: float, wait: float = 0.0) -> None:
-        """Put a job in the place of those whose work it knows of; `wait`: seconds that a job which
+        """Put a job in the place of those that it replaces; `wait`: seconds that a job which
         is new here is left for more to come."""
         for _ in range(ATTEMPTS):
             rev, known, out = self._snapshot(new.stage, new.tenant)
@@ -247,9 +248,12 @@ class Ledger:
         return rev, entries, [id_.decode() for id_ in tickets]
 
     def _replaces(self, new: New, id_: str, old: Entry) -> bool:
-        """As `Jobs.add`: what it still has to do is in the new one, or was thrown away."""
-        if id_ == new.id or old.start in new.addresses:
-            return True
+        return replaces(
+            new.entry.start, new.addresses, old.start, lambda: self._has_all(new, id_, old)
+        )
+
+    def _has_all(self, new: New, id_: str, old: Entry) -> bool:
+        """Whether the new job holds all work of the old one, unless that was given up."""
         mine = {one.hex() for one in (id_[:8] for id_ in new.ids)}
         if old.owed or old.first not in mine or old.last not in mine:
             return False

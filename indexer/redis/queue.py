@@ -13,13 +13,13 @@ from indexer.redis.ledger import EMBED, SUMMARIES, Entry
 from indexer.redis.link import Link
 from indexer.redis.outbox import Outbox
 from indexer.redis.payloads import tenant_name
-from indexer.spending import MILLION, Spending
-from memtree.errors import QueueUnavailable, Unavailable
+from indexer.spending import Spending
+from memtree.bounded import remember
+from memtree.errors import QueueUnavailable
 from memtree.history import History
 from memtree.node import Node
 from memtree.ports import LeafWork, NodeWork, Pending, SummaryStatus
 
-MAX_TENANTS = 10_000  # whose last known numbers are kept
 WORKERS = "memtree:workers"  # sorted set: processes by the time until which they are known to live
 STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"
 
@@ -39,10 +39,7 @@ class _Stage:
             rows = await self.link.run(lambda client: _rows(client, key))
         except QueueUnavailable:
             return self._last.get(tenant, [])
-        self._last[tenant] = rows
-        self._last.move_to_end(tenant)
-        while len(self._last) > MAX_TENANTS:
-            self._last.popitem(last=False)
+        remember(self._last, tenant, rows)
         return rows
 
     async def both(self, tenant: str) -> tuple[list[Job[Any]], list[Entry]]:
@@ -138,20 +135,7 @@ class RedisSummaries:
         here, beside = await self._stage.both(tenant)
         count = sum(len(one.work) for one in here) + sum(one.count for one in beside)
         count += self._stage.jobs.owed(tenant)
-        state = await self._state(tenant)
-        try:
-            spent = await self._spending.spent(tenant)
-        except Unavailable:
-            return SummaryStatus("unavailable", count)
-        return SummaryStatus(
-            state,
-            count,
-            spent["calls"],
-            spent["input_tokens"],
-            spent["cached_tokens"],
-            spent["output_tokens"],
-            spent["micros"] / MILLION,
-        )
+        return await self._spending.status(tenant, await self._state(tenant), count)
 
     async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         self._stage.forget(tenant)

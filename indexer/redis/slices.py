@@ -16,14 +16,15 @@ from functools import partial
 from redis.exceptions import RedisError
 
 from indexer.backlog import Done
-from indexer.embed import embed_leaves
+from indexer.embed import embed_leaves, first_batch
 from indexer.inprocess import BATCH_TOKENS
-from indexer.jobs import BACK_OFF, BACK_OFF_LIMIT, MAX_TRIES
+from indexer.jobs import MAX_TRIES, back_off
 from indexer.passages import Passages
 from indexer.redis.ledger import EMBED, Begun, Ledger, Left, Name
 from indexer.redis.payloads import Payload, unpack
 from indexer.summaries import MAX_TRIES as MAX_SUMMARY_TRIES
 from indexer.summaries import InProcessSummaries, SummaryJob
+from memtree.bounded import remember
 from memtree.errors import Unavailable
 from memtree.history import History
 from memtree.ports import Clock, LeafWork, NodeWork, Store
@@ -32,7 +33,6 @@ log = logging.getLogger("memtree.queue")
 
 EMBED_SLICE, SUMMARY_SLICE = 5.0, 10.0  # seconds after which no further batch or call begins
 LOOK = 0.5  # seconds between two looks at whether a job is still wanted
-MAX_TENANTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Slices:
         history, end = payload.history(), self._clock.monotonic() + EMBED_SLICE
         work = await self._unembedded(payload)
         while work and not self._stop.is_set() and self._clock.monotonic() < end:
-            batch = first_batch(work)
+            batch = first_batch(work, BATCH_TOKENS)
             begun = self._clock.monotonic()
             await embed_leaves(self._store, self._passages, history, batch)
             self.done.add(sum(one.tokens for one in batch), self._clock.monotonic() - begun)
@@ -186,31 +186,9 @@ class Slices:
         """Let go of what is kept of a tenant of whom something was deleted since."""
         now = await asyncio.to_thread(self._ledger.forgot, name)
         before = self._forgot.get(name)
-        self._forgot[name] = now
-        self._forgot.move_to_end(name)
-        while len(self._forgot) > MAX_TENANTS:
-            self._forgot.popitem(last=False)
+        remember(self._forgot, name, now)
         if before is not None and before != now and self._passages:
             self._passages.forget(tenant)
-
-
-def first_batch(work: Sequence[LeafWork]) -> list[LeafWork]:
-    """As many as are embedded between two looks at the clock."""
-    found: list[LeafWork] = []
-    for one in work:
-        if found and sum(each.tokens for each in found) >= BATCH_TOKENS:
-            break
-        found.append(one)
-    return found
-
-
-def back_off(tries: int) -> float:
-    """Seconds before the next attempt.
-
-    >>> [back_off(tries) for tries in (1, 2, 3, 9)]
-    [1.0, 2.0, 4.0, 60.0]
-    """
-    return float(min(BACK_OFF_LIMIT, BACK_OFF * 2 ** (tries - 1)))
 
 
 def _left(work: Sequence[LeafWork | NodeWork]) -> Left:
