@@ -130,10 +130,8 @@ class _Leaves:
         return address.node_id("leaf", covered)
 
     def _source(self, block: Block) -> extract.Source:
-        kind = {node.CODE: "code", node.CALL: "call", node.TOOL: "result"}.get(block.kind, "text")
-        return extract.Source(
-            self._views[block.message - self._first].message.role, block.text, kind
-        )
+        role = self._views[block.message - self._first].message.role
+        return extract.Source(role, block.text, node.source_kind(block.kind))
 
     def _standing(self, blocks: Sequence[Block], base: int) -> Iterator[tuple[int, int, int]]:
         for block in blocks:

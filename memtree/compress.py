@@ -21,7 +21,7 @@ from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.history import FactsCache, History
 from memtree.indexing import BUILD_PATIENCE, Indexing, Known
 from memtree.lasting import Lasting
-from memtree.message import MESSAGE_OVERHEAD, Volatile
+from memtree.message import MESSAGE_OVERHEAD, OFF_LOOP_BYTES, Volatile
 from memtree.node import Frontier, Node
 from memtree.peers import Alone, Peers
 from memtree.plan import Plan, render
@@ -44,8 +44,6 @@ from memtree.unfold import Unfolded
 __all__ = ["Answer", "Ask", "Memory"]
 
 log = logging.getLogger("memtree")
-
-OFF_LOOP_BYTES = 256_000
 
 
 class Memory:

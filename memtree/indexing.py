@@ -21,6 +21,7 @@ from memtree import steps
 from memtree.answer import Answer
 from memtree.build import Grown, Tail
 from memtree.corpus import Corpus
+from memtree.days import DAY
 from memtree.debts import Debts
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.history import History
@@ -42,7 +43,6 @@ from memtree.shelf import NodeShelf, Shelf
 
 log = logging.getLogger("memtree")
 
-DAY = 86_400.0
 # Seconds for stage 1 where the history fits the model without a tree, so that nobody must wait
 BUILD_PATIENCE = 20.0
 LONG_PATIENCE = 600.0  # where nobody waits for it

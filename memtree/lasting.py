@@ -19,10 +19,11 @@ import msgspec
 from memtree import epoch, ledger, pack, recall, steps, tokens
 from memtree.answer import PASSED, Answer, Ask, passed
 from memtree.corpus import Corpus
+from memtree.days import DAY
 from memtree.epoch import Epoch, Terms, Turn
 from memtree.errors import Unavailable
 from memtree.history import History
-from memtree.indexing import DAY, Indexing, Known, with_summary
+from memtree.indexing import Indexing, Known, with_summary
 from memtree.message import MESSAGE_OVERHEAD
 from memtree.node import Node
 from memtree.plan import Plan, Span, render

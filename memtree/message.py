@@ -27,11 +27,12 @@ from memtree.media import REASONING_PARTS
 from memtree.volatile import VOLATILE_TAGS, Volatile, outside, without
 
 __all__ = [
-    "MESSAGE_OVERHEAD", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS", "VOLATILE_TAGS", "Call", "Message",
-    "Segment", "View", "Volatile", "check_message", "is_said", "read_messages",
+    "MESSAGE_OVERHEAD", "OFF_LOOP_BYTES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS", "VOLATILE_TAGS",
+    "Call", "Message", "Segment", "View", "Volatile", "check_message", "is_said", "read_messages",
 ]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
+OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: more is read off the event loop
 LABEL = 60  # characters of a part's type, and of a file's name, in the text
 
 

@@ -20,6 +20,17 @@ import msgspec
 
 USER, ASSISTANT, TOOL, CALL, CODE = range(5)  # kinds of passage
 KIND_NAMES = ("user", "assistant", "tool", "call", "code")
+_SOURCE_KINDS = {CODE: "code", CALL: "call", TOOL: "result"}
+MIN_CHILDREN, MAX_CHILDREN = 4, 12  # of a node that is no leaf: DESIGN section 1, "node"
+
+
+def source_kind(kind: int) -> str:
+    """A passage's kind as summaries name it.
+
+    >>> [source_kind(kind) for kind in (USER, ASSISTANT, TOOL, CALL, CODE)]
+    ['text', 'text', 'result', 'call', 'code']
+    """
+    return _SOURCE_KINDS.get(kind, "text")
 
 
 class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtree.history import History
-from memtree.node import CALL, CODE, TOOL, Node, Place, Summary
+from memtree.node import Node, Place, Summary, source_kind
 from memtree.ports import NodeWork
 from memtree.prompts import KINDS, Source, Task, leaf_task, node_task
 from memtree.replies import Draft
@@ -107,16 +107,13 @@ class Kinds:
         return max(KINDS, key=lambda kind: votes[kind])
 
 
-_KINDS = {CODE: "code", CALL: "call", TOOL: "result"}
-
-
 def sources(history: History, work: NodeWork) -> list[Source]:
     """The text of a leaf as it stands in this history, passage by passage."""
     found = []
     for passage in work.node.passages:
         index = work.place.first + passage.message
         text = history.view(index).text[passage.start : passage.end]
-        kind = _KINDS.get(passage.kind, "text")
+        kind = source_kind(passage.kind)
         found.append(Source(history.facts[index].role, history.posted[index], text, kind))
     return found
 

@@ -17,9 +17,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from memtree import address, terms
-from memtree.node import EMPTY, Frontier, Node, Place, Summary, after
+from memtree.node import (
+    EMPTY,
+    MAX_CHILDREN,
+    MIN_CHILDREN,
+    Frontier,
+    Node,
+    Place,
+    Summary,
+    after,
+)
 
-MIN_CHILDREN, MAX_CHILDREN = 4, 12
 SEAL_AT = MAX_CHILDREN + 1
 
 Summarise = Callable[[Sequence[Summary], int], Summary]

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 
 from starlette.requests import Request
 
+from memtree.bounded import remember
 from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
 from memtree.ports import KeyStore
 from proxy import trace
@@ -151,8 +152,5 @@ class Recent(Generic[Value]):
             if known is None:
                 raise
             value = known[1]
-        self._known[key] = (now, value)
-        self._known.move_to_end(key)
-        if len(self._known) > MAX_CACHED:
-            self._known.popitem(last=False)
+        remember(self._known, key, (now, value), MAX_CACHED)
         return value

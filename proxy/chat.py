@@ -36,11 +36,10 @@ from proxy.switch import OWN_HEADERS
 from proxy.tools import answering, refusal, rounds
 from proxy.tools.answering import Session
 from proxy.trace import Trace
-from proxy.turn import Shadowed, Turn
+from proxy.turn import INVALID, Shadowed, Turn
 from proxy.upstream import Upstream
 from proxy.waiting import Form, Json, Pace, Stream, Waiting
 
-INVALID = "degraded:invalid-history"
 INTERNAL = "degraded:internal"
 OVERFLOW = "degraded:overflow"
 STREAM_TYPE = "text/event-stream"

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from memtree.bounded import remember
+
 MAX_KEPT = 4_096
 
 
@@ -23,10 +25,7 @@ class Learned:
         return self._windows.get(key)
 
     def learn(self, tenant: str, model: str, window: int) -> None:
-        self._windows[tenant, model[:200]] = window
-        self._windows.move_to_end((tenant, model[:200]))
-        while len(self._windows) > MAX_KEPT:
-            self._windows.popitem(last=False)
+        remember(self._windows, (tenant, model[:200]), window, MAX_KEPT)
 
     def takes_tools(self, tenant: str, model: str) -> bool:
         """Whether nothing is known to the contrary."""

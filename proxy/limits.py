@@ -13,11 +13,11 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from memtree.bounded import MAX_TENANTS
 from memtree.errors import RateLimited
 from memtree.steps import step
 
 MINUTE = 60.0
-MAX_TENANTS = 10_000  # some 200 bytes each; a stranger can make up as many as he likes
 UNCOUNTED_SECONDS = 5.0  # nearly every request is answered before it counts as waiting
 WAIT_AGAIN_SECONDS = 10.0
 

@@ -17,16 +17,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from indexer.spending import MILLION
 from memtree.config import Settings
+from memtree.days import day_of
 from memtree.errors import BadRequest
 from memtree.ports import TALLY_DAYS, KeyRow
 from memtree.shadow import KINDS
 from memtree.shadow_use import RECALLED, USED
 from memtree.stores import open_store
 
-DAY = 86_400
 SHOWN = 10  # characters of a tenant, which is a hash
-MILLION = 1_000_000
 SCORES = (*KINDS, USED, RECALLED)
 SUMMARY = ("calls", "input_tokens", "cached_tokens", "output_tokens", "nodes", "rejected")
 HEADS = {
@@ -45,7 +45,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Tables on standard output, or JSON. Exit code 1 for a tenant that has nothing."""
     if not 1 <= options.days <= TALLY_DAYS:
         raise BadRequest(f"--days must be from 1 to {TALLY_DAYS}", param="days")
-    today = int(time.time() // DAY)
+    today = day_of(time.time())
     first = today - options.days + 1
     store = await asyncio.to_thread(open_store, settings.store)
     try:

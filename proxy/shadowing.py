@@ -21,6 +21,7 @@ from memtree import shadow, shadow_use
 from memtree.answer import Ask
 from memtree.compress import Answer, Memory
 from memtree.config import Settings
+from memtree.days import day_of
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
 from memtree.history import History
 from memtree.node import Frontier, Node
@@ -36,7 +37,6 @@ WAITING = 32  # requests, and
 WAITING_BYTES = 64 << 20  # of their bodies
 PATIENCE = 120.0  # seconds for one shadow
 RECORD_BYTES = 16 << 20
-DAY = 86_400
 
 
 class Job(NamedTuple):
@@ -158,7 +158,7 @@ class Shadows:
         if self._tallies is None:
             return
         try:
-            await self._tallies.add(tenant, int(self._now() // DAY), amounts)
+            await self._tallies.add(tenant, day_of(self._now()), amounts)
         except MemTreeError as error:
             log.event("shadow.not_tallied", code=error.code)
 

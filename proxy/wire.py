@@ -21,7 +21,7 @@ import msgspec
 from memtree import fragment
 from memtree.errors import BadRequest
 from memtree.fragment import Span, Twice
-from memtree.message import Message
+from memtree.message import OFF_LOOP_BYTES, Message
 
 OWN_FIELDS = frozenset(
     {
@@ -36,7 +36,6 @@ OWN_FIELDS = frozenset(
         "memory_options",
     }
 )
-OFF_LOOP_BYTES = 256 * 1024  # DESIGN section 3: larger bodies are read off the event loop
 
 Result = TypeVar("Result")
 

@@ -26,13 +26,13 @@ from indexer.redis.slices import Slices
 from indexer.redis.upkeep import Upkeep
 from indexer.stage_three import StageThree
 from memtree.config import Settings
+from memtree.days import DAY
 from memtree.ports import Clock, Embedder, Store
 
 log = logging.getLogger("memtree.queue")
 
 # What a summariser's state is believed for: the tenant's next slice tells it anew.
 STATE_SECONDS = 120
-DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)

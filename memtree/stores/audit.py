@@ -15,7 +15,14 @@ from typing import NamedTuple
 import msgspec
 
 from memtree.epoch import decode_epoch, decode_turn
-from memtree.node import Frontier, Node, decode_frontier, decode_node
+from memtree.node import (
+    MAX_CHILDREN,
+    MIN_CHILDREN,
+    Frontier,
+    Node,
+    decode_frontier,
+    decode_node,
+)
 from memtree.stores.needs import Version
 from memtree.stores.rows import (
     AddressRow,
@@ -30,8 +37,6 @@ from memtree.stores.rows import (
     VectorRow,
     decode_summary,
 )
-
-MIN_CHILDREN, MAX_CHILDREN = 4, 12  # DESIGN section 1, "node"
 
 
 class Fact(NamedTuple):

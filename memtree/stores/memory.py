@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import TypeVar
 
+from memtree.days import day_of
 from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreUnavailable
 from memtree.node import Node, Summary
@@ -24,7 +25,6 @@ from memtree.stores.rows import (
     NewTurn,
     RecipeRow,
     added,
-    day_of,
     oldest_tally,
     read_frontier,
     read_node,

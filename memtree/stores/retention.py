@@ -17,10 +17,9 @@ from memtree.stores.needs import (
     superseded,
     unneeded,
 )
-from memtree.stores.rows import added, read_epoch, read_frontier
+from memtree.stores.rows import COUNTED, added, read_epoch, read_frontier
 from memtree.stores.trees import TENANT, known_tenant
 
-_TABLES = ("addresses", "nodes", "vectors", "summaries", "epochs", "turns")  # as in `Receipt`
 # UNION: a chain that meets itself ends. Rows come in the order in which they are found.
 _CHAIN = f"""
     WITH RECURSIVE walk(tenant, address, previous) AS (
@@ -113,7 +112,7 @@ def noted(db: sqlite3.Connection, before: int, receipt: Receipt) -> Receipt:
 
 def _forget_all(db: sqlite3.Connection, number: int) -> Receipt:
     """Without decoding anything, so that it works on a damaged tenant as well."""
-    counts = {each: _count(db, f"DELETE FROM {each} WHERE tenant = ?", number) for each in _TABLES}
+    counts = {each: _count(db, f"DELETE FROM {each} WHERE tenant = ?", number) for each in COUNTED}
     _count(db, "DELETE FROM frontiers WHERE tenant = ?", number)
     _count(db, "DELETE FROM claims WHERE tenant = ?", number)
     _count(db, "DELETE FROM tenants WHERE number = ?", number)

@@ -15,12 +15,13 @@ import msgspec
 
 from memtree import epoch as epochs
 from memtree.address import NODE_ID_BYTES
+from memtree.days import day_of
 from memtree.epoch import Epoch, Turn
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt
 from memtree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
 from memtree.ports import TALLY_DAYS, Batch, Receipt
 
-DAY_SECONDS = 86_400
+COUNTED = tuple(name for name in Receipt._fields if name != "jobs")  # tables of a `Receipt`
 
 
 class NodeRow(NamedTuple):
@@ -230,11 +231,6 @@ def within(
     return all(
         stored.get(name, 0) + amounts.get(name, 0) <= limit for name, limit in limits.items()
     )
-
-
-def day_of(now: float) -> int:
-    """Days since 1970, UTC, at that time (unix seconds)."""
-    return int(now // DAY_SECONDS)
 
 
 def oldest_tally(now: float) -> int:

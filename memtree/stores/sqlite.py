@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from contextlib import aclosing, closing
 from pathlib import Path
 
+from memtree.days import day_of
 from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreCorrupt
 from memtree.node import Node, Summary
@@ -24,7 +25,7 @@ from memtree.stores.connection import Lane, connect, create, fault, transaction
 from memtree.stores.dump import Page, in_a_thread, pages, problems
 from memtree.stores.keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.loading import SqliteSnapshot
-from memtree.stores.rows import NewTurn, added, day_of, summary_rows
+from memtree.stores.rows import NewTurn, added, summary_rows
 
 SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process

@@ -6,9 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from memtree.address import NODE_ID_BYTES
-from memtree.node import Node, Summary
+from memtree.node import MAX_CHILDREN, Node, Summary
 from memtree.ports import Batch, Indexed
-from memtree.stores.audit import MAX_CHILDREN
 from memtree.stores.bulk import change, insert, joined
 from memtree.stores.needs import Version, frontier_nodes, named
 from memtree.stores.rows import (

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtree.bounded import MAX_TENANTS
 from memtree.errors import RateLimited
 from proxy import limits
-from proxy.limits import MAX_TENANTS, MINUTE, Rates, Waits
+from proxy.limits import MINUTE, Rates, Waits
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 

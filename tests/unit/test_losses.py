@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memtree.compress import Answer
+from memtree.days import DAY
 from memtree.errors import NodesGone, NotFound, StoreUnavailable
-from memtree.indexing import DAY
 from memtree.node import Summary
 from memtree.stores import MemoryStore
 from tests.contracts.backends import garbage

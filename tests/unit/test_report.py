@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from memtree.days import day_of
 from memtree.ports import TALLY_DAYS
 from memtree.stores import open_store
 from proxy.cli import main
-from proxy.report import DAY
 
 ONE, OTHER = "t_" + "a1" * 32, "t_" + "b2" * 32
 SHADOW = {
@@ -40,7 +40,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def keep(url: str, ago: int, tenant: str, amounts: Mapping[str, int]) -> None:
     async def work() -> None:
         store = open_store(url)
-        await store.add(tenant, int(time.time() // DAY) - ago, amounts)
+        await store.add(tenant, day_of(time.time()) - ago, amounts)
         await store.close()
 
     asyncio.run(work())

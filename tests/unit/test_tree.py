@@ -11,6 +11,8 @@ from memtree import address, terms, tree
 from memtree.build import summarise
 from memtree.node import (
     EMPTY,
+    MAX_CHILDREN,
+    MIN_CHILDREN,
     Node,
     Passage,
     Place,
@@ -20,7 +22,7 @@ from memtree.node import (
     encode,
     places,
 )
-from memtree.tree import MAX_CHILDREN, MIN_CHILDREN, SEAL_AT, Spine, check, walk
+from memtree.tree import SEAL_AT, Spine, check, walk
 
 
 def leaf(n, topic="cache disk", messages=1, tail=0):

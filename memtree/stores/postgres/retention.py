@@ -24,9 +24,8 @@ from memtree.stores.postgres.locks import ALONE
 from memtree.stores.postgres.migrations import TABLES
 from memtree.stores.postgres.pool import DURABLE, Connection
 from memtree.stores.postgres.trees import TENANT, begin, known_tenant, off_loop, rows
-from memtree.stores.rows import added, read_epoch, read_frontier
+from memtree.stores.rows import COUNTED, added, read_epoch, read_frontier
 
-_COUNTED = ("addresses", "nodes", "vectors", "summaries", "epochs", "turns")  # as in `Receipt`
 # No chain is longer than the tenant's addresses: one that meets itself ends.
 _CHAIN = f"""
     WITH RECURSIVE walk AS (
@@ -125,7 +124,7 @@ async def noted(db: Connection, receipt: Receipt, *, changed: bool) -> Receipt:
 
 async def _forget_all(db: Connection, number: int) -> Receipt:
     """Without decoding anything, so that it works on a damaged tenant as well."""
-    counts = {table: await _delete(db, f"{table} WHERE {{}}", number) for table in _COUNTED}
+    counts = {table: await _delete(db, f"{table} WHERE {{}}", number) for table in COUNTED}
     for table in ("frontiers", "claims"):
         await _delete(db, f"{table} WHERE {{}}", number)
     await db.execute("DELETE FROM tenants WHERE number = %s", (number,))

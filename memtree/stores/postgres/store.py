@@ -9,6 +9,7 @@ from contextlib import aclosing
 
 from psycopg import errors
 
+from memtree.days import day_of
 from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreCorrupt
 from memtree.node import Node, Summary
@@ -21,7 +22,7 @@ from memtree.stores.postgres.migrations import TABLES, migrate
 from memtree.stores.postgres.pool import DURABLE, Connection, Pool
 from memtree.stores.postgres.reading import one_state
 from memtree.stores.postgres.trees import rows
-from memtree.stores.rows import NewTurn, added, day_of, summary_rows
+from memtree.stores.rows import NewTurn, added, summary_rows
 
 SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
 
