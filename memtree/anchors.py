@@ -20,17 +20,17 @@ REACH = 6_000  # characters looked at; a leaf is rarely longer
 
 _TOKEN = re.compile(r"[A-Za-z0-9_./\\@~$€£%:+#-]{2,}")
 _FILE = (
-    r"(?:py|pyi|js|mjs|jsx|ts|tsx|rs|go|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|md|rst|txt|"
-    r"toml|json|jsonl"
-    r"|ya?ml|sh|bash|ps1|sql|html?|css|scss|vue|svelte|cfg|ini|env|lock|xml|csv|tsv|log|ipynb|"
-    r"proto|tf"
-    r"|scm|el|lua|ex|hs|ml|pony|png|jpe?g|svg|gif|pdf|zip|gz|db|exe|dll|so|conf)"
+    r"(?:py|pyi|js|mjs|jsx|ts|tsx|rs|go|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift"
+    r"|md|rst|txt|toml|json|jsonl|ya?ml|sh|bash|ps1|sql|html?|css|scss|vue|svelte"
+    r"|cfg|ini|env|lock|xml|csv|tsv|log|ipynb|proto|tf|scm|el|lua|ex|hs|ml|pony"
+    r"|png|jpe?g|svg|gif|pdf|zip|gz|db|exe|dll|so|conf)"
 )
 _ERROR = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Fault|Panic)|E[A-Z]{4,}|SIG[A-Z]{3,}")
 _PATH = re.compile(
     rf"(?:[\w.@~+\\:-]*[/\\])*[\w.@+-]*\w\.{_FILE}(?::\d+)?"
-    r"|(?:~|\.{1,2}|[A-Z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?|(?:[\w.@+-]+/){2,}[\w.@+-]*|"
-    r"[\w.@-]*[a-z][\w.@-]*/"
+    r"|(?:~|\.{1,2}|[A-Z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?"
+    r"|(?:[\w.@+-]+/){2,}[\w.@+-]*"
+    r"|[\w.@-]*[a-z][\w.@-]*/"
 )
 _URL = re.compile(r"[a-z]{2,6}://[\w.-]+\.[\w.:/~%+#@-]+")
 _HUMPS = re.compile(r"[a-z]+[0-9]*(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}")
@@ -52,19 +52,20 @@ _RANK = {
     "dotted": 1.8, "special": 1.4, "number": 1.4,
 }  # fmt: skip
 _NOISE = frozenset(
-    "SEARCH REPLACE HEAD TODO NOTE AND NOT THE FOR e.g i.e n/a and/or ERROR ERRORS EMPTY ENTER "
-    "EXISTS EXPLAIN EITHER EVERY EXCEPT EXAMPLE ENDIF INFO DEBUG WARNING Y/n __init__ __main__ "
-    "__name__ README".split()
+    """
+    AND NOT THE FOR EITHER EVERY EXCEPT EMPTY ENTER EXISTS EXPLAIN EXAMPLE ENDIF
+    SEARCH REPLACE HEAD README TODO NOTE INFO DEBUG WARNING ERROR ERRORS
+    e.g i.e n/a and/or Y/n __init__ __main__ __name__
+    """.split()
 )
 
 _MONTH = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
-    r"Sept?(?:ember)?"
-    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
 )
 _DATE = re.compile(
-    rf"(?:\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}\b(?:[ -]\d{{1,2}}(?:st|nd|rd|"
-    rf"th)?\b)?(?:[,-]? ?\d{{4}}\b)?"
+    rf"(?:\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? )?{_MONTH}\b"
+    r"(?:[ -]\d{1,2}(?:st|nd|rd|th)?\b)?(?:[,-]? ?\d{4}\b)?"
 )
 _DATE_CJK = re.compile(
     r"[0-9]{2,4}[年년](?: ?\d{1,2}[月월](?: ?\d{1,2}[日일])?)?|[0-9]{1,2}[月월] ?\d{1,2}[日일]"
@@ -77,9 +78,10 @@ _UNIT = re.compile(
 )
 _HEADING = re.compile(r"^(?:#+ .*|[ \t]*(?:[-*] |\d+\. )?\*\*[^*\n]+\*\*)", re.MULTILINE)
 _MONTHS = frozenset(
-    "Jan Feb Mar Apr May Jun Jul Aug Sep Sept Oct Nov Dec January February March April June "
-    "July August "
-    "September October November December".split()
+    """
+    Jan Feb Mar Apr May Jun Jul Aug Sep Sept Oct Nov Dec
+    January February March April June July August September October November December
+    """.split()
 )
 _LETTERS = re.compile(r"[JFMASOND][a-z]{2,8}")
 _NOT_BEFORE = ("_", "/", ".", "-", "*", "#", "(", "[", "<", "`")
@@ -94,34 +96,28 @@ _TITLE = re.compile(r"[\"“«]([A-ZÀ-ÞА-Я][^\"“”»\n]{2,40})[\"”»]")
 _TITLE_CJK = re.compile(r"[「『《]([^」』》\n]{2,24})[」』》]")
 _KATAKANA = re.compile(r"[ァ-ヴー]{3,}(?:・[ァ-ヴー]+)*")
 _STARTERS = frozenset(
-    "The This That These Those There Then They Their Them Thus Than Here Hey Hello However "
-    "Hope How He Her His Him "
-    "She It Its In If Is Into I'm I've I'd I'll Im You Your You're You've Yes Yeah Yep Yup We "
-    "We're We've What When "
-    "Where Which While Who Why Will With Without Would Wow Was Were Well A An And Any "
-    "Anything Are As At Also "
-    "Although After Again All Always Absolutely Actually Awesome Amazing Before Because Being "
-    "Besides But By Can "
-    "Certainly Congrats Congratulations Cool Could Definitely Did Do Does Don't During Each "
-    "Either Especially Even "
-    "Ever Every Everything Exactly Finally First For From Feel Further Get Give Glad Go Going "
-    "Good Gotta Got Great "
-    "Had Has Have Haven't Having Happy Just Keep Let Let's Like Look Looking Looks Lastly "
-    "Make Makes Maybe Me My May "
-    "Might More Most Much Must My Never Nice Next No Nope Not Note Nothing Now Of Oh Ok Okay "
-    "On Once One Only Or Our "
-    "Out Over Overall Perfect Perhaps Please Plus Really Recently Remember Right Same Second "
-    "See Seeing Seems Should "
-    "Since So Some Something Sometimes Sorry Sounds Stay Still Such Sure Take Talk Tell Thank "
-    "Thanks That's There's "
-    "Third To Today Together Too Try True Two Under Until Up Us Use Using Very Via Yesterday "
-    "Yet Yours Step Example "
-    "Guess Anyway Recent Check Create Update Add Consider Ensure Define Set Based Given "
-    "Specific Instead Hi Bye Take "
-    "Time Way What's It's He's She's Who's Been Both Another Other Others Day Der Die Das Ein "
-    "Eine Und Ich Wir Sie Es "
-    "Le La Les Un Une Et Je Nous Vous El Los Las Una Yo Él Ella Я Мы Он Она Они Это Как Что "
-    "Но".split()
+    """
+    A Absolutely Actually Add After Again All Also Although Always Amazing An And Another Any
+    Anything Anyway Are As At Awesome Based Because Been Before Being Besides Both But By Bye
+    Can Certainly Check Congrats Congratulations Consider Cool Could Create Day Define
+    Definitely Did Do Does Don't During Each Either Ensure Especially Even Ever Every Everything
+    Exactly Example Feel Finally First For From Further Get Give Given Glad Go Going Good Got
+    Gotta Great Guess Had Happy Has Have Haven't Having He He's Hello Her Here Hey Hi Him His
+    Hope How However I'd I'll I'm I've If Im In Instead Into Is It It's Its Just Keep Lastly Let
+    Let's Like Look Looking Looks Make Makes May Maybe Me Might More Most Much Must My Never
+    Next Nice No Nope Not Note Nothing Now Of Oh Ok Okay On Once One Only Or Other Others Our
+    Out Over Overall Perfect Perhaps Please Plus Really Recent Recently Remember Right Same
+    Second See Seeing Seems Set She She's Should Since So Some Something Sometimes Sorry Sounds
+    Specific Stay Step Still Such Sure Take Talk Tell Than Thank Thanks That That's The Their
+    Them Then There There's These They Third This Those Thus Time To Today Together Too True Try
+    Two Under Until Up Update Us Use Using Very Via Was Way We We're We've Well Were What What's
+    When Where Which While Who Who's Why Will With Without Would Wow Yeah Yep Yes Yesterday Yet
+    You You're You've Your Yours Yup
+    Der Die Das Ein Eine Und Ich Wir Sie Es
+    Le La Les Un Une Et Je Nous Vous
+    El Los Las Una Yo Él Ella
+    Я Мы Он Она Они Это Как Что Но
+    """.split()
 )
 
 

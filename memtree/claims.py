@@ -41,13 +41,19 @@ _BORDER = re.compile(
 _STEM = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2,}|[^\W\d_]{3,}|[^\W_]*\d[^\W_]*")
 _DENSE = re.compile("[぀-ヿ㐀-鿿가-힯]+")
 _EMPTY = frozenset(
-    "the and for that this with was were are has had have been from not but you your she her his "
-    "him they them their its our will would can could should did does done just also any all who "
-    "what when which how why where there here than then into out about user assistant asked wants "
-    "said says told asks wanted tool never without cannot nor don doesn didn isn wasn won aren "
-    "weren hasn haven hadn couldn wouldn shouldn "
-    "der die das und ist nicht ein eine mit auf für les des est une pas que qui dans pour los las "
-    "una por con para не что это как".split()
+    """
+    the and for that this with but from into out about also any all just than then
+    was were are has had have been will would can could should does did done
+    you your she her his him they them their its our
+    who what when which how why where there here
+    user assistant tool asked asks wants wanted said says told
+    not nor never without cannot don doesn didn isn wasn won aren weren hasn haven hadn
+    couldn wouldn shouldn
+    der die das und ist nicht ein eine mit auf für
+    les des est une pas que qui dans pour
+    los las una por con para
+    не что это как
+    """.split()
 )
 _DENIES = re.compile(
     r"\b(?:not|never|no|none|nothing|nobody|nor|neither|cannot|without|\w+n['’]t|"

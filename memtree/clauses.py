@@ -40,42 +40,42 @@ class Clause:
     verbatim: bool = False
 
 
-# Words that tell: decisions, reasons, changes, errors, rules, and facts of a life.
-_WEIGHTS: dict[str, float] = {
-    word: weight
-    for weight, words in (
-        (1.6, "error errors failed fails failing failure exception bug crash crashed broke "
-        "broken fatal panic regression"),
-        (1.5, "decided decide decision chose agreed because instead reverted revert undo "
-        "rollback cause caused reason"),
-        (1.3, "must requirement constraint deadline prefer prefers preferred allergic"),
-        (1.1, "fixed fix fixes resolved solved replaced replace renamed rename removed moved "
-        "migrated switched changed"),
-        (0.9, "added created updated implemented refactored deleted installed upgraded "
-        "disabled enabled works passes todo "
-              "blocked remaining pending finally however but not only always never without "
-              "until unless issue problem"),
-        (0.9, "married divorced born died pregnant moved promoted hired fired graduated "
-        "bought sold adopted signed won lost "
-              "started quit joined accepted booked planned met visited launched published "
-              "diagnosed retired engaged"),
-        (0.6, "yesterday tomorrow tonight ago last next since week weekend month year years "
-        "birthday summer winter "
-              "monday tuesday wednesday thursday friday saturday sunday"),
-        (0.5, "my our mother father mom dad sister brother wife husband son daughter kids "
-        "friend partner boss dog cat "
-              "job school university hospital money budget want need plan goal got went took "
-              "made saw named name bought"),
-        (-2.2, "apologize apologies confusion sorry"),
-        (-0.9, "hope feel hello hi hey thanks thank welcome glad"),
-        # the same ideas in German, French, Spanish, Russian
-        (1.3, "fehler weil entschieden entschied statt niemals immer gelöst behoben erreur "
-        "parce décidé jamais toujours "
-              "corrigé porque decidido decidimos nunca siempre corregido ошибка потому решили "
-              "решил никогда всегда исправил"),
-    )
-    for word in words.split()
-}  # fmt: skip
+# Words that tell: errors, decisions and reasons, rules, changes, the state of the work, events of a
+# life, times, people and things of a life; then chatter, and the same ideas in German, French,
+# Spanish, Russian.
+_WEIGHED_WORDS = """
+    1.6  error errors failed fails failing failure exception
+    1.6  bug crash crashed broke broken fatal panic regression
+    1.5  decided decide decision chose agreed instead because cause caused reason
+    1.5  reverted revert undo rollback
+    1.3  must requirement constraint deadline prefer prefers preferred allergic
+    1.1  fixed fix fixes resolved solved replaced replace renamed rename removed
+    1.1  migrated switched changed
+    0.9  added created updated implemented refactored deleted installed upgraded
+    0.9  disabled enabled works passes
+    0.9  todo blocked remaining pending finally issue problem
+    0.9  however but not only always never without until unless
+    0.9  married divorced born died pregnant engaged moved promoted hired fired retired
+    0.9  graduated sold adopted signed won lost started quit joined accepted booked
+    0.9  planned met visited launched published diagnosed
+    0.6  yesterday tomorrow tonight ago last next since week weekend month year years
+    0.6  birthday summer winter
+    0.6  monday tuesday wednesday thursday friday saturday sunday
+    0.5  my our mother father mom dad sister brother wife husband son daughter kids
+    0.5  friend partner boss dog cat job school university hospital money budget
+    0.5  want need plan goal got went took made saw named name bought
+    -2.2  apologize apologies confusion sorry
+    -0.9  hope feel hello hi hey thanks thank welcome glad
+    1.3  fehler weil entschieden entschied statt niemals immer gelöst behoben
+    1.3  erreur parce décidé jamais toujours corrigé
+    1.3  porque decidido decidimos nunca siempre corregido
+    1.3  ошибка потому решили решил никогда всегда исправил
+"""
+_WEIGHTS = {
+    word: float(weight)
+    for weight, *words in map(str.split, _WEIGHED_WORDS.strip().splitlines())
+    for word in words
+}
 _SIGNALS = frozenset(_WEIGHTS)
 _CJK_SIGNAL = re.compile(
     r"错误|失败|因为|决定|必须|不要|改为|修复|エラー|失敗|ため|ので|決め|決定|必ず|修正|오류|실패|때문|결정"
@@ -96,36 +96,37 @@ _DOTS = re.compile(r"\.{4,}")
 SPACE = re.compile(r"\s+")
 # The first words of fillers: a cheap test before the pattern.
 _FILLING = frozenset(
-    "long how how's what's certainly sure absolutely of great awesome thanks thank thx hello"
-    " hi hey wow cool nice "
-    "ok okay yes yeah yep no you're "
-    "you sounds good got i take bye feel let hope glad congrats congratulations definitely "
-    "totally that that's if is would "
-    "here here's let's now happy by remember these this".split()
+    """
+    hello hi hey long how how's what's bye take
+    ok okay yes yeah yep no certainly sure absolutely of definitely totally got i
+    great awesome nice cool wow good sounds congrats congratulations
+    thanks thank thx you're you glad happy hope feel
+    that that's if is would let let's here here's now by remember these this
+    """.split()
 )
 _FILLER = re.compile(
-    r"(?:\w{2,20}: )?(?:long time no|how are you|how(?:'s| is) it going|what's up|certainly|"
-    r"sure|absolutely|of course|great|awesome|thanks|thank you|"
-    r"thx|hello|hi|hey|wow|cool|nice|ok(?:ay)?|yes|"
-    r"yeah|yep|no problem|you're welcome|sounds (?:good|great)|good (?:luck|morning|night|to)|"
-    r"got it|i see|take care|"
-    r"bye|feel free|let me know|hope|glad|congrat\w*|definitely|totally|you're right|i "
-    r"appreciate|that(?:'s| is| sounds) (?:so |really |very )?"
-    r"(?:great|awesome|amazing|cool|good|wonderful)|if you (?:have|need)|is there anything|"
-    r"would you like|here(?:'s| is| are)|"
-    r"let's|let me|now,? let|i hope|happy to|i understand|by following|remember,|these? "
-    r"(?:changes|modifications))\b",
+    r"(?:\w{2,20}: )?(?:"
+    r"long time no|how are you|how(?:'s| is) it going|what's up"
+    r"|certainly|sure|absolutely|of course|great|awesome|thanks|thank you|thx"
+    r"|hello|hi|hey|wow|cool|nice|ok(?:ay)?|yes|yeah|yep|no problem|you're welcome"
+    r"|sounds (?:good|great)|good (?:luck|morning|night|to)|got it|i see|take care|bye"
+    r"|feel free|let me know|hope|glad|congrat\w*|definitely|totally|you're right"
+    r"|i appreciate"
+    r"|that(?:'s| is| sounds) (?:so |really |very )?"
+    r"(?:great|awesome|amazing|cool|good|wonderful)"
+    r"|if you (?:have|need)|is there anything|would you like|here(?:'s| is| are)"
+    r"|let's|let me|now,? let|i hope|happy to|i understand|by following|remember,"
+    r"|these? (?:changes|modifications))\b",
     re.IGNORECASE,
 )
 SOURCE_LINE = re.compile(
-    r"(?:def|class|import|return|raise|elif|async def|const|let|var|function|public|private|"
-    r"static|func|fn|package|using|"
-    r"#include)\s.*[:;{(),\]}\"']$|(?:except|try|else|finally)\b.*:$|(?:if|for|while|"
-    r"with)\s.*[:{]$|from \S+ import|"
-    r"@\w+(?:\(.*\))?$|[)}\]]+[,;]?$|[\w-]+:\S+$|</?\w[^>]*>|//|/\*|\d{1,5}\s*[:|│]|(?:[+]|"
-    r"-{3}|[<=>]{5,})|"
-    r"[\w.\[\]\"']+\s*[-+*|]?=\s*\S|[\w.]+\(.*\)?[;,{]?$|(?:\$|\w+@\w+:.*\$) |\"[^\"]*\"\s*:|"
-    r"print\(|.*[;{]$"
+    r"(?:def|class|import|return|raise|elif|async def|const|let|var|function|public|private"
+    r"|static|func|fn|package|using|#include)\s.*[:;{(),\]}\"']$"
+    r"|(?:except|try|else|finally)\b.*:$|(?:if|for|while|with)\s.*[:{]$|from \S+ import"
+    r"|@\w+(?:\(.*\))?$|[)}\]]+[,;]?$|[\w-]+:\S+$|</?\w[^>]*>|//|/\*"
+    r"|\d{1,5}\s*[:|│]|(?:[+]|-{3}|[<=>]{5,})"
+    r"|[\w.\[\]\"']+\s*[-+*|]?=\s*\S|[\w.]+\(.*\)?[;,{]?$"
+    r"|(?:\$|\w+@\w+:.*\$) |\"[^\"]*\"\s*:|print\(|.*[;{]$"
 )
 _MIDDLE_NAME = re.compile(r" [A-Z][a-z]")
 _DETAIL = re.compile(r"[_/.-][A-Za-z(]")
@@ -161,8 +162,7 @@ def _words(text: str) -> list[str]:
 
 
 def clip(text: str, size: int) -> str:
-    """At most `size` characters, cut after a clause where one ends late enough, else after a "
-    "word."""
+    """At most `size` characters: cut after a clause that ends late enough, else after a word."""
     if len(text) <= size:
         return text
     cut = text[: size + 1]

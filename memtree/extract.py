@@ -28,16 +28,16 @@ BYTES = 4.1  # UTF-8 bytes a token of o200k, a first guess that one count correc
 
 _ASK = re.compile(
     r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|\w+:)[,!.]? )*"
-    r"(?:(?:can|could|would|will) you (?:please |help me (?:to )?)?|i(?:'d| would) like "
-    r"(?:you )?to |i want (?:you )?to |"
-    r"i need (?:you )?to |i'm (?:trying|planning|working|hoping|looking) (?:to|on) |help me "
-    r"(?:to )?|please )?",
+    r"(?:(?:can|could|would|will) you (?:please |help me (?:to )?)?"
+    r"|i(?:'d| would) like (?:you )?to |i want (?:you )?to |i need (?:you )?to "
+    r"|i'm (?:trying|planning|working|hoping|looking) (?:to|on) "
+    r"|help me (?:to )?|please )?",
     re.IGNORECASE,
 )
 _SPEAKER = re.compile(r"(user|assistant|tool): ")
 _PIECE = re.compile(
-    r"; |(?<=[.!?…。！？]) ?(?=(?:user|assistant|tool): )|(?<=[.!?…]) "
-    r"(?=[^a-z\s])|(?<=[。！？])(?=.)"
+    r"; |(?<=[.!?…。！？]) ?(?=(?:user|assistant|tool): )"
+    r"|(?<=[.!?…]) (?=[^a-z\s])|(?<=[。！？])(?=.)"
 )
 _DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
 _WORD = re.compile(r"\w{3,}|[^\x00-\x7f]{2}")
@@ -62,8 +62,7 @@ def leaf_summary(sources: Sequence[Source]) -> Extract:
 
 
 def node_summary(children: Sequence[Extract], level: int) -> Extract:
-    """The summary of a node of `level` (1 is above the leaves), from those of its children "
-    "alone."""
+    """The summary of a node of `level` (1: just above the leaves), from its children's alone."""
     known = [child for child in children if child.headline != EMPTY]
     if not known:
         return Extract(EMPTY, "", ())

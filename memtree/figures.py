@@ -18,16 +18,24 @@ from memtree.anchors import weigh
 
 _NUMBER = re.compile(r"\d+(?:[.,:/'-]\d+)*")
 _SCALED = re.compile(r"(?<!\d)(\d{1,12}(?:[.,]\d{1,12})?) ?([kKM])(?!\w)")
+_NUMBER_WORDS = """
+    zero null
+    one a an once single first ein eine eins un une uno una один
+    two twice both pair second zwei deux dos два couple
+    three third drei trois tres три
+    four fourth vier quatre cuatro
+    five fifth fünf cinq cinco
+    six sixth sechs seis
+    seven seventh sieben sept siete
+    eight eighth acht huit ocho
+    nine ninth neun neuf nueve
+    ten tenth zehn dix diez
+    eleven
+    twelve dozen
+"""
 _WORDS = {
     word: str(value)
-    for value, words in enumerate(
-        "zero null|one a an once single first ein eine eins un une uno una один|"
-        "two twice both pair second zwei deux dos два couple|"
-        "three third drei trois tres три|four fourth vier quatre "
-        "cuatro|five fifth fünf cinq cinco|six sixth sechs seis|seven seventh sieben sept siete|"
-        "eight eighth acht huit ocho|nine ninth neun neuf nueve|ten tenth zehn dix diez|eleven|"
-        "twelve dozen".split("|")
-    )
+    for value, words in enumerate(_NUMBER_WORDS.strip().splitlines())
     for word in words.split()
 }
 _CJK_DIGITS = {digit: str(at) for at, digit in enumerate("〇一二三四五六七八九十")}

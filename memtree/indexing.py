@@ -355,9 +355,8 @@ class Indexing:
         """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
         if self._embedder is None or not known.whole:
             return
-        recipe = (
-            self._embedder.recipe
-        )  # before the corpus: of dimensions learned later none is read
+        # Before the corpus is opened: of dimensions that are learned later none is read.
+        recipe = self._embedder.recipe
         async with self.corpus(posted, known) as corpus:
             lacking = corpus.lacking()
             if lacking and known.trouble != "store":

@@ -28,45 +28,42 @@ ERROR, OUTCOME = 2.6, 1.8
 
 # Every branch begins with a plain letter: then the engine skips text without one (3x faster).
 _TROUBLE = re.compile(
-    r"rror\b|ERROR\b|xception\b|ailed\b|FAILED|ailure\b|atal\b|FATAL|anic\b|enied\b|annot\b|"
-    r"nable to|imed out|"
-    r"TIMED OUT|ot found\b|o such |ndefined\b|efused\b|did not "
+    r"rror\b|ERROR\b|xception\b|ailed\b|FAILED|ailure\b|atal\b|FATAL|anic\b"
+    r"|enied\b|annot\b|nable to|imed out|TIMED OUT|ot found\b|o such |ndefined\b|efused\b"
+    r"|did not "
 )
 _COUNTED = re.compile(
-    r"[0-9]+ (?:passed|failed|errors?|warnings?|tests?)\b|xit(?:ed)?(?: "
-    r"with)?(?: code| status)?[: ]+\d+"
+    r"[0-9]+ (?:passed|failed|errors?|warnings?|tests?)\b"
+    r"|xit(?:ed)?(?: with)?(?: code| status)?[: ]+\d+"
 )
 _ENDS = frozenset(
-    "Applied Commit Committed Create Created Added Removed Update Updated Wrote Deleted "
-    "Renamed Saved Installed Successfully "
-    "Undone Reverted Finished Done Built Merged Passed Moved Replaced Deployed Published "
-    "Pushed".split()
+    """
+    Applied Commit Committed Create Created Added Removed Update Updated Wrote Deleted
+    Renamed Moved Replaced Merged Saved Installed Built Deployed Published Pushed
+    Passed Successfully Finished Done Undone Reverted
+    """.split()
 )
 _FINAL_ERROR = re.compile(
-    r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b:? ?\S|E {2,}\S|"
-    r"error(?:\[\w+\])?:|fatal:"
+    r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b:? ?\S|E {2,}\S"
+    r"|error(?:\[\w+\])?:|fatal:"
 )
 _DEFINED = re.compile(
-    r"^[+\s]*(?:(?:export|default|public|private|static|async|pub) )*((?:def|class|function|"
-    r"fn|func|interface|struct|trait|"
-    r"enum|CREATE TABLE|create table) +\w+)",
+    r"^[+\s]*(?:(?:export|default|public|private|static|async|pub) )*"
+    r"((?:def|class|function|fn|func|interface|struct|trait|enum"
+    r"|CREATE TABLE|create table) +\w+)",
     re.MULTILINE,
 )
 _COMMENT = re.compile(r"^\s*(?:#|//|--) ?([A-Za-z][^\n]{12,})", re.MULTILINE)
 _PATH_ALONE = re.compile(
-    r"[\w.@~+-]*[/\w.@~+-]*\.\w{1,5}:?$|[\w.-]+(?:/[\w.-]+)+:?$|Makefile|"
-    r"Dockerfile"
+    r"[\w.@~+-]*[/\w.@~+-]*\.\w{1,5}:?$|[\w.-]+(?:/[\w.-]+)+:?$|Makefile|Dockerfile"
 )
 _MAIN = re.compile(
-    r"\"(?:command|cmd|file_?path|path|file_?name|file|query|pattern|url|symbol|name|title|"
-    r"code|text|input|prompt|message)\""
-    r"\s*:\s*\"((?:[^\"\\]|\\.){1,160})"
+    r"\"(?:command|cmd|file_?path|path|file_?name|file|query|pattern|url|symbol|name|title"
+    r"|code|text|input|prompt|message)\"\s*:\s*\"((?:[^\"\\]|\\.){1,160})"
 )
 _VALUE = re.compile(r":\s*\"((?:[^\"\\]|\\.){1,120})")
 _CHANGES = re.compile(
-    r"edit|write|creat|patch|replac|insert|updat|delet|apply|rename|move|"
-    r"commit",
-    re.IGNORECASE,
+    r"edit|write|creat|patch|replac|insert|updat|delet|apply|rename|move|commit", re.IGNORECASE
 )
 
 
