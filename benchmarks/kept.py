@@ -122,7 +122,7 @@ async def _shares(case: Case, subject: Subject) -> dict[str, float]:
 
 def _grown(roots: Sequence[bytes], nodes: Mapping[bytes, Node]) -> list[Node]:
     """Leaves in reading order, and children before their parents."""
-    return sorted((node for node, _, _ in walk(roots, nodes)), key=lambda node: node.level)
+    return sorted((node for node, _ in walk(roots, nodes)), key=lambda node: node.level)
 
 
 # -- the model -------------------------------------------------------------------------------

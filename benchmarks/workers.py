@@ -24,7 +24,6 @@ from indexer.redis.queue import RedisQueue
 from indexer.runtime import SystemClock
 from memtree.history import History, read
 from memtree.message import Volatile
-from memtree.node import places
 from memtree.ports import LeafWork
 from tests.embeddings import serving
 from tests.properties.strategies import batch, leaves_of
@@ -33,6 +32,7 @@ from tests.redis_server import redis_server
 from tests.server import Server
 from tests.summaries import Summaries
 from tests.summaries import serving as serving_summaries
+from tests.trees import places
 
 LATENCY = 2.0  # seconds of a summariser's answer
 CHATS, EMBEDDED, SUMMARISED = 8, 8_000, 24_000  # conversations, and tokens of each

@@ -20,7 +20,6 @@ MemTreeError                      500  internal_error
     ├── StoreCorrupt              503  store_corrupt
     ├── EmbedderUnavailable       503  embedder_unavailable
     ├── SummarizerUnavailable     503  summarizer_unavailable
-    ├── QueueFull                 503  queue_full
     └── QueueUnavailable          503  queue_unavailable
 """
 
@@ -179,10 +178,6 @@ class SummarizerUnavailable(Unavailable):
         super().__init__(message)
         self.wait = wait
         self.cost = cost
-
-
-class QueueFull(Unavailable):
-    code = "queue_full"
 
 
 class QueueUnavailable(Unavailable):

@@ -135,7 +135,7 @@ def tree(
     history: History, frontier: Frontier, nodes: Mapping[bytes, Node], open_leaf: Node | None
 ) -> dict[str, Any]:
     """All nodes over a posted history, leaves included, and what stands at the top."""
-    listed = [_node(node, place, history, True) for node, place, _ in walk(frontier.nodes, nodes)]
+    listed = [_node(node, place, history, True) for node, place in walk(frontier.nodes, nodes)]
     roots = [id_.hex() for id_ in frontier.nodes]
     if open_leaf is not None:
         place = after(Place(0, 0, frontier.messages, frontier.tail), open_leaf)

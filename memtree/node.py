@@ -13,7 +13,6 @@ million tokens are 40,000 such values, and a full collection stops every request
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -166,12 +165,3 @@ def after(place: Place | None, node: Node) -> Place:
     """The place of `node` when it follows what ends at `place` (None: the history's start)."""
     first, start = (place.end, place.tail) if place else (0, 0)
     return Place(first, start, first + node.messages, node.tail)
-
-
-def places(nodes: Iterable[Node], start: Place | None = None) -> list[Place]:
-    """Places of consecutive nodes."""
-    found: list[Place] = []
-    for node in nodes:
-        start = after(start, node)
-        found.append(start)
-    return found

@@ -155,8 +155,3 @@ def _fenced(piece: str, opened: str, left_open: str) -> str:
     head = f"{opened}\n" if opened else ""
     tail = ("" if piece.endswith("\n") else "\n") + left_open if left_open else ""
     return head + piece + tail
-
-
-def covered(spans: Sequence[Span]) -> set[int]:
-    """Messages that the spans touch."""
-    return {span.message for span in spans}

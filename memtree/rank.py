@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 RRF_K = 10.0
-SHORT = 60  # tokens of a message up to which its neighbours lend it score
 NEAR, FAR = 0.3, 0.15
 
 Scores = NDArray[np.float32]

@@ -101,7 +101,7 @@ class Kinds:
             return leaf_task("", sources(self._history, work)).kind
         start = Place(0, 0, work.place.first, work.place.start)
         below = walk(work.node.children, self._nodes, start)
-        leaves = [NodeWork(node, place) for node, place, _ in below if node.is_leaf]
+        leaves = [NodeWork(node, place) for node, place in below if node.is_leaf]
         step = max(1, len(leaves) // SAMPLE)
         votes = Counter(self.of(leaf) for leaf in leaves[::step])
         return max(KINDS, key=lambda kind: votes[kind])

@@ -95,7 +95,7 @@ def probes(
     `KeyError` where a node is not in `nodes`.
     """
     placed = walk(frontier.nodes, nodes)
-    pairs = [(node, at) for node, at, _ in placed if node.is_leaf and at.last < cut]
+    pairs = [(node, at) for node, at in placed if node.is_leaf and at.last < cut]
     seed = history.addresses[-1]
     named = ((anchor, place) for leaf, place in pairs for anchor in leaf.summary.anchors)
     by_kind: dict[str, dict[str, Place]] = {}

@@ -98,7 +98,7 @@ class Shelf:
         """Leaves in order and their places; a request asks twice for one frontier."""
         known = self._walked.get((tenant, frontier.nodes))
         if known is None:
-            known = [(one, place) for one, place, _ in walk(frontier.nodes, nodes) if one.is_leaf]
+            known = [(one, place) for one, place in walk(frontier.nodes, nodes) if one.is_leaf]
             self._walked[tenant, frontier.nodes] = known
             while len(self._walked) > self._limit:
                 self._walked.popitem(last=False)

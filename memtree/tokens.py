@@ -32,21 +32,3 @@ def prefix(text: str, limit: int) -> str:
     if limit <= 0:
         return ""
     return str(toktok.truncate(text, limit, ENCODING)[0])
-
-
-def suffix(text: str, limit: int) -> str:
-    """A suffix of `text` within `limit` tokens, cut between characters.
-
-    Counting from the end has no exact prefix form in BPE, so the cut is searched by halving.
-    """
-    if limit <= 0:
-        return ""
-    low = max(0, len(text) - limit * 12)  # no o200k token of prose is longer on average
-    high = len(text)
-    while low < high:
-        middle = (low + high) // 2
-        if count(text[middle:]) <= limit:
-            high = middle
-        else:
-            low = middle + 1
-    return text[low:]

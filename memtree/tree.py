@@ -1,4 +1,4 @@
-"""The persistent, append-only B-tree over leaves: append, seal, walk, path, check, show.
+"""The persistent, append-only B-tree over leaves: append, seal, walk.
 
 A *spine* is what an append has to know: for each level the nodes that have no parent yet, oldest
 first. When a level holds 13 of them, the oldest 4-12 become one node, cut at the weakest link
@@ -14,7 +14,6 @@ sessions of one tenant share subtrees.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from memtree import address, terms
 from memtree.node import (
@@ -126,114 +125,14 @@ def seal(children: Sequence[Node], summarise: Summarise) -> Node:
 
 def walk(
     roots: Iterable[bytes], nodes: Mapping[bytes, Node], start: Place | None = None
-) -> Iterator[tuple[Node, Place, int]]:
-    """(node, place, depth) in reading order, parents before children.
+) -> Iterator[tuple[Node, Place]]:
+    """Nodes and their places in reading order, parents before children.
 
     Raises `KeyError` where a node is missing.
     """
     place = start
     for id_ in roots:
         node = nodes[id_]
-        spot = after(place, node)
-        yield from _below(node, spot, 0, nodes)
-        place = spot
-
-
-def _below(
-    node: Node, spot: Place, depth: int, nodes: Mapping[bytes, Node]
-) -> Iterator[tuple[Node, Place, int]]:
-    yield node, spot, depth
-    place: Place | None = Place(0, 0, spot.first, spot.start)
-    for id_ in node.children:
-        child = nodes[id_]
-        place = after(place, child)
-        yield from _below(child, place, depth + 1, nodes)
-
-
-def check(frontier: Frontier, nodes: Mapping[bytes, Node]) -> list[str]:
-    """Everything that is wrong with a tree, one line each; empty when it is sound."""
-    missing = [id_.hex() for id_ in frontier.nodes if id_ not in nodes]
-    if missing:
-        return [f"frontier names unknown node {one}" for one in missing]
-    tops = [nodes[id_] for id_ in frontier.nodes]
-    problems = []
-    if any(one.level < other.level for one, other in pairwise(tops)):
-        problems.append("frontier: a node stands left of a higher one")
-    problems += _sums("frontier", frontier, tops)
-    for level in {node.level for node in tops}:
-        if (loose := sum(node.level == level for node in tops)) >= SEAL_AT:
-            problems.append(f"frontier: {loose} nodes of level {level} wait for a parent")
-    seen: set[bytes] = set()
-    for id_ in frontier.nodes:
-        problems += _check_node(id_, nodes, seen)
-    return problems
-
-
-def _check_node(id_: bytes, nodes: Mapping[bytes, Node], seen: set[bytes]) -> list[str]:
-    if id_ in seen:
-        return []
-    seen.add(id_)
-    node, name = nodes[id_], f"node {id_.hex()}"
-    if node.is_leaf:
-        return check_leaf(node)
-    problems = [f"{name}: child {c.hex()} is unknown" for c in node.children if c not in nodes]
-    if problems:
-        return problems
-    problems = check_parent(node, [nodes[child] for child in node.children])
-    for child in node.children:
-        problems += _check_node(child, nodes, seen)
-    return problems
-
-
-def check_parent(node: Node, children: Sequence[Node]) -> list[str]:
-    """What is wrong between a node and its children."""
-    name = f"node {node.id.hex()}"
-    problems = _sums(name, node, children)
-    if not MIN_CHILDREN <= len(children) <= MAX_CHILDREN:
-        problems.append(f"{name}: {len(children)} children")
-    if any(child.level != node.level - 1 for child in children):
-        problems.append(f"{name}: a child is not of level {node.level - 1}")
-    if node.id != address.node_id("node", node.level, [child.id for child in children]):
-        problems.append(f"{name}: its id is not the hash of its children")
-    return problems
-
-
-def check_leaf(leaf: Node) -> list[str]:
-    """What is wrong inside a leaf: its passages must follow each other."""
-    name = f"leaf {leaf.id.hex()}"
-    problems = []
-    if not leaf.passages:
-        return [f"{name}: no passages"]
-    if len(leaf.terms.ends) != len(leaf.passages):
-        problems.append(
-            f"{name}: statistics of {len(leaf.terms.ends)} passages, not {len(leaf.passages)}"
-        )
-    if sum(passage.tokens for passage in leaf.passages) != leaf.tokens:
-        problems.append(f"{name}: passages do not add up to its tokens")
-    for one, other in pairwise(leaf.passages):
-        if other.message == one.message and other.start != one.end:
-            problems.append(f"{name}: a gap at character {one.end}")
-        if other.message < one.message or (other.message > one.message and other.start):
-            problems.append(f"{name}: passages out of order")
-    return problems
-
-
-def _sums(name: str, whole: Node | Frontier, parts: Sequence[Node]) -> list[str]:
-    problems = []
-    if whole.messages != sum(part.messages for part in parts):
-        problems.append(f"{name}: messages do not add up")
-    if whole.tokens != sum(part.tokens for part in parts):
-        problems.append(f"{name}: tokens do not add up")
-    if parts and whole.tail != parts[-1].tail:
-        problems.append(f"{name}: its end is not that of its last part")
-    return problems
-
-
-def show(frontier: Frontier, nodes: Mapping[bytes, Node]) -> str:
-    """The tree as indented text: one line a node, for people and for test failures."""
-    lines = []
-    for node, place, depth in walk(frontier.nodes, nodes):
-        where = f"{place.first}:{place.start}-{place.end}:{place.tail}"
-        name = f"{'  ' * depth}L{node.level} {node.id.hex()[:8]}"
-        lines.append(f"{name} [{where}] {node.tokens}t  {node.summary.headline}")
-    return "\n".join(lines)
+        place = after(place, node)
+        yield node, place
+        yield from walk(node.children, nodes, Place(0, 0, place.first, place.start))

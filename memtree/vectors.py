@@ -3,7 +3,7 @@
     data = pack(rows)                        # n * dimensions bytes
     index = VectorIndex(384)
     index.extend(unpack(data, 384))
-    index.cosines(query, count=len(index))   # by row, in order of insertion
+    index.cosines(query)                     # by row, in order of insertion
 
 Only directions count: rows are scaled to unit length on the way in, and a zero row (a text without
 tokens) stays zero, so its cosine with everything is 0. What a row stands for is the caller's.
@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
-Rows = NDArray[np.int64]
 
 # More than one OpenMP thread hangs in a child made by fork.
 faiss.omp_set_num_threads(1)
@@ -51,9 +50,9 @@ def unpack(data: bytes, dimensions: int) -> Matrix:
 class VectorIndex:
     """Rows that are only ever appended; safe to use from several threads.
 
-    Scores of all rows come from numpy over the index's own memory, scores of the best k from
-    FAISS. 10,000 rows of 384 on one core: numpy 0.10 ms, FAISS compute_distance_subset 0.24 ms,
-    FAISS search for all (it sorts, and the order must be undone) 1.25 ms; search for 10 0.23 ms.
+    Scores come from numpy over the index's own memory. 10,000 rows of 384 on one core: numpy
+    0.10 ms, FAISS compute_distance_subset 0.24 ms, FAISS search for all 1.25 ms (it sorts, and the
+    order must be undone).
     """
 
     def __init__(self, dimensions: int) -> None:
@@ -73,25 +72,15 @@ class VectorIndex:
             with self._lock:
                 self._index.add(_unit(matrix))
 
-    def cosines(self, query: Matrix, count: int | None = None) -> Matrix:
-        """Cosine of `query` (dimensions,) with each of the first `count` rows (default: all)."""
+    def cosines(self, query: Matrix) -> Matrix:
+        """Cosine of `query` (dimensions,) with each row."""
         unit = self._unit_query(query)
         with self._lock:
-            rows = len(self) if count is None else min(count, len(self))
+            rows = len(self)
             if rows == 0:
                 return np.zeros(0, np.float32)
             memory = faiss.rev_swig_ptr(self._index.get_xb(), rows * self.dimensions)
             return np.asarray(memory.reshape(rows, self.dimensions) @ unit, np.float32)
-
-    def search(self, query: Matrix, k: int) -> tuple[Rows, Matrix]:
-        """The `k` best rows and their cosines, best first; fewer where there are fewer."""
-        unit = self._unit_query(query)
-        with self._lock:
-            best = min(k, len(self))
-            if best == 0:
-                return np.zeros(0, np.int64), np.zeros(0, np.float32)
-            scores, rows = self._index.search(unit[None], best)
-        return rows[0], scores[0]
 
     def _unit_query(self, query: Matrix) -> Matrix:
         if query.shape != (self.dimensions,):

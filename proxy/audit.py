@@ -68,7 +68,7 @@ async def audited(messages: tuple[Message, ...], settings: Settings, count: int)
             posted, frontier, nodes = await runtime.memory.outline(ask)
             first = {**nodes, **await runtime.store.nodes(TENANT, list(nodes))}
             later = {id_: one.summary for id_, one in nodes.items() if one.summary.version}
-            placed = (NodeWork(node, place) for node, place, _ in walk(frontier.nodes, nodes))
+            placed = (NodeWork(node, place) for node, place in walk(frontier.nodes, nodes))
             picked = auditing.sample(placed, count)
             desk = _Desk(settings, runtime.store, posted, first, later)
             entries = [

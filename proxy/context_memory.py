@@ -47,10 +47,7 @@ class ContextMemory:
         if posted.index_only:
             seen.index_only, seen.sent_tokens = True, 0
             return _json(rendered(answer, None, explained), 202, seen.headers())
-        fragments = (
-            answer.messages if answer.changed else [message.raw for message in posted.ask.messages]
-        )
-        return _json(rendered(answer, wire.joined(fragments), explained), 200, seen.headers())
+        return _json(rendered(answer, wire.joined(answer.messages), explained), 200, seen.headers())
 
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)

@@ -43,7 +43,7 @@ async def estimated(messages: tuple[Message, ...], tenant: str, settings: Settin
         posted, frontier, nodes = await runtime.memory.outline(ask)
     later = await _stored(settings.store, tenant, list(nodes))
     placed = walk(frontier.nodes, nodes)
-    lacking = [NodeWork(node, place) for node, place, _ in placed if node.id not in later]
+    lacking = [NodeWork(node, place) for node, place in placed if node.id not in later]
     return await asyncio.to_thread(estimate, posted, nodes, lacking, later, settings.summary_leaves)
 
 

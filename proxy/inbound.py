@@ -71,10 +71,6 @@ def encoded(request: Request) -> str:
     return given if names - {"", encoding.IDENTITY} else ""
 
 
-def is_encoded(request: Request) -> bool:
-    return bool(encoded(request))
-
-
 def target(request: Request) -> str:
     """Path and query as they were sent, without our own prefix.
 

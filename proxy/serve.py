@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -24,8 +23,6 @@ from proxy.observing import UNWATCHED, Watch, index_metrics, watching
 from proxy.open_files import allow_many_files
 from proxy.protocol import guarded
 from proxy.upstream import Upstream
-
-log = logging.getLogger("memtree")
 
 # Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the side that closes
 # first must be theirs, or a request may run into a connection that is just being closed.

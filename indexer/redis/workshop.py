@@ -29,8 +29,6 @@ from memtree.config import Settings
 from memtree.days import DAY
 from memtree.ports import Clock, Embedder, Store
 
-log = logging.getLogger("memtree.queue")
-
 # What a summariser's state is believed for: the tenant's next slice tells it anew.
 STATE_SECONDS = 120
 

@@ -1,6 +1,6 @@
 """The local embedder: all-MiniLM-L6-v2 (int8 weights) on onnxruntime, two threads, no network.
 
-    embedder = await open_embedder(threads=2)
+    embedder = LocalEmbedder(threads=2)
     rows = await embedder.embed(["def parse(line): ...", ""])   # (2, 384); the second row is zero
     query = await embedder.embed_query("where do we parse lines?")   # (384,)
 
@@ -228,17 +228,6 @@ class LocalEmbedder:
         if self._closed:
             raise EmbedderUnavailable("the local embedder is closed")
         return await asyncio.get_running_loop().run_in_executor(pool, work)
-
-
-async def open_embedder(*, threads: int = 2, max_tokens: int = 160) -> LocalEmbedder:
-    """A warm `LocalEmbedder`, so a missing package shows at start: `EmbedderUnavailable`."""
-    embedder = LocalEmbedder(threads=threads, max_tokens=max_tokens)
-    try:
-        await embedder.warm_up()
-    except EmbedderUnavailable:
-        await embedder.close()
-        raise
-    return embedder
 
 
 def _session_options() -> onnxruntime.SessionOptions:

@@ -21,12 +21,12 @@ from indexer.stage_three import StageThree
 from memtree.config import Settings
 from memtree.history import History
 from memtree.message import Message
-from memtree.node import places
 from memtree.ports import Batch, LeafWork, NodeWork
 from memtree.settled import Settled
 from memtree.stores import MemoryStore
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch, history_of, leaves_of, prose
+from tests.trees import places
 
 
 def said(word: str, count: int, seed: int = 0) -> list[Message]:

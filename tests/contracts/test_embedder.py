@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
+from indexer.runtime import open_embedder
+from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
-from memtree.models.local import MODEL, TOKENIZER, LocalEmbedder, PackagedFile, open_embedder
+from memtree.models.local import MODEL, TOKENIZER, LocalEmbedder, PackagedFile
 from memtree.models.remote import RemoteEmbedder
 from memtree.ports import Embedder
 from tests.embeddings import Embeddings, serving
@@ -151,7 +153,10 @@ async def test_another_cut_is_another_recipe() -> None:
 
 
 async def test_opening_loads_the_model() -> None:
-    embedder = await open_embedder(threads=1)
+    settings = Settings.from_env({}, {"embedder": "local"})
+    embedder, trouble = await open_embedder(settings, patient=True)
+    assert isinstance(embedder, LocalEmbedder)
+    assert trouble == ""
     assert (await embedder.embed_query("hello")).any()
     await embedder.close()
 

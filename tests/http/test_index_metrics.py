@@ -15,7 +15,7 @@ from indexer.inprocess import InProcessQueue
 from memtree.build import Tail
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
 from memtree.message import Message
-from memtree.node import EMPTY, places
+from memtree.node import EMPTY
 from memtree.ports import LeafWork
 from memtree.stores import MemoryStore
 from proxy import metrics
@@ -25,6 +25,7 @@ from proxy.metrics import Metrics
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import services
 from tests.properties.strategies import batch, history_of, leaves_of, prose
+from tests.trees import places
 
 
 class SetClock:

@@ -83,7 +83,7 @@ async def test_a_history_is_summarised(url: str) -> None:
         recipe = runtime.three.summarizer.recipe
     kept: Counter[str] = Counter()
     known = {id_: node.summary for id_, node in nodes.items()}
-    for node, place, _ in walk(frontier.nodes, nodes):
+    for node, place in walk(frontier.nodes, nodes):
         work = NodeWork(node, place)
         (task,) = refining.tasks(posted, [work], "coding", known)
         summary = node.summary

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from memtree import build, epoch, pack, tokens, tree
+from memtree import build, epoch, pack, tokens
 from memtree.compress import Answer, Ask
 from memtree.history import History
 from memtree.message import SYSTEM_ROLES, Message
@@ -38,6 +38,7 @@ from tests.properties.strategies import (
     rewritten,
     tail_of,
 )
+from tests.trees import tree_problems
 
 OPENING = b"<context_memory>"
 LINE = msgspec.json.encode({"role": "assistant", "content": pack.LINE})
@@ -55,7 +56,7 @@ async def examine(world: World, ask: Ask) -> tuple[Answer, list[str]]:
     """Post a history, and look at answer and tree from all sides."""
     answer = await world.memory.compress(ask)
     history, frontier, nodes = await world.memory.outline(ask)
-    problems = tree.check(frontier, nodes)
+    problems = tree_problems(frontier, nodes)
     if not problems:
         problems += list(broken_tree(history, frontier, nodes))
         problems += list(broken_answer(ask, history, answer))

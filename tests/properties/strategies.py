@@ -21,10 +21,11 @@ from memtree.compress import Memory
 from memtree.errors import BadRequest
 from memtree.history import History, read
 from memtree.message import Message, Volatile
-from memtree.node import EMPTY, Frontier, Node, places
+from memtree.node import EMPTY, Frontier, Node
 from memtree.ports import Store
 from memtree.stores import open_store
 from tests.fakes import HashingEmbedder
+from tests.trees import places
 
 VOLATILE_MARK = "VOLATILE"  # stands in volatile blocks and nowhere else
 SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split()
@@ -393,7 +394,7 @@ def history_of(messages: Sequence[Message], tenant: str = "t") -> History:
 
 
 def leaves_of(frontier: Frontier, nodes: Mapping[bytes, Node]) -> list[Node]:
-    return [node for node, _, _ in tree.walk(frontier.nodes, nodes) if node.is_leaf]
+    return [node for node, _ in tree.walk(frontier.nodes, nodes) if node.is_leaf]
 
 
 def leaf_text(history: History, leaves: Iterable[Node]) -> str:

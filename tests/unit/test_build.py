@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree import build, tree
+from memtree import build
 from memtree.build import Grown
 from memtree.message import Message
 from memtree.node import EMPTY
@@ -21,6 +21,7 @@ from tests.properties.strategies import (
     prose,
     tail_of,
 )
+from tests.trees import tree_problems
 
 
 def nodes_of(grown: Grown):
@@ -49,7 +50,7 @@ def test_leaves_and_the_open_one_give_the_text_again():
     history = history_of(conversation(1, 9_000))
     grown = batch(history)
     leaves = [*leaves_of(grown.frontier, nodes_of(grown)), grown.open]
-    assert tree.check(grown.frontier, nodes_of(grown)) == []
+    assert tree_problems(grown.frontier, nodes_of(grown)) == []
     assert leaf_text(history, leaves) == history_text(history)
     assert sum(leaf.messages for leaf in leaves) == len(history)
     assert leaves[-1].tail == 0

@@ -80,7 +80,7 @@ async def again(given: Settings) -> Estimate:
     async with open_runtime(alone, drain=0) as runtime:
         ask = Ask(TENANT, MESSAGES, patience=UNHURRIED)
         posted, frontier, nodes = await runtime.memory.outline(ask)
-    everything = [NodeWork(node, place) for node, place, _ in walk(frontier.nodes, nodes)]
+    everything = [NodeWork(node, place) for node, place in walk(frontier.nodes, nodes)]
     later = {id_: node.summary for id_, node in nodes.items()}
     assert all(one.by_model for one in later.values())
     return estimate(posted, nodes, everything, later, given.summary_leaves)

@@ -12,11 +12,11 @@ from indexer.inprocess import InProcessQueue, NoQueue
 from indexer.job import passage_texts
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
 from memtree.message import Message
-from memtree.node import places
 from memtree.ports import LeafWork, Pending
 from memtree.stores import MemoryStore
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch, history_of, leaves_of, prose
+from tests.trees import places
 
 
 class SetClock:

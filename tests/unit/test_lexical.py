@@ -8,8 +8,9 @@ import pytest
 from memtree import lexical, terms, vectors
 from memtree.corpus import Corpus
 from memtree.lexical import Lexicon
-from memtree.node import Terms, places
+from memtree.node import Terms
 from tests.properties.strategies import batch, conversation, history_of, leaves_of
+from tests.trees import places
 
 PASSAGES = ["the cache missed", "disk cache full cache", "violin opera", "", "opera tickets"]
 

@@ -16,7 +16,6 @@ from memtree.plan import (
     Plan,
     Shown,
     Span,
-    covered,
     merge,
     outline_line,
     quote_lines,
@@ -75,7 +74,6 @@ def test_quotes_are_what_is_shown():
 def test_spans_that_touch_are_one():
     spans = [Span(1, 0, 5), Span(0, 5, 9), Span(0, 0, 5), Span(0, 8, 12), Span(0, 13, 14)]
     assert merge(spans) == [Span(0, 0, 12), Span(0, 13, 14), Span(1, 0, 5)]
-    assert covered(spans) == {0, 1}
 
 
 def fences(text):

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from memtree import recall, terms, tokens
 from memtree.corpus import Corpus
 from memtree.message import Message
-from memtree.node import places
 from memtree.plan import Plan, Span
 from memtree.rank import Ranking, rank
 from memtree.recall import LEAST, before, chosen, is_acknowledgement, needless, text_of, wants
 from tests.properties.strategies import batch, conversation, history_of, leaves_of, prose
+from tests.trees import places
 
 BLOCK = '<recalled_context>\nÄ quote "here"\n</recalled_context>'
 

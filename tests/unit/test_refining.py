@@ -94,7 +94,7 @@ def test_the_kind_of_a_node_is_that_of_most_leaves():
     nodes = {one.id: one for one in grown.nodes}
     known: dict[bytes, str] = {}
     found = Kinds(history, nodes, known)
-    spots = [NodeWork(one, place) for one, place, _ in walk(grown.frontier.nodes, nodes)]
+    spots = [NodeWork(one, place) for one, place in walk(grown.frontier.nodes, nodes)]
     by_leaf = [found.of(one) for one in spots if one.node.is_leaf]
     assert {CODING, CHAT} == set(by_leaf), "this test sees both"
     for one in spots:
@@ -109,7 +109,7 @@ def test_a_leaf_is_shown_as_it_stands_in_this_history():
     grown = grown_of(history)
     nodes = {one.id: one for one in grown.nodes}
     text = ""
-    for one, place, _ in walk(grown.frontier.nodes, nodes):
+    for one, place in walk(grown.frontier.nodes, nodes):
         if one.is_leaf:
             for source in refining.sources(history, NodeWork(one, place)):
                 assert source.role == history.facts[source.number].role
@@ -151,13 +151,13 @@ def test_shares_add_up(total: int, weights: list[int]):
 def grown_tree():
     grown = grown_of(history_of(said(60)))
     nodes = {one.id: one for one in grown.nodes}
-    return grown.frontier, nodes, [one for one, _, _ in walk(grown.frontier.nodes, nodes)]
+    return grown.frontier, nodes, [one for one, _ in walk(grown.frontier.nodes, nodes)]
 
 
 def test_all_is_lacking_at_first_with_its_place():
     frontier, nodes, every = grown_tree()
     found = Settled().work("t", frontier.nodes, nodes)
-    spots = [(one, place) for one, place, _ in walk(frontier.nodes, nodes)]
+    spots = [(one, place) for one, place in walk(frontier.nodes, nodes)]
     assert [(one.node, one.place) for one in found] == spots
     assert any(not one.is_leaf for one in every)
 

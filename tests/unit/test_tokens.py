@@ -66,17 +66,3 @@ def test_a_prefix_fits_and_is_one(text, limit):
     assert text.startswith(found)
     assert tokens.count(found) <= max(0, limit)
     assert found == text or tokens.count(text) > max(0, limit)
-
-
-@settings(max_examples=40)
-@given(texts, st.integers(-1, 60))
-def test_a_suffix_fits_and_is_one(text, limit):
-    found = tokens.suffix(text, limit)
-    assert text.endswith(found)
-    assert tokens.count(found) <= max(0, limit)
-
-
-def test_a_suffix_is_about_as_long_as_it_may_be():
-    text = prose(4, 400)
-    for limit in (10, 60, 200):
-        assert tokens.count(tokens.suffix(text, limit)) >= limit - 2

@@ -10,7 +10,6 @@ import pytest
 from memtree import address, terms, tree
 from memtree.build import summarise
 from memtree.node import (
-    EMPTY,
     MAX_CHILDREN,
     MIN_CHILDREN,
     Node,
@@ -20,9 +19,9 @@ from memtree.node import (
     decode_frontier,
     decode_node,
     encode,
-    places,
 )
-from memtree.tree import SEAL_AT, Spine, check, walk
+from memtree.tree import SEAL_AT, Spine, walk
+from tests.trees import places, tree_problems
 
 
 def leaf(n, topic="cache disk", messages=1, tail=0):
@@ -52,9 +51,9 @@ def grown(count, make=leaf):
 @pytest.mark.parametrize("count", [0, 1, 4, 12, 13, 14, 40, 200, 700])
 def test_trees_of_every_size_are_sound(count):
     frontier, nodes = grown(count)
-    assert check(frontier, nodes) == []
+    assert tree_problems(frontier, nodes) == []
     assert frontier.leaves == count
-    assert [n.summary.headline for n, _, _ in walk(frontier.nodes, nodes) if n.is_leaf] == [
+    assert [n.summary.headline for n, _ in walk(frontier.nodes, nodes) if n.is_leaf] == [
         f"leaf {n}" for n in range(count)
     ]
     inner = [node for node in nodes.values() if not node.is_leaf]
@@ -134,22 +133,12 @@ def test_places_follow_each_other():
 def test_walk_gives_the_places_of_all_levels():
     frontier, nodes = grown(60, lambda n: leaf(n, messages=n % 3, tail=n % 5 * 10))
     below: dict[int, list] = {}
-    for node, place, _ in walk(frontier.nodes, nodes):
+    for node, place in walk(frontier.nodes, nodes):
         below.setdefault(node.level, []).append(place)
         assert (place.end - place.first, place.tail) == (node.messages, node.tail)
     leaves = below[0]
     assert all((a.end, a.tail) == (b.first, b.start) for a, b in itertools.pairwise(leaves))
     assert (leaves[-1].end, leaves[-1].tail) == (frontier.messages, frontier.tail)
-
-
-def test_show_has_a_line_for_every_node():
-    frontier, nodes = grown(30)
-    lines = tree.show(frontier, nodes).splitlines()
-    assert len(lines) == len(nodes)
-    assert sum(line.startswith("  L0") for line in lines) == 30 - sum(
-        n == 0 for n in frontier.levels
-    )
-    assert tree.show(EMPTY, {}) == ""
 
 
 def change(node, **fields):
@@ -192,7 +181,7 @@ def test_damage_to_a_node_is_found(words, damage):
     frontier, nodes = grown(60)
     victim = next(node for node in nodes.values() if node.level == 1)
     nodes[victim.id] = damage(victim)
-    assert any(words in problem for problem in check(frontier, nodes))
+    assert any(words in problem for problem in tree_problems(frontier, nodes))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +191,7 @@ def test_damage_to_a_leaf_is_found(words, damage):
     frontier, nodes = grown(60)
     victim = leaf(11)
     nodes[victim.id] = damage(victim)
-    assert any(words in problem for problem in check(frontier, nodes))
+    assert any(words in problem for problem in tree_problems(frontier, nodes))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +206,7 @@ def test_damage_to_a_leaf_is_found(words, damage):
 )
 def test_damage_to_a_frontier_is_found(words, damage):
     frontier, nodes = grown(60)
-    assert any(words in problem for problem in check(damage(frontier), nodes))
+    assert any(words in problem for problem in tree_problems(damage(frontier), nodes))
 
 
 def test_too_many_loose_nodes_are_found():
@@ -227,4 +216,4 @@ def test_too_many_loose_nodes_are_found():
     loose = change(
         frontier, nodes=(*frontier.nodes, extra.id), messages=13, tokens=frontier.tokens + 400
     )
-    assert check(loose, nodes) == ["frontier: 13 nodes of level 0 wait for a parent"]
+    assert tree_problems(loose, nodes) == ["frontier: 13 nodes of level 0 wait for a parent"]

@@ -8,11 +8,11 @@ import pytest
 from memtree import explain, terms, tokens, unfold
 from memtree.corpus import Corpus
 from memtree.message import Message
-from memtree.node import places
-from memtree.plan import Span, covered, merge, outline_line
+from memtree.plan import Span, merge, outline_line
 from memtree.rank import rank
 from memtree.unfold import ONE_SHOT
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
+from tests.trees import places
 
 NEEDLE = "The launch code of project Marigold is 7731-ZETA."
 RULE = "From now on, always answer in formal German."
@@ -248,9 +248,8 @@ def test_explanations_say_what_is_shown_and_why(chat):
     why = chat.explained(found, QUERY)
     assert len(why["nodes"]) == len(found.plan.outline)
     assert {"excerpt", "rule"} <= {one["reason"] for one in why["excerpts"]}
-    assert {one["message"] for one in why["excerpts"]} == covered(
-        (*found.plan.rules, *found.plan.excerpts)
-    )
+    spans = (*found.plan.rules, *found.plan.excerpts)
+    assert {one["message"] for one in why["excerpts"]} == {span.message for span in spans}
     best = next(one for one in why["excerpts"] if one["message"] == 21)
     assert best["scores"]["bm25"] > 0
     assert "cosine" not in best["scores"]

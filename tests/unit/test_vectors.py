@@ -82,15 +82,6 @@ def test_cosines_stand_in_order_of_insertion() -> None:
     np.testing.assert_allclose(index.cosines(query), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("count", "rows"), [(0, 0), (1, 1), (7, 7), (10, 10), (11, 10), (None, 10)]
-)
-def test_cosines_of_the_first_rows(count: int | None, rows: int) -> None:
-    matrix, query = noise(10), noise(1, seed=3)[0]
-    cosines = filled(matrix).cosines(query, count)
-    np.testing.assert_allclose(cosines, (matrix @ query)[:rows], atol=1e-6)
-
-
 def test_cosines_outlive_the_memory_they_came_from() -> None:
     index, query = filled(noise(10)), noise(1, seed=3)[0]
     cosines = index.cosines(query)
@@ -111,27 +102,11 @@ def test_zero_is_near_nothing() -> None:
     assert index.cosines(np.zeros(384, np.float32)).tolist() == [0.0, 0.0]
 
 
-def test_search_agrees_with_cosines() -> None:
-    index, query = filled(noise(500)), noise(1, seed=3)[0]
-    rows, scores = index.search(query, 7)
-    cosines = index.cosines(query)
-    assert rows.tolist() == np.argsort(-cosines)[:7].tolist()
-    np.testing.assert_allclose(scores, cosines[rows], atol=1e-6)
-
-
-def test_search_for_more_than_there_is() -> None:
-    query = noise(1)[0]
-    rows, scores = filled(noise(3)).search(query, 10)
-    assert sorted(rows.tolist()) == [0, 1, 2]
-    assert len(scores) == 3
-
-
 def test_an_empty_index() -> None:
     index, query = VectorIndex(384), noise(1)[0]
     index.extend(np.zeros((0, 384), np.float32))
     assert len(index) == 0
     assert index.cosines(query).shape == (0,)
-    assert [part.shape for part in index.search(query, 5)] == [(0,), (0,)]
 
 
 def test_another_width_is_refused() -> None:
