@@ -13,9 +13,9 @@ from benchmarks import loops, synthetic
 from benchmarks.ledger import Account
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject
-from memtree.compress import Ask
-from memtree.message import Message
-from memtree.prices import Prices
+from memtree.budget.prices import Prices
+from memtree.context.context_memory import Ask
+from memtree.conversation.message import Message
 
 PRICES = (Prices(1.25, 0.10), Prices(1.0, 0.25), Prices(1.0, 0.50))
 TARGET, TOOLS, WINDOW = 20_000, 6_000, 1_000_000

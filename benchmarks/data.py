@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtree import tokens
-from memtree.message import Message
+from memtree.conversation.message import Message
+from memtree.text import tokens
 
 BEAM_SIZES = ("100k", "500k", "1m")
 ADVERSARIAL = "adversarial"

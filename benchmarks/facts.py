@@ -20,9 +20,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from memtree.history import History
-from memtree.message import Message
-from memtree.node import Node, Summary
+from memtree.conversation.history import History
+from memtree.conversation.message import Message
+from memtree.tree.node import Node, Summary
 
 KINDS = ("value", "path", "rule", "decision", "error", "name", "date", "number")
 CODING, CHAT = "coding", "chat"

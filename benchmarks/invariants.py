@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from memtree import tokens
-from memtree.message import Message
+from memtree.conversation.message import Message
+from memtree.text import tokens
 
 SYSTEM = ("system", "developer")
 RESULTS = ("tool", "function")

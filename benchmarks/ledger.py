@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.invariants import Reply, size, weight
-from memtree.compress import Answer
-from memtree.message import Message
-from memtree.prices import Prices
+from memtree.budget.prices import Prices
+from memtree.context.context_memory import Answer
+from memtree.conversation.message import Message
 
 
 class Ledger:

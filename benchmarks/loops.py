@@ -11,8 +11,8 @@ from benchmarks.ledger import Account
 from benchmarks.replay import ENOUGH, LAST_ROUNDS, Replay, Shares, sessions
 from benchmarks.report import Row
 from benchmarks.subject import Bench, Subject, percent
-from memtree.compress import Ask
-from memtree.prices import Prices
+from memtree.budget.prices import Prices
+from memtree.context.context_memory import Ask
 
 TARGETS, WINDOW = (20_000, 60_000), 200_000
 # Where rounds are large. At 60k of 200k no choice of cuts does better than 0.87 in 14 such rounds,

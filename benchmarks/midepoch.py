@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from benchmarks.data import ADVERSARIAL, Conversation
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, asked, evidence, open_subject, percent, share
-from memtree.compress import Ask
-from memtree.message import Message
+from memtree.context.context_memory import Ask
+from memtree.conversation.message import Message
 
 LOCOMO_TARGETS, BEAM_TARGET = (2_000, 4_000, 8_000), 8_000
 GOAL = 0.93

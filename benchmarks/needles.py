@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, percent
-from memtree.message import Message
+from memtree.conversation.message import Message
 
 IDENTIFIERS, IDENTIFIER_TARGET = 50, 2_000
 PARAPHRASE_TARGET = 4_000

@@ -18,9 +18,9 @@ from benchmarks.replay import sessions
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, settings
 from indexer.runtime import Runtime, open_runtime
-from memtree.compress import Answer, Ask
-from memtree.message import Message
-from memtree.node import Summary
+from memtree.context.context_memory import Answer, Ask
+from memtree.conversation.message import Message
+from memtree.tree.node import Summary
 
 # (target, hard, mode); disturbed sessions take those of `DISTURBED` only
 TERMS = (

@@ -21,8 +21,8 @@ from benchmarks.subject import (
     share,
     with_parts,
 )
-from indexer.inprocess import NoQueue
-from memtree.compress import Ask
+from indexer.embedding.queue import NoQueue
+from memtree.context.context_memory import Ask
 
 LOCOMO_TARGET, BEAM_TARGET, SESSION_TARGET = 4_000, 8_000, 20_000
 EVERY = 2  # of the questions: for each one, the history is new

@@ -14,17 +14,17 @@ from pathlib import Path
 
 from benchmarks.facts import Fact
 from benchmarks.subject import Subject, settings
-from indexer.build import StageOne
-from indexer.inprocess import NoQueue
+from indexer.embedding.queue import NoQueue
+from indexer.growing.builder import StageOne
 from indexer.runtime import Runtime, SystemClock
-from indexer.stage_three import StageThree
-from memtree import tokens
-from memtree.compress import Memory
-from memtree.facts import FactsMemory
-from memtree.ports import Usage, Written
-from memtree.prompts import TOLD, Task
-from memtree.replies import Draft
+from indexer.summarizing.open import StageThree
+from memtree.context.context_memory import Memory
+from memtree.conversation.message_cache import FactsMemory
+from memtree.ports.store import Usage, Written
 from memtree.stores import open_store
+from memtree.summaries.prompts import TOLD, Task
+from memtree.summaries.replies import Draft
+from memtree.text import tokens
 
 _SENTENCE = re.compile(r"(?<!\S)[^\n]+?[.!?](?=\s|$)")
 

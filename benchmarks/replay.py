@@ -20,13 +20,13 @@ from benchmarks.data import Capture, Data, joined, turns
 from benchmarks.invariants import OVERHEAD, RESULTS, SYSTEM, Reply, size
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, percent
-from indexer.inprocess import NoQueue
+from indexer.embedding.queue import NoQueue
 from indexer.runtime import Runtime, SystemClock
-from memtree import tokens
-from memtree.build import Grown, Tail
-from memtree.compress import Ask, Memory
+from memtree.context.context_memory import Ask, Memory
+from memtree.conversation.message import Message
 from memtree.errors import Unavailable
-from memtree.message import Message
+from memtree.text import tokens
+from memtree.tree.growth import Grown, Tail
 
 TARGETS = (2_000, 4_000, 20_000)
 ENOUGH = 30_000  # tokens that a history must reach, so that it is over the largest target

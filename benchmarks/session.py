@@ -15,9 +15,9 @@ from typing import Any
 
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, with_parts
-from memtree.compress import Ask
-from memtree.message import Message
-from proxy.serve import settle_garbage
+from memtree.context.context_memory import Ask
+from memtree.conversation.message import Message
+from proxy.server.serve import settle_garbage
 
 TARGET = 20_000
 SMALL = 100_000

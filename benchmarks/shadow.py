@@ -22,13 +22,13 @@ from benchmarks.data import Data, turns
 from benchmarks.report import Row
 from benchmarks.subject import Bench, open_subject
 from memtree.config import SHADOW, Settings
-from memtree.message import Message
-from memtree.shadow import KINDS
-from memtree.shadow_use import RECALLED, USED
-from proxy import turn
-from proxy.learned import Learned
-from proxy.metrics import Metrics
-from proxy.shadowing import Shadows
+from memtree.conversation.message import Message
+from memtree.shadow.probes import KINDS
+from memtree.shadow.usage import RECALLED, USED
+from proxy.chat import chat_request
+from proxy.chat.model_limits import Learned
+from proxy.chat.shadow import Shadows
+from proxy.observability.metrics import Metrics
 
 TARGETS = (20_000, 8_000)
 STRETCH = 150_000  # tokens of the coding session
@@ -90,7 +90,7 @@ async def _measured(
         shadows = Shadows(runtime.memory, settings, Metrics(), runtime.store)
         for number, requests in enumerate(sessions):
             for body in requests:
-                read = turn.read(f"{number}", body, {}, settings, Learned())
+                read = chat_request.read(f"{number}", body, {}, settings, Learned())
                 assert read.shadow is not None
                 shadows.follow(f"{number}", read.shadow)
                 await shadows.settle()

@@ -13,8 +13,8 @@ from __future__ import annotations
 import random
 
 from benchmarks.facts import Fact
-from memtree import tokens
-from memtree.message import Message
+from memtree.conversation.message import Message
+from memtree.text import tokens
 
 SIZE = 4_500  # tokens: a tree with a level above its leaves, for the slowest of models
 SENTENCES = 9  # of the assistant's turns

@@ -12,10 +12,10 @@ from typing import Any
 from benchmarks.data import Data, Probe
 from benchmarks.invariants import Reply, Tally, violations
 from indexer.runtime import Runtime, SystemClock, open_runtime
-from memtree.compress import Answer, Ask, Memory
 from memtree.config import Settings
-from memtree.facts import FactsMemory
-from memtree.message import Message
+from memtree.context.context_memory import Answer, Ask, Memory
+from memtree.conversation.message import Message
+from memtree.conversation.message_cache import FactsMemory
 
 
 @dataclass(frozen=True, slots=True)

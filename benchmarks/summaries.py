@@ -17,18 +17,18 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from indexer.build import StageOne
-from indexer.inprocess import NoQueue
+from indexer.embedding.queue import NoQueue
+from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from indexer.stage_three import StageThree
-from memtree import tokens
-from memtree.answer import UNHURRIED, Ask
-from memtree.compress import Memory
+from indexer.summarizing.open import StageThree
 from memtree.config import Settings
-from memtree.facts import FactsMemory
-from memtree.message import Message
-from memtree.ports import Store
+from memtree.context.answer import UNHURRIED, Ask
+from memtree.context.context_memory import Memory
+from memtree.conversation.message import Message
+from memtree.conversation.message_cache import FactsMemory
+from memtree.ports.store import Store
 from memtree.stores import open_store
+from memtree.text import tokens
 from tests.summaries import ScriptedSummarizer
 
 TENANT = "bench"

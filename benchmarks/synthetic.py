@@ -10,8 +10,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memtree import tokens
-from memtree.message import Message
+from memtree.conversation.message import Message
+from memtree.text import tokens
 
 USER, ASSISTANT, SYSTEM = 150, 1_350, 6_000
 STAY, RETURN = 0.7, 0.5  # go on with the thread; else back to an old one, else a new one

@@ -19,7 +19,7 @@ from msgspec.structs import replace as changed
 from benchmarks.subject import Subject, settings, with_parts
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.node import Summary
+from memtree.tree.node import Summary
 
 EXTRACTION, MODEL, BOTH = VIEWS = ("extraction", "model", "both")
 SUMMARIES = "summary_"  # how the settings of the model begin

@@ -18,13 +18,13 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from indexer.redis.link import Link
+from indexer.redis.connection import Link
 from indexer.redis.outbox import Outbox
 from indexer.redis.queue import RedisQueue
 from indexer.runtime import SystemClock
-from memtree.history import History, read
-from memtree.message import Volatile
-from memtree.ports import LeafWork
+from memtree.conversation.history import History, read
+from memtree.conversation.message import Volatile
+from memtree.ports.store import LeafWork
 from tests.embeddings import serving
 from tests.properties.strategies import batch, leaves_of
 from tests.redis.processes import Held, Rig

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memtree.history import History
-from memtree.ports import LeafWork
+from memtree.conversation.history import History
+from memtree.ports.store import LeafWork
 
 MIN_TOKENS = 2  # a passage of one token says nothing; it gets a zero vector
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from memtree import steps
-from memtree.history import History
-from memtree.ports import Pending
-from memtree.steps import Watch
+from memtree import tracing
+from memtree.conversation.history import History
+from memtree.ports.store import Pending
+from memtree.tracing import Watch
 
 log = logging.getLogger("memtree.indexer")
 
@@ -53,7 +53,7 @@ class Job(Generic[W]):
     backfill: bool = False  # others come first
     tries: int = 0
     not_before: float = 0.0  # monotonic seconds
-    watch: Watch | None = field(default_factory=steps.current)  # of the request that submitted it
+    watch: Watch | None = field(default_factory=tracing.current)  # of the request that submitted it
     size: int = field(init=False)  # bytes of the messages it holds
     ended: asyncio.Event = field(default_factory=asyncio.Event)  # it is in no queue any more
 

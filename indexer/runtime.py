@@ -18,21 +18,21 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexer.build import StageOne
-from indexer.inprocess import InProcessQueue, NoQueue
-from indexer.retention import Sweeper
-from indexer.stage_three import StageThree, open_summarizer
-from memtree import tokens
-from memtree.compress import Memory
+from indexer.embedding.queue import InProcessQueue, NoQueue
+from indexer.growing.builder import StageOne
+from indexer.summarizing.open import StageThree, open_summarizer
+from indexer.sweeper import Sweeper
 from memtree.config import INPROCESS, Settings
+from memtree.context.context_memory import Memory
+from memtree.conversation.message import Volatile
+from memtree.conversation.message_cache import FactsMemory
 from memtree.errors import BadRequest, EmbedderUnavailable
-from memtree.facts import FactsMemory
-from memtree.message import Volatile
-from memtree.ports import Clock, Embedder, IndexQueue, Store
+from memtree.ports.store import Clock, Embedder, IndexQueue, Store
 from memtree.stores import open_store
+from memtree.text import tokens
 
 if TYPE_CHECKING:
-    from indexer.redis.elsewhere import Elsewhere
+    from indexer.redis.client import Elsewhere
 
 log = logging.getLogger("memtree.indexer")
 
@@ -152,7 +152,7 @@ def open_elsewhere(settings: Settings, store: Store, clock: Clock) -> Elsewhere 
         return None
     refuse_own_memory(settings)
     try:
-        from indexer.redis.elsewhere import Elsewhere  # noqa: PLC0415  the optional `redis` extra
+        from indexer.redis.client import Elsewhere  # noqa: PLC0415  the optional `redis` extra
     except ImportError as error:
         raise BadRequest(NEEDS_EXTRA, param="queue") from error
     try:
@@ -167,7 +167,7 @@ async def open_embedder(settings: Settings, *, patient: bool) -> tuple[Embedder 
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):
         return await _remote(settings, patient=patient)
     try:
-        from memtree.models.local import LocalEmbedder  # noqa: PLC0415  the optional `local` extra
+        from memtree.models.local_embedder import LocalEmbedder  # noqa: PLC0415  the optional `local` extra
 
         embedder = LocalEmbedder()
         await embedder.warm_up()
@@ -183,7 +183,7 @@ async def open_embedder(settings: Settings, *, patient: bool) -> tuple[Embedder 
 
 async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
     # Half a second and 25 MB that only those pay who use it.
-    from memtree.models.remote import RemoteEmbedder  # noqa: PLC0415
+    from memtree.models.remote_embedder import RemoteEmbedder  # noqa: PLC0415
 
     if not settings.embedding_base_url or not settings.embedding_model:
         raise BadRequest(

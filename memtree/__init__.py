@@ -1,11 +1,11 @@
 """MemTree: a tree-shaped context memory for any LLM client.
 
-The flat modules of this package are pure: values in, values out. `models/`, `stores/` and
-`vectors.py` are the adapters; `compress.py` is the one place that awaits the ports in order.
+The rooms below `ports/` are pure: values in, values out. `models/` and `stores/` are the adapters;
+`context/` is the one use case, which awaits the ports in order.
 """
 
+from memtree.conversation.message import Message, read_messages
 from memtree.errors import MemTreeError
-from memtree.message import Message, read_messages
 
 __version__ = "0.1.0"
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from memtree.budget.prices import UNKNOWN, Prices
+from memtree.conversation.message import VOLATILE_TAGS
 from memtree.errors import BadRequest
-from memtree.message import VOLATILE_TAGS
-from memtree.prices import UNKNOWN, Prices
 
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"

@@ -8,7 +8,7 @@ from typing import Self
 from rich import progress
 from rich.console import Console
 
-from memtree.compress import Memory
+from memtree.context.context_memory import Memory
 
 STEP = 0.1  # seconds
 

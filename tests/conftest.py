@@ -8,7 +8,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from proxy.open_files import allow_many_files
+from proxy.server.open_files import allow_many_files
 
 # No deadline: speed is a benchmark, and a busy machine must not fail a test.
 _base = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from proxy.wire import OWN_FIELDS
+from proxy.http.json_body import OWN_FIELDS
 from tests import verbatim
 
 Fields = dict[str, Any]

@@ -17,8 +17,8 @@ import httpx
 
 from indexer.runtime import open_runtime
 from memtree.config import MODES, Settings
-from proxy.app import create_app
-from proxy.serve import open_services
+from proxy.server.app import create_app
+from proxy.server.serve import open_services
 from tests.http.running import running
 from tests.outgoing import problems_of_bytes
 from tests.scripted import Say, Scripted

@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
-from memtree import tokens
 from memtree.errors import SummarizerUnavailable
-from memtree.ports import Usage, Written
-from memtree.prompts import Task, prompt
-from memtree.replies import read
+from memtree.ports.store import Usage, Written
+from memtree.summaries.prompts import Task, prompt
+from memtree.summaries.replies import read
+from memtree.text import tokens
 from tests import embeddings
 from tests.embeddings import Half, Raw, Silence, Status
 

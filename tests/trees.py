@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from memtree import address
-from memtree.node import MAX_CHILDREN, MIN_CHILDREN, Frontier, Node, Place, after
-from memtree.tree import SEAL_AT
+from memtree.conversation import addresses
+from memtree.tree.btree import SEAL_AT
+from memtree.tree.node import MAX_CHILDREN, MIN_CHILDREN, Frontier, Node, Place, after
 
 
 def tree_problems(frontier: Frontier, nodes: Mapping[bytes, Node]) -> list[str]:
@@ -53,7 +53,7 @@ def _check_parent(node: Node, children: Sequence[Node]) -> list[str]:
         problems.append(f"{name}: {len(children)} children")
     if any(child.level != node.level - 1 for child in children):
         problems.append(f"{name}: a child is not of level {node.level - 1}")
-    if node.id != address.node_id("node", node.level, [child.id for child in children]):
+    if node.id != addresses.node_id("node", node.level, [child.id for child in children]):
         problems.append(f"{name}: its id is not the hash of its children")
     return problems
 

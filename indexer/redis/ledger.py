@@ -20,7 +20,7 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from indexer.jobs import replaces
-from indexer.redis import scripts
+from indexer.redis import lua_scripts
 from indexer.redis.payloads import contains, shorts
 
 EMBED, SUMMARIES = "embed", "summaries"
@@ -29,7 +29,7 @@ PAYLOAD_SECONDS = 3_600  # prolonged while a worker lives, see `upkeep.py`
 LEASE = 15  # seconds
 MAX_DEATHS = 5
 ATTEMPTS = 20  # against others that change the same tenant's jobs at once
-RUN = "indexer.redis.ticket.run"
+RUN = "indexer.redis.rq_job.run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Ledger:
     def __init__(self, client: Redis) -> None:
         self.client: Any = client  # whose stubs allow for text where it gives bytes
         self._scripts = {
-            name: client.register_script(getattr(scripts, name))
+            name: client.register_script(getattr(lua_scripts, name))
             for name in (
                 "ADD",
                 "BEGIN",

@@ -17,12 +17,12 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from indexer.jobs import Job, Jobs
+from indexer.redis.connection import Link, blocking
 from indexer.redis.ledger import EMBED, STAGES, Entry, Ledger, New
-from indexer.redis.link import Link, blocking
 from indexer.redis.payloads import SHORT, job_id, pack, payload_of, tenant_name
-from indexer.summaries import GATHER
-from memtree.ports import Clock
-from memtree.refining import CALL_TOKENS
+from indexer.summarizing.queue import GATHER
+from memtree.ports.store import Clock
+from memtree.summaries.batching import CALL_TOKENS
 
 log = logging.getLogger("memtree.queue")
 

@@ -13,10 +13,10 @@ from hashlib import blake2b
 
 import msgspec
 
-from memtree.history import Facts, History
-from memtree.message import Message, Volatile
-from memtree.node import Node, Place
-from memtree.ports import LeafWork, NodeWork
+from memtree.conversation.history import Facts, History
+from memtree.conversation.message import Message, Volatile
+from memtree.ports.store import LeafWork, NodeWork
+from memtree.tree.node import Node, Place
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -7,18 +7,18 @@ from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from indexer.backlog import Backlog
 from indexer.jobs import Job, job
+from indexer.progress import Backlog
+from indexer.redis.connection import Link
 from indexer.redis.ledger import EMBED, SUMMARIES, Entry
-from indexer.redis.link import Link
 from indexer.redis.outbox import Outbox
 from indexer.redis.payloads import tenant_name
-from indexer.spending import Spending
+from indexer.summarizing.spending import Spending
 from memtree.bounded import remember
+from memtree.conversation.history import History
 from memtree.errors import QueueUnavailable
-from memtree.history import History
-from memtree.node import Node
-from memtree.ports import LeafWork, NodeWork, Pending, SummaryStatus
+from memtree.ports.store import LeafWork, NodeWork, Pending, SummaryStatus
+from memtree.tree.node import Node
 
 WORKERS = "memtree:workers"  # sorted set: processes by the time until which they are known to live
 STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"

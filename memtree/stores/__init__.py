@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from memtree.errors import BadRequest
-from memtree.stores.memory import MemoryStore
-from memtree.stores.sqlite import SqliteStore
+from memtree.stores.ram.store import MemoryStore
+from memtree.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from memtree.stores.postgres import PostgresStore

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from memtree.stores.audit import audit, audit_tallies
+from memtree.stores.integrity import audit, audit_tallies
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from memtree.ports import RECIPE_DAYS, Receipt
-from memtree.stores.retention import noted
+from memtree.ports.store import RECIPE_DAYS, Receipt
+from memtree.stores.sqlite.retention import noted
 
 # From recipe to recipe, each found by one look into the index: not over all vectors.
 _STORED = """

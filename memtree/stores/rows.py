@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtree import epoch as epochs
-from memtree.address import NODE_ID_BYTES
+from memtree.budget import epoch as epochs
+from memtree.budget.epoch import Epoch, Turn
+from memtree.conversation.addresses import NODE_ID_BYTES
 from memtree.days import day_of
-from memtree.epoch import Epoch, Turn
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt
-from memtree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
-from memtree.ports import TALLY_DAYS, Batch, Receipt
+from memtree.ports.store import TALLY_DAYS, Batch, Receipt
+from memtree.tree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
 
 COUNTED = tuple(name for name in Receipt._fields if name != "jobs")  # tables of a `Receipt`
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from memtree.address import DIGEST_BYTES, NODE_ID_BYTES
 from memtree.config import MODES
-from memtree.node import KIND_NAMES
-from memtree.ports import Receipt
+from memtree.conversation.addresses import DIGEST_BYTES, NODE_ID_BYTES
+from memtree.ports.store import Receipt
+from memtree.tree.node import KIND_NAMES
 from proxy.openapi.shapes import (
     BOOLEAN,
     COUNT,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memtree.address import DIGEST_BYTES
 from memtree.config import MODES, SHADOW, Settings
-from proxy import fields, windows
+from memtree.conversation.addresses import DIGEST_BYTES
 from proxy.openapi.shapes import (
     BOOLEAN,
     NULL,
@@ -16,6 +15,7 @@ from proxy.openapi.shapes import (
     thing,
     told,
 )
+from proxy.request import context_windows, fields
 
 CONTEXT = (
     "messages", "model_context_limit", "target_tokens", "expiration_days", "mode", "query",
@@ -51,10 +51,11 @@ def own_fields(settings: Settings) -> dict[str, Json]:
     return {
         "messages": told(_messages(settings), "The whole history, as it was always sent."),
         "model_context_limit": _integer(
-            f"Tokens that the model takes. Absent: known from `model`, else {windows.DEFAULT:,}.",
+            "Tokens that the model takes. Absent: known from `model`, else "
+            f"{context_windows.DEFAULT:,}.",
             fields.MIN_WINDOW,
             fields.MAX_WINDOW,
-            windows.DEFAULT,
+            context_windows.DEFAULT,
         ),
         "target_tokens": _integer(
             "Size of the messages for the model in tokens, without system messages. Given on "

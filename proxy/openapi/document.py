@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memtree import __version__
 from memtree.config import Settings
-from proxy.inbound import PREFIXES
+from proxy.http.request_body import PREFIXES
 from proxy.openapi import answers, bodies, examples, failures, headers, messages
 from proxy.openapi.shapes import STRING, Json, content, ref, schema, told
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from memtree.config import MODES, SHADOW, Settings
-from proxy import encoding, fields, switch, waiting
-from proxy.auth import SESSION_COOKIE, is_loopback
+from proxy.access.auth import SESSION_COOKIE, is_loopback
+from proxy.chat import keepalive
+from proxy.http import content_encoding
 from proxy.openapi.shapes import COUNT, STRING, Json, ref
+from proxy.request import fields, memory_switch
 
 REQUEST_ID = "x-memtree-request-id"
 _WORDS = ("on", "off", "true", "false")
@@ -21,19 +23,19 @@ _STATE = (
 def request_headers() -> dict[str, Json]:
     """`components.parameters`, by the name of the header."""
     return {
-        switch.HEADER: _header(
-            switch.HEADER,
+        memory_switch.HEADER: _header(
+            memory_switch.HEADER,
             "Memory for this request, whatever the body says: `on`, or `off`, which wins over "
             "every on. Other words do not count.",
             {"type": "string", "enum": list(_WORDS), "examples": ["on"]},
         ),
-        switch.FLAG_HEADER: _header(
-            switch.FLAG_HEADER,
-            f"The same as `{switch.HEADER}`.",
+        memory_switch.FLAG_HEADER: _header(
+            memory_switch.FLAG_HEADER,
+            f"The same as `{memory_switch.HEADER}`.",
             {"type": "string", "enum": list(_WORDS), "examples": ["true"]},
         ),
-        switch.TOOLS_HEADER: _header(
-            switch.TOOLS_HEADER,
+        memory_switch.TOOLS_HEADER: _header(
+            memory_switch.TOOLS_HEADER,
             "Whether the model is offered tools that search and read what memory folded; they are "
             "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
             "words do not count.",
@@ -50,13 +52,13 @@ def request_headers() -> dict[str, Json]:
             )
             for name in fields.EXPIRATION_HEADERS
         },
-        encoding.HEADER: _header(
-            encoding.HEADER,
+        content_encoding.HEADER: _header(
+            content_encoding.HEADER,
             "How the body is compressed: `gzip`, `deflate`, `zstd`, or a list of them.",
             {"type": "string", "examples": ["identity"]},
         ),
-        waiting.STAINLESS: _header(
-            waiting.STAINLESS,
+        keepalive.STAINLESS: _header(
+            keepalive.STAINLESS,
             "Seconds for which the client waits for an answer that is not streamed, as the OpenAI "
             "SDKs tell it. An error comes before they are over.",
             {"type": "number", "examples": [600]},
@@ -66,12 +68,12 @@ def request_headers() -> dict[str, Json]:
 
 def of_context_memory() -> list[Json]:
     """Parameters of the routes that read a history."""
-    names = (fields.MODE_HEADER, *fields.EXPIRATION_HEADERS, encoding.HEADER)
+    names = (fields.MODE_HEADER, *fields.EXPIRATION_HEADERS, content_encoding.HEADER)
     return [ref("parameters", name) for name in names]
 
 
 def of_deletion() -> list[Json]:
-    return [ref("parameters", encoding.HEADER)]
+    return [ref("parameters", content_encoding.HEADER)]
 
 
 def of_chat() -> list[Json]:

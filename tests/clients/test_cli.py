@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memtree import tokens
 from memtree.config import Settings, variable
+from memtree.text import tokens
 from tests.sessions import coding
 
 pytestmark = pytest.mark.slow

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from memtree import history
-from memtree.message import Message, Volatile, read_messages
-from memtree.probe import covering
+from memtree.context.prefix_lookup import covering
+from memtree.conversation import history
+from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.stores import open_store
-from proxy import auth
+from proxy.access import auth
 from tests.clients.test_cli import QUICK, run
 from tests.foreign import (
     CLAUDE_SIMPLE,

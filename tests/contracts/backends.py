@@ -14,13 +14,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from memtree.address import node_id
-from memtree.epoch import Epoch, Turn, decode_epoch
-from memtree.node import Frontier, Node, Passage, Place, Summary, decode_frontier
-from memtree.plan import Plan, Shown, Span
+from memtree.budget.epoch import Epoch, Turn, decode_epoch
+from memtree.conversation.addresses import node_id
 from memtree.stores import MemoryStore, SqliteStore, open_store
-from memtree.stores.held import Held
 from memtree.stores.postgres import PostgresStore
+from memtree.stores.ram.tenant import Held
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
@@ -32,6 +30,8 @@ from memtree.stores.rows import (
     VectorRow,
     split_ids,
 )
+from memtree.tree.node import Frontier, Node, Passage, Place, Summary, decode_frontier
+from memtree.unfolding.plan import Plan, Shown, Span
 from tests.postgres import drop_schema, store_url
 
 Store = SqliteStore | MemoryStore | PostgresStore

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtree.models.remote import RemoteEmbedder
+from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.remote import KEY
 from tests.embeddings import Embeddings, serving

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 
-from memtree.ports import Batch
+from memtree.ports.store import Batch
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.backends import (
     A,

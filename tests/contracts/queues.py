@@ -10,20 +10,20 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from indexer.inprocess import InProcessQueue
-from indexer.redis.link import Link
+from indexer.embedding.queue import InProcessQueue
+from indexer.redis.connection import Link
 from indexer.redis.outbox import Outbox
 from indexer.redis.queue import RedisQueue, RedisSummaries
-from indexer.redis.workshop import Parts, Workshop, quiet_rq
+from indexer.redis.worker import Parts, Workshop, quiet_rq
 from indexer.runtime import SystemClock
-from indexer.spending import Limits, Prices, Spending
-from indexer.stage_three import StageThree
+from indexer.summarizing.open import StageThree
+from indexer.summarizing.spending import Limits, Prices, Spending
 from memtree.config import Settings
-from memtree.history import History
-from memtree.message import Message
-from memtree.ports import Batch, LeafWork, NodeWork
-from memtree.settled import Settled
+from memtree.conversation.history import History
+from memtree.conversation.message import Message
+from memtree.ports.store import Batch, LeafWork, NodeWork
 from memtree.stores import MemoryStore
+from memtree.summaries.completed import Settled
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch, history_of, leaves_of, prose
 from tests.trees import places

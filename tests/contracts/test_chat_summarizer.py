@@ -7,12 +7,13 @@ import logging
 
 import pytest
 
-from memtree import prompts, tokens
 from memtree.errors import SummarizerUnavailable
-from memtree.models import chat
-from memtree.models.form import SPARE
-from memtree.models.summariser import ChatSummarizer
-from memtree.prompts import CHAT, Source, leaf_task, prompt
+from memtree.models import chat_completion
+from memtree.models.response_format import SPARE
+from memtree.models.summarizer import ChatSummarizer
+from memtree.summaries import prompts
+from memtree.summaries.prompts import CHAT, Source, leaf_task, prompt
+from memtree.text import tokens
 from tests.embeddings import Half, Raw, Silence, Status
 from tests.summaries import (
     Answer,
@@ -328,7 +329,7 @@ async def test_an_answer_that_breaks_off_is_asked_for_again(server, model, monke
     written = await model.write(TASKS)
     assert written.drafts
     assert (server.calls, written.usage.input) == (2, INPUT)  # an idle connection costs nothing
-    monkeypatch.setattr(chat, "SOON", -1.0)  # as if the model had been at work
+    monkeypatch.setattr(chat_completion, "SOON", -1.0)  # as if the model had been at work
     server.steps = [Half()]
     with pytest.raises(SummarizerUnavailable, match="broke off") as failure:
         await model.write(TASKS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports import Batch, Receipt
+from memtree.ports.store import Batch, Receipt
 from memtree.stores.rows import ClaimRow
 from tests.contracts.backends import (
     A,

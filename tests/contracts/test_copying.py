@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from memtree.errors import BadRequest, StoreUnavailable
-from memtree.node import EMPTY
-from memtree.plan import Span
-from memtree.ports import Batch
+from memtree.ports.store import Batch
 from memtree.stores import open_store
 from memtree.stores.copying import copy
 from memtree.stores.dump import PAGE_ROWS, TABLES
+from memtree.tree.node import EMPTY
+from memtree.unfolding.plan import Span
 from tests.contracts.backends import (
     A,
     B,

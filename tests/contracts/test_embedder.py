@@ -11,9 +11,9 @@ import pytest
 from indexer.runtime import open_embedder
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
-from memtree.models.local import MODEL, TOKENIZER, LocalEmbedder, PackagedFile
-from memtree.models.remote import RemoteEmbedder
-from memtree.ports import Embedder
+from memtree.models.local_embedder import MODEL, TOKENIZER, LocalEmbedder, PackagedFile
+from memtree.models.remote_embedder import RemoteEmbedder
+from memtree.ports.store import Embedder
 from tests.embeddings import Embeddings, serving
 from tests.fakes import HashingEmbedder
 

@@ -17,16 +17,16 @@ import msgspec
 import pytest
 
 from indexer.runtime import Runtime, open_runtime
-from memtree.answer import Answer, Ask
 from memtree.config import Settings
-from memtree.message import Message
-from memtree.models import calibration
-from memtree.node import decode_node
+from memtree.context.answer import Answer, Ask
+from memtree.conversation.message import Message
+from memtree.models import relevance_calibration
+from memtree.tree.node import decode_node
 from tests.embeddings import Embeddings, Status, serving
 from tests.sessions import chat
 
 NEEDLE = "The vault code is 7319."
-OWN = {*calibration.QUESTIONS, *calibration.PASSAGES}
+OWN = {*relevance_calibration.QUESTIONS, *relevance_calibration.PASSAGES}
 
 
 def asking() -> Ask:

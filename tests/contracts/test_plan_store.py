@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from memtree.errors import NodesGone, StoreCorrupt
-from memtree.plan import Span
-from memtree.ports import Batch
+from memtree.ports.store import Batch
 from memtree.stores.rows import EpochRow, TurnRow, epoch_row, turn_row
+from memtree.unfolding.plan import Span
 from tests.contracts.backends import (
     A,
     B,

@@ -6,10 +6,10 @@ import psycopg
 import pytest
 
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
-from memtree.ports import Batch, Receipt
+from memtree.ports.store import Batch, Receipt
 from memtree.stores import open_store, shown_store
 from memtree.stores.postgres import PostgresStore
-from memtree.stores.postgres.faults import fault
+from memtree.stores.postgres.errors import fault
 from tests.contracts.backends import (
     A,
     B,

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports import Batch
+from memtree.ports.store import Batch
 from memtree.stores.postgres import PostgresStore, pool
 from tests.contracts.backends import (
     A,

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports import Batch
+from memtree.ports.store import Batch
 from memtree.stores import open_store
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.backends import (

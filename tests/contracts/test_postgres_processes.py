@@ -21,7 +21,7 @@ CHILD = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from memtree.errors import NodesGone
-from memtree.plan import Span
+from memtree.unfolding.plan import Span
 from tests.contracts.many import *
 
 async def main(url, number):

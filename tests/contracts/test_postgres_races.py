@@ -8,9 +8,9 @@ import psycopg
 import pytest
 
 from memtree.errors import NodesGone, StoreUnavailable
-from memtree.plan import Span
-from memtree.ports import RECIPE_DAYS, Batch, Receipt
+from memtree.ports.store import RECIPE_DAYS, Batch, Receipt
 from memtree.stores.postgres import PostgresStore, pool, retention
+from memtree.unfolding.plan import Span
 from tests.contracts.backends import (
     A,
     address,

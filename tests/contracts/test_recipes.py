@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports import RECIPE_DAYS, Batch, Receipt
+from memtree.ports.store import RECIPE_DAYS, Batch, Receipt
 from tests.contracts.backends import (
     A,
     B,

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models import calibration
-from memtree.models.batches import HARMLESS
-from memtree.models.client import SENT, retry_after
-from memtree.models.remote import RemoteEmbedder
+from memtree.models import relevance_calibration
+from memtree.models.embedding_batches import HARMLESS
+from memtree.models.openai_client import SENT, retry_after
+from memtree.models.remote_embedder import RemoteEmbedder
 from tests.contracts.remote import KEY, TEXT, Hand, arrived, probed
 from tests.embeddings import (
     Endless,
@@ -74,16 +74,16 @@ async def test_the_threshold_is_measured_in_one_call(endpoint, opened):
     await one.warm_up()
     await one.warm_up()
     (asked,) = endpoint.asked
-    assert asked.texts == [*calibration.QUESTIONS, *calibration.PASSAGES]
+    assert asked.texts == [*relevance_calibration.QUESTIONS, *relevance_calibration.PASSAGES]
     rows = await one.embed(asked.texts)
-    assert one.relevant == pytest.approx(calibration.relevant(rows[:8], rows[8:]))
+    assert one.relevant == pytest.approx(relevance_calibration.relevant(rows[:8], rows[8:]))
 
 
 def test_the_threshold_lies_between_floor_and_answers():
     # Rows with a common direction: cosines of 0.7 for what differs, 1 for what answers.
     common = np.full((8, 1), 0.7**0.5)
     rows = np.concatenate([common, np.eye(8) * 0.3**0.5], axis=1).astype(np.float32)
-    assert calibration.relevant(rows, rows) == pytest.approx(0.7 + 0.3 * 2 / 3)
+    assert relevance_calibration.relevant(rows, rows) == pytest.approx(0.7 + 0.3 * 2 / 3)
 
 
 async def test_what_is_empty_is_not_sent(endpoint, embedder):

@@ -8,9 +8,9 @@ import asyncio
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models.batches import HARMLESS
-from memtree.models.breaker import Breaker
-from memtree.models.remote import RELEVANT
+from memtree.models.circuit_breaker import Breaker
+from memtree.models.embedding_batches import HARMLESS
+from memtree.models.remote_embedder import RELEVANT
 from tests.contracts.remote import TEXT, Hand, arrived, probed, probes
 from tests.embeddings import Silence, Status, in_order
 

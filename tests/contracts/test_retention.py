@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from memtree.errors import NodesGone, StoreCorrupt, StoreUnavailable
-from memtree.node import EMPTY, Node, Passage, Summary
-from memtree.ports import Batch, Receipt
+from memtree.ports.store import Batch, Receipt
 from memtree.stores import SqliteStore
 from memtree.stores.rows import EpochRow, frontier_row
+from memtree.tree.node import EMPTY, Node, Passage, Summary
 from tests.contracts.backends import (
     A,
     B,

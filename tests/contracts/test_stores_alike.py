@@ -9,8 +9,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from memtree.errors import NodesGone
-from memtree.node import EMPTY
-from memtree.ports import RECIPE_DAYS, Batch, Receipt
+from memtree.ports.store import RECIPE_DAYS, Batch, Receipt
+from memtree.tree.node import EMPTY
 from tests.contracts.backends import (
     A,
     OnMemory,

@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from memtree import tokens
-from memtree.checking import check
 from memtree.errors import SummarizerUnavailable
-from memtree.models.summariser import ChatSummarizer
-from memtree.node import Summary
-from memtree.ports import Summarizer
-from memtree.prompts import CHAT, CODING, Source, leaf_task, node_task, prompt
-from memtree.replies import mended
+from memtree.models.summarizer import ChatSummarizer
+from memtree.ports.store import Summarizer
+from memtree.summaries.checks.check import check
+from memtree.summaries.prompts import CHAT, CODING, Source, leaf_task, node_task, prompt
+from memtree.summaries.replies import mended
+from memtree.text import tokens
+from memtree.tree.node import Summary
 from tests.embeddings import Silence, Status
 from tests.summaries import (
     Answer,

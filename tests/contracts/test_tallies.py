@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports import TALLY_DAYS, Batch, Receipt
+from memtree.ports.store import TALLY_DAYS, Batch, Receipt
 from tests.contracts.backends import A, B, Backend, OnMemory, OnPostgres, OnSqlite, leaf
 
 DAY = 20_000

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.address import node_id
+from memtree.conversation.addresses import node_id
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt, StoreUnavailable
-from memtree.node import EMPTY, Frontier, Summary
-from memtree.ports import Batch, Indexed
+from memtree.ports.store import Batch, Indexed
 from memtree.stores import SqliteStore
 from memtree.stores.rows import AddressRow, SummaryRow, VectorRow, frontier_row, node_row
+from memtree.tree.node import EMPTY, Frontier, Summary
 from tests.contracts.backends import (
     A,
     B,

@@ -18,10 +18,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.steps import STEPS, step
-from proxy.app import create_app
-from proxy.observing import watching
-from proxy.serve import open_services
+from memtree.tracing import STEPS, step
+from proxy.observability.setup import watching
+from proxy.server.app import create_app
+from proxy.server.serve import open_services
 from scripts import dashboard
 from tests.http.running import refused_port
 

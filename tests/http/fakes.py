@@ -10,19 +10,20 @@ from typing import Any, cast
 
 import httpx
 
-from indexer.build import StageOne
-from indexer.inprocess import NoQueue
+from indexer.embedding.queue import NoQueue
+from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from memtree import history, tokens
-from memtree.compress import Answer, Ask, Memory
 from memtree.config import Settings
+from memtree.context.context_memory import Answer, Ask, Memory
+from memtree.conversation import history
+from memtree.conversation.message import Volatile
 from memtree.errors import MemTreeError, NotFound
-from memtree.message import Volatile
-from memtree.ports import KeyRow, Pending, Receipt, SummaryStatus
+from memtree.ports.store import KeyRow, Pending, Receipt, SummaryStatus
 from memtree.stores import open_store
-from proxy.app import Services, create_app
-from proxy.upstream import Upstream
-from proxy.waiting import PACE, Pace
+from memtree.text import tokens
+from proxy.chat.keepalive import PACE, Pace
+from proxy.server.app import Services, create_app
+from proxy.upstream.client import Upstream
 
 MEMORY_MESSAGE = b'{"role":"user","content":"<context_memory>short</context_memory>"}'
 

@@ -20,17 +20,17 @@ from urllib.parse import unquote
 
 from starlette.types import Message
 
-from indexer.build import StageOne
-from indexer.inprocess import NoQueue
+from indexer.embedding.queue import NoQueue
+from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from memtree.compress import Memory
 from memtree.config import Settings
-from memtree.facts import FactsMemory
+from memtree.context.context_memory import Memory
+from memtree.conversation.message_cache import FactsMemory
 from memtree.stores import open_store
-from proxy.app import Services, create_app
-from proxy.inbound import PREFIXES
+from proxy.http.request_body import PREFIXES
 from proxy.openapi import failures
-from proxy.upstream import Upstream
+from proxy.server.app import Services, create_app
+from proxy.upstream.client import Upstream
 from tests.http.upstream import FakeUpstream, Seen
 
 SECRET = "xyzzy-plugh"  # stands in what is posted, and must not come back in errors or in the log

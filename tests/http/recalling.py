@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from proxy import wire
-from proxy.app import create_app
+from proxy.http import json_body
+from proxy.server.app import create_app
 from tests.http.fakes import edge, real_memory, services
 from tests.http.running import running
 from tests.http.upstream import JSON, SSE, piece, reply, start
@@ -74,7 +74,9 @@ class Rounds:
             assert found == []
             assert problems(self.posted, stripped) == []
         for earlier, later in zip(self.script.seen, self.script.seen[1:], strict=False):
-            before, after = (wire.split(seen.raw).fragment("messages") for seen in (earlier, later))
+            before, after = (
+                json_body.split(seen.raw).fragment("messages") for seen in (earlier, later)
+            )
             assert before
             assert after
             assert after.startswith(before[:-1])

@@ -13,8 +13,8 @@ from typing import Any
 import uvicorn
 
 from memtree.config import Settings
-from proxy.serve import listening
-from proxy.upstream import Upstream
+from proxy.server.serve import listening
+from proxy.upstream.client import Upstream
 
 
 @contextmanager

@@ -9,8 +9,8 @@ import pytest
 from starlette.requests import Request
 
 from memtree.errors import StoreUnavailable, Unauthorized
-from proxy import trace
-from proxy.auth import KEYS_SECONDS, Gate, is_loopback, tenant_id
+from proxy.access.auth import KEYS_SECONDS, Gate, is_loopback, tenant_id
+from proxy.observability import request_trace
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 
@@ -25,7 +25,7 @@ FORMS = [
 def request(headers: dict[str, str] | None = None) -> Request:
     raw = httpx.Headers(headers or {}).raw
     scope = {"type": "http", "method": "GET", "path": "/", "headers": raw, "query_string": b""}
-    trace.begin(scope)
+    request_trace.begin(scope)
     return Request(scope)
 
 

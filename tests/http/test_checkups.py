@@ -15,8 +15,9 @@ from indexer.runtime import SystemClock, open_elsewhere
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.stores import open_store
 from memtree.stores.postgres.migrations import TREE_STEPS
-from proxy import checkup_postgres, checkups, doctor, open_files
-from proxy.app import create_app
+from proxy.cli import checkup_postgres, checkups, doctor
+from proxy.server import open_files
+from proxy.server.app import create_app
 from tests import postgres
 from tests.collector import collecting
 from tests.http.fakes import services

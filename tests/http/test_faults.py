@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from proxy.app import create_app
+from proxy.server.app import create_app
 from tests.http.fakes import services, turn
 from tests.http.running import refused_port, running
 from tests.http.upstream import FakeUpstream, event

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from memtree.compress import Ask
+from memtree.budget.prices import UNKNOWN, Prices
 from memtree.config import Settings
+from memtree.context.context_memory import Ask
 from memtree.errors import BadRequest
-from memtree.prices import UNKNOWN, Prices
-from proxy import fields, switch, windows
-from proxy.wire import split
+from proxy.http.json_body import split
+from proxy.request import context_windows, fields, memory_switch
 from tests.http.fakes import dumps
 
 MESSAGES = [{"role": "user", "content": "hi"}]
@@ -160,7 +160,7 @@ def test_tools_functions_and_format_are_counted():
      ("anthropic/claude-sonnet-4", 200_000), ("", 128_000), ("gpt-4" + "x" * 9999, 128_000)],
 )  # fmt: skip
 def test_windows(model: str, window: int):
-    assert windows.of(model) == window
+    assert context_windows.of(model) == window
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ def test_windows(model: str, window: int):
      ("m:memory-9:online", "m:online", 9), ("a/b:free:memory", "a/b:free", None)],
 )  # fmt: skip
 def test_suffix_is_stripped(model: str, left: str, days: int | None):
-    assert switch.strip_suffix(model) == (left, True, days)
+    assert memory_switch.strip_suffix(model) == (left, True, days)
 
 
 @pytest.mark.parametrize("model", ["m", "m:memoryless", "m:memory-x", "memory", "m-memory", ""])
 def test_what_is_no_suffix_stays(model: str):
-    assert switch.strip_suffix(model) == (model, False, None)
+    assert memory_switch.strip_suffix(model) == (model, False, None)
 
 
 @pytest.mark.parametrize(
@@ -195,13 +195,13 @@ def test_what_is_no_suffix_stays(model: str):
 )
 def test_the_switch(posted: dict[str, Any], headers: dict[str, str], default: bool, on: bool):
     body = split(dumps(posted))
-    assert switch.wanted(body, headers, switch.suffix_of(body), default) is on
+    assert memory_switch.wanted(body, headers, memory_switch.suffix_of(body), default) is on
 
 
 def test_memory_must_be_a_boolean():
     body = split(b'{"memory":"yes"}')
     with pytest.raises(BadRequest, match="memory must be a boolean"):
-        switch.wanted(body, {}, switch.suffix_of(body), False)
+        memory_switch.wanted(body, {}, memory_switch.suffix_of(body), False)
 
 
 def test_a_number_without_a_fraction_is_an_integer():

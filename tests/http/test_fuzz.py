@@ -24,10 +24,10 @@ from schemathesis.checks import CheckFunction
 from schemathesis.generation.hypothesis import setup as prepare
 from schemathesis.specs.openapi import checks
 
+from memtree.conversation.message import Message
 from memtree.errors import BadRequest
-from memtree.message import Message
-from proxy import wire
-from proxy.inbound import PREFIXES
+from proxy.http import json_body
+from proxy.http.request_body import PREFIXES
 from tests.http import wild
 from tests.http.documented import DOCUMENT as WRITTEN
 from tests.http.documented import operations, resolved, rooted
@@ -161,13 +161,13 @@ def relays_what_came(answer: Answer, posted: bytes) -> None:
         return
     body = answer.relayed.body
     try:
-        split = wire.split(posted)
+        split = json_body.split(posted)
     except BadRequest:
         assert body == posted
         return
-    left = wire.split(body)
-    assert not wire.OWN_FIELDS & set(left.spans)
-    assert list(left.spans) == [name for name in split.spans if name not in wire.OWN_FIELDS]
+    left = json_body.split(body)
+    assert not json_body.OWN_FIELDS & set(left.spans)
+    assert list(left.spans) == [name for name in split.spans if name not in json_body.OWN_FIELDS]
     for name in left.spans:
         if name not in ("model", "messages") or answer.state in ("", "off"):
             assert left.fragment(name) == split.fragment(name) or name == "model"

@@ -9,19 +9,19 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from indexer.backlog import Backlog, Done
-from indexer.build import INLINE_TOKENS, StageOne
-from indexer.inprocess import InProcessQueue
-from memtree.build import Tail
+from indexer.embedding.queue import InProcessQueue
+from indexer.growing.builder import INLINE_TOKENS, StageOne
+from indexer.progress import Backlog, Done
+from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
-from memtree.message import Message
-from memtree.node import EMPTY
-from memtree.ports import LeafWork
+from memtree.ports.store import LeafWork
 from memtree.stores import MemoryStore
-from proxy import metrics
-from proxy.app import create_app
-from proxy.index_metrics import IndexMetrics
-from proxy.metrics import Metrics
+from memtree.tree.growth import Tail
+from memtree.tree.node import EMPTY
+from proxy.observability import metrics
+from proxy.observability.index_metrics import IndexMetrics
+from proxy.observability.metrics import Metrics
+from proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import services
 from tests.properties.strategies import batch, history_of, leaves_of, prose

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memtree.bounded import MAX_TENANTS
 from memtree.errors import RateLimited
-from proxy import limits
-from proxy.limits import MINUTE, Rates, Waits
+from proxy.access import rate_limits
+from proxy.access.rate_limits import MINUTE, Rates, Waits
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 
@@ -246,7 +246,7 @@ async def test_an_error_of_the_work_comes_out():
 
 
 async def test_one_request_too_many_is_a_429(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(limits.Waits.counted, "__defaults__", (0.01,))
+    monkeypatch.setattr(rate_limits.Waits.counted, "__defaults__", (0.01,))
     fake, go = FakeMemory(), asyncio.Event()
     fake.before = go.wait
     async with edge(None, fake, max_waits=1) as client:

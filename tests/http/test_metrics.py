@@ -9,9 +9,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.errors import ContextOverflow
-from proxy.auth import tenant_id
-from proxy.metrics import Metrics
-from proxy.trace import Trace
+from proxy.access.auth import tenant_id
+from proxy.observability.metrics import Metrics
+from proxy.observability.request_trace import Trace
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 

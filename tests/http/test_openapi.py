@@ -12,16 +12,19 @@ import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from starlette.routing import Route
 
-from memtree import message, ports
 from memtree.config import Settings
+from memtree.conversation import message
+from memtree.conversation.message import ROLES, Message, check_message
 from memtree.errors import BadRequest
-from memtree.message import ROLES, Message, check_message
-from proxy import fields, switch, trace, wire
-from proxy.app import create_app
-from proxy.inbound import PREFIXES
+from memtree.ports import store
+from proxy.http import json_body
+from proxy.http.request_body import PREFIXES
+from proxy.observability import request_trace
 from proxy.openapi import bodies, failures
 from proxy.openapi import messages as shapes
 from proxy.openapi.document import build
+from proxy.request import fields, memory_switch
+from proxy.server.app import create_app
 from tests.http.documented import (
     DOCUMENT,
     METHODS,
@@ -135,25 +138,25 @@ class Asked(dict[str, Any]):
 
 
 def fields_of(messages: bytes) -> Any:
-    return wire.split(b'{"messages":' + messages + b"}").spans["messages"]
+    return json_body.split(b'{"messages":' + messages + b"}").spans["messages"]
 
 
 def test_every_field_that_is_read_is_in_it_and_no_other():
     raw = b'{"messages":[{"role":"user","content":"a"}]}'
     asked = Asked()
-    ask = fields.context_ask("t", wire.Body(raw, asked), {}, SETTINGS)
+    ask = fields.context_ask("t", json_body.Body(raw, asked), {}, SETTINGS)
     assert len(ask.messages) == 1
     properties = set(COMPONENTS["schemas"]["ContextRequest"]["properties"])
     assert properties == asked.names | {"index_only", "explain"}
     asked = Asked()
-    fields.chat_ask("t", wire.Body(raw, asked), {}, SETTINGS, None)
+    fields.chat_ask("t", json_body.Body(raw, asked), {}, SETTINGS, None)
     chat_fields = set(COMPONENTS["schemas"]["ChatRequest"]["properties"])
-    assert asked.names | wire.OWN_FIELDS | {"messages", "stream"} == chat_fields
-    assert set(bodies.own_fields(SETTINGS)) >= wire.OWN_FIELDS
+    assert asked.names | json_body.OWN_FIELDS | {"messages", "stream"} == chat_fields
+    assert set(bodies.own_fields(SETTINGS)) >= json_body.OWN_FIELDS
 
 
 def test_every_header_that_is_read_is_in_it():
-    sent = {name.decode() for name in switch.OWN_HEADERS}
+    sent = {name.decode() for name in memory_switch.OWN_HEADERS}
     for path in ("/chat/completions", "/chat_completions"):
         named = DOCUMENT["paths"][path]["post"]["parameters"]
         assert sent <= {resolved(one)["name"] for one in named}
@@ -162,7 +165,7 @@ def test_every_header_that_is_read_is_in_it():
 
 
 def test_every_header_of_an_answer_is_in_it():
-    seen = trace.Trace("POST", "/")
+    seen = request_trace.Trace("POST", "/")
     for one in dataclasses.fields(seen):
         setattr(seen, one.name, getattr(seen, one.name) or 1)
     seen.request = "1"
@@ -198,12 +201,12 @@ def test_overflow_has_the_status_of_the_setting():
 def test_defaults_are_those_of_the_code_and_follow_the_settings():
     for settings in (SETTINGS, Settings(target_tokens=7_000, expiration_days=9, mode="fresh")):
         shapes_ = bodies.own_fields(settings)
-        plain = wire.split(b'{"messages":[{"role":"user","content":"a"}]}')
+        plain = json_body.split(b'{"messages":[{"role":"user","content":"a"}]}')
         said = {
             name: shapes_[name]["default"]
             for name in ("model_context_limit", "target_tokens", "expiration_days")
         }
-        spoken = wire.split(json.dumps({"messages": [{}], **said}).encode())
+        spoken = json_body.split(json.dumps({"messages": [{}], **said}).encode())
         one, other = (fields.context_ask("t", body, {}, settings) for body in (plain, spoken))
         assert (one.window, one.target, one.expiration_days, one.mode) == (
             other.window, other.target, other.expiration_days, other.mode,
@@ -216,7 +219,7 @@ def test_roles_and_parts_are_those_of_the_code():
     assert set(COMPONENTS["schemas"]["Message"]["discriminator"]["mapping"]) == ROLES
     assert set(shapes.TEXT_PARTS) == message.TEXT_PARTS
     properties = COMPONENTS["schemas"]["Receipt"]["properties"]
-    assert set(ports.Receipt._fields) <= set(properties)
+    assert set(store.Receipt._fields) <= set(properties)
 
 
 MESSAGES: list[tuple[dict[str, Any], bool]] = [
@@ -287,7 +290,7 @@ def test_a_message_is_sound_by_the_document_where_it_is_by_the_code(
 @pytest.mark.parametrize("value", [0, 5, -3, 10**30, "7", "-1", None, "x", "", 1.5, True, [], {}])
 def test_a_number_is_sound_by_the_document_where_it_is_by_the_code(name: str, value: Any):
     sound = rooted(bodies.own_fields(SETTINGS)[name]).is_valid(value)
-    body = wire.split(json.dumps({"messages": [{}], name: value}).encode())
+    body = json_body.split(json.dumps({"messages": [{}], name: value}).encode())
     with nullcontext() if sound else pytest.raises(BadRequest, match=name):
         fields.context_ask("t", body, {}, SETTINGS)
 

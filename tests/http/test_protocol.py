@@ -12,8 +12,8 @@ from dataclasses import replace
 import pytest
 
 from memtree.config import Settings
-from proxy.app import create_app
-from proxy.protocol import MAX_HEADERS, MAX_QUEUED
+from proxy.server.app import create_app
+from proxy.server.http_protocol import MAX_HEADERS, MAX_QUEUED
 from tests.http.fakes import FakeMemory, dumps, services, turn
 from tests.http.running import running
 from tests.http.sockets import HOST, connect, drip, rest, talk

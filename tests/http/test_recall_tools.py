@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memtree.recollect import NO_ROOM
-from proxy.tools import offer
-from proxy.tools.answering import MOST_ROUNDS, TOO_MANY
-from proxy.tools.offer import NAMES
+from memtree.unfolding.search import NO_ROOM
+from proxy.chat.recall_session import MOST_ROUNDS, TOO_MANY
+from proxy.server_tools import offer
+from proxy.server_tools.offer import NAMES
 from tests.completion import completed
 from tests.http.fakes import FakeMemory, real_memory
 from tests.http.recalling import CHAT, FACT, KEY, ON, READ_FILE, SEARCH, body, large, rounds

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 
 from memtree.config import Settings
-from proxy.app import create_app
-from proxy.upstream import STALE_SECONDS
+from proxy.server.app import create_app
+from proxy.upstream.client import STALE_SECONDS
 from tests.http.fakes import dumps, services, turn
 from tests.http.rawupstream import Connection, Script, raw_upstream
 from tests.http.running import running

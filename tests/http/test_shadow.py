@@ -14,19 +14,19 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from indexer.build import StageOne
-from indexer.inprocess import NoQueue
+from indexer.embedding.queue import NoQueue
+from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from memtree.answer import Ask
-from memtree.compress import Answer, Memory
+from memtree.context.answer import Ask
+from memtree.context.context_memory import Answer, Memory
+from memtree.conversation.history import History
 from memtree.errors import ContextOverflow, StoreUnavailable
-from memtree.history import History
-from memtree.ports import Store
+from memtree.ports.store import Store
 from memtree.stores import open_store
-from proxy import shadowing
-from proxy.app import create_app
-from proxy.auth import ANONYMOUS as TENANT
-from proxy.shadowing import AT_ONCE, WAITING, Shadows
+from proxy.access.auth import ANONYMOUS as TENANT
+from proxy.chat import shadow as shadowing
+from proxy.chat.shadow import AT_ONCE, WAITING, Shadows
+from proxy.server.app import create_app
 from tests.http.fakes import dumps, services, turn
 from tests.http.running import refused_port
 from tests.http.upstream import PLAIN_BYTES, FakeUpstream

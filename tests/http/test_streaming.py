@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.compress import Memory
-from proxy.app import create_app
+from memtree.context.context_memory import Memory
+from proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, dumps, services, turn
 from tests.http.running import running
 from tests.http.upstream import FakeUpstream, event

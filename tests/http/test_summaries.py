@@ -15,12 +15,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from indexer.runtime import Runtime, open_runtime
-from indexer.stage_three import open_summarizer
+from indexer.summarizing.open import open_summarizer
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from proxy import commands
-from proxy.app import create_app
-from proxy.serve import open_services
+from proxy.cli import commands
+from proxy.server.app import create_app
+from proxy.server.serve import open_services
 from tests.embeddings import Silence, Status
 from tests.http.running import refused_port
 from tests.properties.strategies import prose

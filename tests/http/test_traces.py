@@ -12,16 +12,16 @@ from typing import Any
 import httpx
 import pytest
 
-from indexer.build import StageOne
-from indexer.inprocess import InProcessQueue
+from indexer.embedding.queue import InProcessQueue
+from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from memtree.compress import Memory
 from memtree.config import Settings
+from memtree.context.context_memory import Memory
 from memtree.errors import BadRequest
 from memtree.stores import open_store
-from proxy.app import create_app
-from proxy.observing import open_tracing
-from proxy.spans import Tracing
+from proxy.observability.otel import Tracing
+from proxy.observability.setup import open_tracing
+from proxy.server.app import create_app
 from tests.collector import Collector, attributes, collecting
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import FakeMemory, services, turn
@@ -210,7 +210,7 @@ async def test_a_collector_that_is_away_holds_up_nothing():
 
 def test_without_the_extra_the_server_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     settings = Settings(otel_endpoint="http://127.0.0.1:1/v1/traces")
-    monkeypatch.delitem(sys.modules, "proxy.spans")
+    monkeypatch.delitem(sys.modules, "proxy.observability.otel")
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     with pytest.raises(BadRequest, match=r"pip install 'memtree-proxy\[otel\]'") as caught:
         open_tracing(settings)

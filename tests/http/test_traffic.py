@@ -10,9 +10,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.errors import ContextOverflow, StoreUnavailable
-from memtree.steps import STEPS, step
-from proxy.trace import Trace
-from proxy.traffic import STATUSES, status
+from memtree.tracing import STEPS, step
+from proxy.observability.request_metrics import STATUSES, status
+from proxy.observability.request_trace import Trace
 from tests.http.fakes import FakeMemory, edge, real_memory, turn
 from tests.http.running import refused_port
 from tests.http.upstream import FakeUpstream

@@ -15,12 +15,12 @@ from typing import Any
 import httpx
 import pytest
 
-from indexer.build import StageOne
-from memtree.build import Grown, Tail
+from indexer.growing.builder import StageOne
 from memtree.config import Settings
 from memtree.errors import ContextOverflow
-from proxy.app import create_app
-from proxy.waiting import Pace, patience
+from memtree.tree.growth import Grown, Tail
+from proxy.chat.keepalive import Pace, patience
+from proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, dumps, edge, real_memory, services, turn
 from tests.http.running import running
 from tests.http.upstream import PLAIN, PLAIN_BYTES, FakeUpstream, event

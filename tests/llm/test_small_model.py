@@ -14,14 +14,16 @@ import msgspec
 import pytest
 
 from indexer.runtime import open_runtime
-from memtree import figures, refining, tokens
-from memtree.answer import UNHURRIED, Ask
-from memtree.checking import check
 from memtree.config import Settings
-from memtree.message import Message, read_messages
-from memtree.ports import NodeWork
-from memtree.replies import Draft
-from memtree.tree import walk
+from memtree.context.answer import UNHURRIED, Ask
+from memtree.conversation.message import Message, read_messages
+from memtree.ports.store import NodeWork
+from memtree.summaries import batching
+from memtree.summaries.checks import numbers
+from memtree.summaries.checks.check import check
+from memtree.summaries.replies import Draft
+from memtree.text import tokens
+from memtree.tree.btree import walk
 from tests.scripted import encoded
 from tests.sessions import coding
 
@@ -85,16 +87,16 @@ async def test_a_history_is_summarised(url: str) -> None:
     known = {id_: node.summary for id_, node in nodes.items()}
     for node, place in walk(frontier.nodes, nodes):
         work = NodeWork(node, place)
-        (task,) = refining.tasks(posted, [work], "coding", known)
+        (task,) = batching.tasks(posted, [work], "coding", known)
         summary = node.summary
         assert summary.by == recipe
         assert summary.cost[0] > 0
         kept["model" if summary.by_model else "extraction"] += 1
         if summary.by_model:
             assert check(Draft(summary.headline, summary.body), task, tokens.count) == []
-            text = "\n".join(one.text for one in refining.sources(posted, work))
+            text = "\n".join(one.text for one in batching.sources(posted, work))
             if node.is_leaf:
-                assert not list(figures.invented(f"{summary.headline}\n{summary.body}", text))
+                assert not list(numbers.invented(f"{summary.headline}\n{summary.body}", text))
     assert kept.total() >= 2
     assert status.state == "ok"
     assert status.input_tokens == totals.tokens["input"] > 1_000

@@ -16,11 +16,13 @@ from typing import Any
 
 import msgspec
 
-from memtree import build, epoch, pack, tokens
-from memtree.compress import Answer, Ask
-from memtree.history import History
-from memtree.message import SYSTEM_ROLES, Message
-from memtree.node import Frontier, Node, Summary
+from memtree.budget import epoch, packing
+from memtree.context.context_memory import Answer, Ask
+from memtree.conversation.history import History
+from memtree.conversation.message import SYSTEM_ROLES, Message
+from memtree.text import tokens
+from memtree.tree import growth
+from memtree.tree.node import Frontier, Node, Summary
 from tests import outgoing
 from tests.properties.strategies import (
     VOLATILE_MARK,
@@ -41,7 +43,7 @@ from tests.properties.strategies import (
 from tests.trees import tree_problems
 
 OPENING = b"<context_memory>"
-LINE = msgspec.json.encode({"role": "assistant", "content": pack.LINE})
+LINE = msgspec.json.encode({"role": "assistant", "content": packing.LINE})
 
 
 def own_count(raw: bytes) -> int:
@@ -68,7 +70,7 @@ async def examine(world: World, ask: Ask) -> tuple[Answer, list[str]]:
 
 def broken_tree(history: History, frontier: Frontier, nodes: Mapping[bytes, Node]) -> Iterator[str]:
     """Lossless: final leaves and the open one give the history's text again."""
-    rest = build.grow(tail_of(history, frontier, {id_: nodes[id_] for id_ in frontier.nodes}))
+    rest = growth.grow(tail_of(history, frontier, {id_: nodes[id_] for id_ in frontier.nodes}))
     if rest.nodes:
         yield f"{len(rest.nodes)} nodes were final and not indexed"
     leaves = leaves_of(frontier, nodes)
@@ -222,7 +224,7 @@ def _broken_memory(ask: Ask, answer: Answer, memory: str, blocks: Sequence[str])
         if sha256(piece.encode()).hexdigest() != excerpt["sha256"]:
             yield "an excerpt's hash is not that of the posted text"
         if not piece.strip():
-            continue  # listed, though nothing of it is shown: tests/unit/test_plan.py
+            continue  # listed, though nothing of it is shown: tests/unit/unfolding/test_plan.py
         where = blocks if excerpt["reason"] == "recalled" else [memory]
         standing = [text for text in where if piece in text]
         if not standing:
@@ -256,8 +258,8 @@ def _broken_size(
     size = sum(own_count(raw) for raw in sent)
     newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
     limit = max(ask.target, newest)
-    if not ask.hard and newest > ask.target - 2 * pack.WRAPPER:  # a soft target may grow
-        limit = newest + int(pack.SOFT_MEMORY_SHARE * ask.target)
+    if not ask.hard and newest > ask.target - 2 * packing.WRAPPER:  # a soft target may grow
+        limit = newest + int(packing.SOFT_MEMORY_SHARE * ask.target)
     if not ask.hard and answer.epoch:
         limit = max(limit, 4 * ask.target)
         size -= sum(tokens.count(block) for block in blocks.values())

@@ -6,15 +6,16 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from indexer.build import StageOne
-from indexer.inprocess import NoQueue
-from memtree import recall, tokens
-from memtree.build import Grown, Tail
-from memtree.compress import Answer, Ask, Memory
-from memtree.facts import FactsMemory
-from memtree.message import Message
-from memtree.ports import Store
+from indexer.embedding.queue import NoQueue
+from indexer.growing.builder import StageOne
+from memtree.context.context_memory import Answer, Ask, Memory
+from memtree.conversation.message import Message
+from memtree.conversation.message_cache import FactsMemory
+from memtree.ports.store import Store
 from memtree.stores import MemoryStore, open_store
+from memtree.text import tokens
+from memtree.tree.growth import Grown, Tail
+from memtree.unfolding import recall_block
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat
 
@@ -161,4 +162,8 @@ def size_of(answer: Answer) -> int:
 
 
 def block_of(raw: bytes) -> str:
-    return Message(raw).text.partition(recall.CLOSING)[0] if recall.OPENING.encode() in raw else ""
+    return (
+        Message(raw).text.partition(recall_block.CLOSING)[0]
+        if recall_block.OPENING.encode() in raw
+        else ""
+    )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.history import History, read
-from memtree.message import MESSAGE_OVERHEAD, Message, Volatile
+from memtree.conversation.history import History, read
+from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
 
 
 def sized(*rounds: tuple[Any, ...]) -> History:

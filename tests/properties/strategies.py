@@ -13,17 +13,17 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from indexer.build import StageOne
-from indexer.inprocess import InProcessQueue, NoQueue
-from memtree import build, tree
-from memtree.build import Grown, Tail
-from memtree.compress import Memory
+from indexer.embedding.queue import InProcessQueue, NoQueue
+from indexer.growing.builder import StageOne
+from memtree.context.context_memory import Memory
+from memtree.conversation.history import History, read
+from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
-from memtree.history import History, read
-from memtree.message import Message, Volatile
-from memtree.node import EMPTY, Frontier, Node
-from memtree.ports import Store
+from memtree.ports.store import Store
 from memtree.stores import open_store
+from memtree.tree import btree, growth
+from memtree.tree.growth import Grown, Tail
+from memtree.tree.node import EMPTY, Frontier, Node
 from tests.fakes import HashingEmbedder
 from tests.trees import places
 
@@ -386,7 +386,7 @@ def tail_of(
 
 def batch(history: History) -> Grown:
     """Stage 1 of the whole history at once."""
-    return build.grow(tail_of(history))
+    return growth.grow(tail_of(history))
 
 
 def history_of(messages: Sequence[Message], tenant: str = "t") -> History:
@@ -394,7 +394,7 @@ def history_of(messages: Sequence[Message], tenant: str = "t") -> History:
 
 
 def leaves_of(frontier: Frontier, nodes: Mapping[bytes, Node]) -> list[Node]:
-    return [node for node, _ in tree.walk(frontier.nodes, nodes) if node.is_leaf]
+    return [node for node, _ in btree.walk(frontier.nodes, nodes) if node.is_leaf]
 
 
 def leaf_text(history: History, leaves: Iterable[Node]) -> str:

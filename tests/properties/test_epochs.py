@@ -18,11 +18,11 @@ from hypothesis import event, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from memtree.compress import Answer, Ask
-from memtree.message import SYSTEM_ROLES, Message
-from memtree.node import Summary
-from memtree.prices import Prices
+from memtree.budget.prices import Prices
+from memtree.context.context_memory import Answer, Ask
+from memtree.conversation.message import SYSTEM_ROLES, Message
 from memtree.stores import MemoryStore
+from memtree.tree.node import Summary
 from tests.properties.examined import examine, unmarked
 from tests.properties.strategies import (
     FixedClock,

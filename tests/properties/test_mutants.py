@@ -11,25 +11,14 @@ from itertools import count, pairwise
 import msgspec
 import pytest
 
-from memtree import (
-    address,
-    answer,
-    build,
-    chunk,
-    epoch,
-    explain,
-    history,
-    indexing,
-    marker,
-    pack,
-    plan,
-    recall,
-    seek,
-    tree,
-)
-from memtree.lasting import Lasting
-from memtree.message import View, Volatile
-from memtree.sending import Request
+from memtree.budget import epoch, packing
+from memtree.context import answer, indexing, retrieval
+from memtree.context.continued import Lasting
+from memtree.context.turn_request import Request
+from memtree.conversation import addresses, cache_control, history
+from memtree.conversation.message import View, Volatile
+from memtree.tree import btree, chunking, growth
+from memtree.unfolding import explain, plan, recall_block
 from tests.properties.examined import forms_scenario, lasting_scenario, scenario
 
 pytestmark = pytest.mark.slow
@@ -242,19 +231,19 @@ def the_first_message_is_not_counted(original):
 FORM_MUTANTS = [
     (answer, "lines_at", no_line_is_put_between),
     (answer, "lines_at", a_line_stands_anywhere),
-    (marker, "of_memory", memory_is_not_marked),
-    (marker, "of_memory", memory_is_always_marked),
-    (seek, "unfold", the_first_message_is_quoted_as_well),
+    (cache_control, "of_memory", memory_is_not_marked),
+    (cache_control, "of_memory", memory_is_always_marked),
+    (retrieval, "unfold", the_first_message_is_quoted_as_well),
     (answer, "_remembered", the_first_message_is_lost),
     (answer, "_remembered", the_first_message_stands_behind_memory),
-    (pack, "_beside", the_first_message_is_not_counted),
+    (packing, "_beside", the_first_message_is_not_counted),
 ]
 
 LASTING_MUTANTS = [
-    (pack, "begin", plans_look_behind_their_cut),
-    (recall, "unsent", blocks_show_what_is_visible),
-    (recall, "text_of", blocks_are_not_labelled),
-    (recall, "before", blocks_replace_the_message),
+    (packing, "begin", plans_look_behind_their_cut),
+    (recall_block, "unsent", blocks_show_what_is_visible),
+    (recall_block, "text_of", blocks_are_not_labelled),
+    (recall_block, "before", blocks_replace_the_message),
     (epoch, "block_room", blocks_take_any_room),
     (epoch, "stays", an_epoch_never_ends),
     (Lasting, "_look_up", turns_are_never_found),
@@ -263,22 +252,22 @@ LASTING_MUTANTS = [
 ]
 
 MUTANTS = [
-    (chunk, "_text_spans", blocks_lose_a_character),
-    (chunk, "cuts", leaves_overlap),
+    (chunking, "_text_spans", blocks_lose_a_character),
+    (chunking, "cuts", leaves_overlap),
     (indexing, "covering", covering_finds_another_branch),
     (plan, "quote_lines", quotes_have_no_label),
-    (pack, "_cut", cut_splits_a_round),
-    (address, "digest", digest_ignores_the_role),
-    (address, "digest", digest_sees_ids),
-    (address, "root", root_ignores_the_tenant),
+    (packing, "_cut", cut_splits_a_round),
+    (addresses, "digest", digest_ignores_the_role),
+    (addresses, "digest", digest_sees_ids),
+    (addresses, "root", root_ignores_the_tenant),
     (Volatile, "strip", volatile_blocks_are_hashed),
     (View, "_shift", view_forgets_what_was_cut),
     (explain, "_excerpt", explain_is_off_by_one),
-    (tree, "seal", nodes_miscount),
-    (tree, "weakest_link", nodes_have_two_children),
-    (tree, "weakest_link", sealing_depends_on_what_was_done_before),
-    (build, "_by_address", frontiers_come_too_early),
-    (pack, "decide", budget_is_ignored),
+    (btree, "seal", nodes_miscount),
+    (btree, "weakest_link", nodes_have_two_children),
+    (btree, "weakest_link", sealing_depends_on_what_was_done_before),
+    (growth, "_by_address", frontiers_come_too_early),
+    (packing, "decide", budget_is_ignored),
     (history, "read", last_system_message_is_lost),
 ]
 

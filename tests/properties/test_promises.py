@@ -11,9 +11,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from memtree import pack
-from memtree.compress import Answer, Ask
-from memtree.message import SYSTEM_ROLES, Message
+from memtree.budget import packing
+from memtree.context.context_memory import Answer, Ask
+from memtree.conversation.message import SYSTEM_ROLES, Message
 from tests.properties.examined import OPENING, broken_addresses, examine
 from tests.properties.strategies import (
     Turn,
@@ -153,7 +153,7 @@ class Client(RuleBasedStateMachine):
         event(f"state: {answer.state}")
         event(f"first message whole: {first_is_whole(answer)}")
         event(f"memory message: {answer.cached_tokens > 0}")
-        event(f"more than 10k tokens: {answer.raw_tokens >= pack.THRESHOLD}")
+        event(f"more than 10k tokens: {answer.raw_tokens >= packing.THRESHOLD}")
         assert problems == []
 
     def teardown(self) -> None:

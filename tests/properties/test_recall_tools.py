@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from proxy.tools.offer import NAMES
-from proxy.tools.plain import Plain
-from proxy.tools.stream import SEAM, Stream
+from proxy.server_tools.offer import NAMES
+from proxy.server_tools.stream import SEAM, Stream
+from proxy.server_tools.whole import Plain
 from tests.completion import completed
 
 OURS = sorted(NAMES)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from memtree.message import Message
+from memtree.conversation.message import Message
 from memtree.stores import MemoryStore
 from tests.summaries import ScriptedSummarizer
-from tests.unit.refined import Hands, a_desk, later, said, twice
+from tests.unit.summarizing.refined import Hands, a_desk, later, said, twice
 
 pytestmark = pytest.mark.slow
 

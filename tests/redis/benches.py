@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from indexer.redis.workshop import Parts, Workshop
+from indexer.redis.worker import Parts, Workshop
 
 SECONDS = 30
 

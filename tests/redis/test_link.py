@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from indexer.redis.link import Link, blocking
+from indexer.redis.connection import Link, blocking
 from memtree.errors import QueueUnavailable
 from tests.redis_server import redis_server, refuses
 

@@ -13,9 +13,9 @@ import pytest
 from indexer.jobs import MAX_JOBS
 from indexer.redis.ledger import EMBED
 from indexer.redis.payloads import tenant_name
-from indexer.redis.workshop import Parts, Workshop
-from indexer.stage_three import StageThree
-from memtree.ports import Pending
+from indexer.redis.worker import Parts, Workshop
+from indexer.summarizing.open import StageThree
+from memtree.ports.store import Pending
 from tests.contracts.queues import Chat, said
 from tests.embeddings import Raw, Silence, Status
 from tests.redis.benches import SECONDS, embedded, submit, summarise, until, workshop
@@ -98,7 +98,7 @@ def _copy(chat, n):
     from dataclasses import replace
 
     from indexer.jobs import job
-    from memtree.ports import LeafWork
+    from memtree.ports.store import LeafWork
 
     history = replace(chat.history, addresses=(b"%d" % n, b"%d end" % n))
     leaf = chat.work[0].leaf
@@ -117,7 +117,7 @@ async def test_nobody_to_work_is_told(desk):
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", [Status(500), Status(429), Raw(b"garbage"), Silence()])
 async def test_a_model_of_no_use_is_told_and_loses_nothing(desk, wrong, monkeypatch):
-    monkeypatch.setattr("indexer.redis.slices.SUMMARY_SLICE", 1.0)
+    monkeypatch.setattr("indexer.redis.time_slice.SUMMARY_SLICE", 1.0)
     monkeypatch.setattr("indexer.jobs.BACK_OFF", 0.01)
     one = await desk(always=wrong)
     chat = await Chat("a", said("alder", 14)).plant(one.store)

@@ -17,7 +17,7 @@ from indexer.redis.payloads import (
     tenant_name,
     unpack,
 )
-from memtree.refining import sources
+from memtree.summaries.batching import sources
 from tests.contracts.queues import Chat
 from tests.properties.strategies import conversation
 

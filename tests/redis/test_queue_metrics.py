@@ -10,8 +10,8 @@ import pytest
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from proxy.app import create_app
-from proxy.serve import open_services
+from proxy.server.app import create_app
+from proxy.server.serve import open_services
 from tests.redis_server import redis_server
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 from indexer.jobs import Job, Jobs
 from indexer.redis.ledger import EMBED, Entry, Ledger, Left, Name, New
 from indexer.redis.payloads import SHORT, job_id, tenant_name
-from memtree.message import Message
+from memtree.conversation.message import Message
 from tests.properties.strategies import history_of
 
 TENANT = "alder"

@@ -9,11 +9,11 @@ import logging
 
 import pytest
 
-from indexer.redis.link import Link
-from indexer.redis.shared import Shared
-from indexer.redis.turns import KEY, name
+from indexer.redis.build_lock import KEY, name
+from indexer.redis.connection import Link
+from indexer.redis.peers import Shared
 from memtree.errors import QueueUnavailable
-from memtree.peers import OWN, Alone, Peers
+from memtree.ports.peers import OWN, Alone, Peers
 from tests.redis_server import redis_server
 
 pytestmark = pytest.mark.slow
@@ -366,7 +366,7 @@ async def test_what_could_not_be_told_is_told_with_the_next_sign_of_life(server)
 
 
 async def test_of_too_many_nobody_is_named(own_server, monkeypatch):
-    monkeypatch.setattr("indexer.redis.shared.MAX_OWED", 3)
+    monkeypatch.setattr("indexer.redis.peers.MAX_OWED", 3)
     async with two(own_server) as (one, other):
         own_server.stop()
         await until(lambda: not one.shared.live and not other.shared.live)

@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from indexer.build import StageOne
-from indexer.inprocess import InProcessQueue
-from indexer.redis.link import Link
-from indexer.redis.shared import Shared
+from indexer.embedding.queue import InProcessQueue
+from indexer.growing.builder import StageOne
+from indexer.redis.connection import Link
+from indexer.redis.peers import Shared
 from indexer.runtime import SystemClock
-from memtree import indexing
-from memtree.compress import Ask, Memory
-from memtree.facts import FactsMemory
-from memtree.message import Message
-from memtree.ports import Store
+from memtree.context import indexing
+from memtree.context.context_memory import Ask, Memory
+from memtree.conversation.message import Message
+from memtree.conversation.message_cache import FactsMemory
+from memtree.ports.store import Store
 from memtree.stores import open_store
 from tests.fakes import HashingEmbedder
 from tests.redis_server import RedisServer, redis_server

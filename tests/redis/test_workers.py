@@ -11,15 +11,15 @@ import httpx
 import pytest
 
 from indexer.redis import ledger as ledgers
+from indexer.redis.connection import Link
 from indexer.redis.ledger import EMBED, Left, Name
-from indexer.redis.link import Link
 from indexer.redis.payloads import job_id, tenant_name, unpack
-from indexer.redis.shared import Shared
-from indexer.redis.upkeep import Upkeep, missing
-from indexer.redis.workshop import Parts, open_workshop
-from memtree.ports import Pending
-from proxy.log import Tally
-from proxy.worker import health_app
+from indexer.redis.peers import Shared
+from indexer.redis.recovery import Upkeep, missing
+from indexer.redis.worker import Parts, open_workshop
+from memtree.ports.store import Pending
+from proxy.observability.log import Tally
+from proxy.server.worker import health_app
 from tests.contracts.queues import Chat, said
 from tests.redis.benches import SECONDS, Gate, embedded, submit, summarise, until, workshop
 
@@ -142,8 +142,8 @@ async def test_a_tenant_with_one_conversation_is_not_behind_one_with_fifty(bench
 
 
 async def test_a_long_job_lets_others_in_after_a_slice(bench, monkeypatch):
-    monkeypatch.setattr("indexer.redis.slices.EMBED_SLICE", 0.0001)
-    monkeypatch.setattr("indexer.redis.slices.BATCH_TOKENS", 1)
+    monkeypatch.setattr("indexer.redis.time_slice.EMBED_SLICE", 0.0001)
+    monkeypatch.setattr("indexer.redis.time_slice.BATCH_TOKENS", 1)
     long = await Chat("long", said("long", 12)).plant(bench.store)
     short = await Chat("short", said("short", 2)).plant(bench.store)
     submit(bench, long)
@@ -317,7 +317,7 @@ async def test_who_lost_a_job_does_not_end_it_for_its_new_owner(bench):
 
 
 async def test_a_stop_gives_back_what_is_left(bench, monkeypatch):
-    monkeypatch.setattr("indexer.redis.slices.BATCH_TOKENS", 1)
+    monkeypatch.setattr("indexer.redis.time_slice.BATCH_TOKENS", 1)
     chat = await Chat("a", said("alder", 6)).plant(bench.store)
     submit(bench, chat)
     await bench.arrived()

@@ -18,7 +18,7 @@ from deploy.topology import Shape, Topology, topology
 from indexer.runtime import open_embedder
 from memtree.config import Settings
 from memtree.stores import open_store
-from proxy.auth import tenant_id
+from proxy.access.auth import tenant_id
 from tests.topology import judged
 from tests.topology.database import Database
 from tests.topology.models import Models, serving

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.budget.prices import Prices
 from memtree.config import Settings, price, variable
 from memtree.errors import BadRequest
-from memtree.prices import Prices
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def loaded_by(statement: str) -> list[str]:
     [
         "import memtree",
         "import memtree.config, memtree.errors",
-        "import memtree.tree, memtree.chunk",
+        "import memtree.tree.btree, memtree.tree.chunking",
     ],
 )
 def test_importing_loads_nothing_heavy(statement):
@@ -56,7 +56,7 @@ def test_the_look_at_modules_sees_what_is_loaded():
 @pytest.mark.parametrize(
     "statement",
     [
-        "import proxy.cli, proxy.serve, proxy.commands",
+        "import proxy.cli.main, proxy.server.serve, proxy.cli.commands",
         pytest.param(OPENED.format(settings=""), marks=pytest.mark.slow),
     ],
 )

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from memtree.epoch import Epoch, Turn
-from memtree.ports import Found
-from memtree.stores.needs import named, plan_nodes, plan_versions
+from memtree.budget.epoch import Epoch, Turn
+from memtree.ports.store import Found
 from memtree.stores.postgres.arrays import Blobs
 from memtree.stores.postgres.locks import ALONE, lock_key
 from memtree.stores.postgres.pool import Connection
@@ -22,6 +21,7 @@ from memtree.stores.postgres.trees import (
     rows,
     tenant_number,
 )
+from memtree.stores.references import named, plan_nodes, plan_versions
 from memtree.stores.rows import (
     NewTurn,
     epoch_row,

@@ -24,7 +24,7 @@ from psycopg.pq import TransactionStatus
 from memtree.errors import MemTreeError, StoreUnavailable
 from memtree.stores.postgres.arrays import ADAPTERS
 from memtree.stores.postgres.dsn import Dsn
-from memtree.stores.postgres.faults import GONE, answered, fault, unreachable
+from memtree.stores.postgres.errors import GONE, answered, fault, unreachable
 
 log = logging.getLogger("memtree.stores")
 

@@ -9,7 +9,7 @@ import psycopg
 
 from memtree.stores.dump import Row, Table
 from memtree.stores.postgres.dsn import Dsn
-from memtree.stores.postgres.faults import fault, unreachable
+from memtree.stores.postgres.errors import fault, unreachable
 from memtree.stores.postgres.pool import SETTINGS, UNLIMITED
 
 FETCHED = 1000  # rows of one round trip

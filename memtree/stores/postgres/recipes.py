@@ -5,7 +5,7 @@ Days are counted, not time: a clock that jumps ahead by a year makes every recip
 
 from __future__ import annotations
 
-from memtree.ports import RECIPE_DAYS, Receipt
+from memtree.ports.store import RECIPE_DAYS, Receipt
 from memtree.stores.postgres.locks import ALONE, lock_key
 from memtree.stores.postgres.pool import Connection
 from memtree.stores.postgres.retention import begin_alone, noted

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from memtree.epoch import Epoch
-from memtree.ports import Receipt
-from memtree.stores.needs import (
+from memtree.budget.epoch import Epoch
+from memtree.ports.store import Receipt
+from memtree.stores.postgres.arrays import Blobs
+from memtree.stores.postgres.locks import ALONE
+from memtree.stores.postgres.migrations import TABLES
+from memtree.stores.postgres.pool import DURABLE, Connection
+from memtree.stores.postgres.trees import TENANT, begin, known_tenant, off_loop, rows
+from memtree.stores.references import (
     frontier_nodes,
     plan_nodes,
     plan_versions,
@@ -19,11 +24,6 @@ from memtree.stores.needs import (
     superseded,
     unneeded,
 )
-from memtree.stores.postgres.arrays import Blobs
-from memtree.stores.postgres.locks import ALONE
-from memtree.stores.postgres.migrations import TABLES
-from memtree.stores.postgres.pool import DURABLE, Connection
-from memtree.stores.postgres.trees import TENANT, begin, known_tenant, off_loop, rows
 from memtree.stores.rows import COUNTED, added, read_epoch, read_frontier
 
 # No chain is longer than the tenant's addresses: one that meets itself ends.

@@ -9,20 +9,21 @@ from contextlib import aclosing
 
 from psycopg import errors
 
+from memtree.budget.epoch import Epoch, Turn
 from memtree.days import day_of
-from memtree.epoch import Epoch, Turn
 from memtree.errors import StoreCorrupt
-from memtree.node import Node, Summary
-from memtree.ports import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
+from memtree.ports.store import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
+from memtree.stores.access_keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.dump import Page, in_a_thread, pages, problems
-from memtree.stores.keys import new_key, taken, value_hash, value_hashes
-from memtree.stores.postgres import claiming, loading, plans, recipes, retention, trees
+from memtree.stores.postgres import claims, plans, recipes, retention, trees
+from memtree.stores.postgres import snapshot as loading
 from memtree.stores.postgres.dsn import read_dsn
 from memtree.stores.postgres.migrations import TABLES, migrate
 from memtree.stores.postgres.pool import DURABLE, Connection, Pool
 from memtree.stores.postgres.reading import one_state
 from memtree.stores.postgres.trees import rows
 from memtree.stores.rows import NewTurn, added, summary_rows
+from memtree.tree.node import Node, Summary
 
 SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
 
@@ -130,7 +131,7 @@ class PostgresStore:
         receipt = Receipt()
         for tenant in await self._pool.run(lambda db: retention.expired_tenants(db, now)):
             receipt = added(receipt, await self._sweep_tenant(tenant, now))
-        await self._pool.run(lambda db: claiming.drop_stale(db, now))
+        await self._pool.run(lambda db: claims.drop_stale(db, now))
         receipt = added(receipt, await self._sweep_recipes(day_of(now)))
         if await self._pool.run(retention.unscrubbed):
             await self._scrub()
@@ -169,11 +170,11 @@ class PostgresStore:
     ) -> set[bytes]:
         if not ids:
             return set()
-        return await self._pool.hurry(lambda db: claiming.claim(db, tenant, ids, owner, now, until))
+        return await self._pool.hurry(lambda db: claims.claim(db, tenant, ids, owner, now, until))
 
     async def release(self, tenant: str, ids: Sequence[bytes], owner: str) -> None:
         if ids:
-            await self._pool.hurry(lambda db: claiming.release(db, tenant, ids, owner))
+            await self._pool.hurry(lambda db: claims.release(db, tenant, ids, owner))
 
     async def add(
         self,
@@ -182,15 +183,13 @@ class PostgresStore:
         amounts: Mapping[str, int],
         limits: Mapping[str, int] | None = None,
     ) -> bool:
-        return await self._pool.hurry(
-            lambda db: claiming.add(db, tenant, day, amounts, limits or {})
-        )
+        return await self._pool.hurry(lambda db: claims.add(db, tenant, day, amounts, limits or {}))
 
     async def tallies(self, tenant: str, first: int, last: int) -> dict[str, int]:
-        return await self._pool.run(lambda db: claiming.tallies(db, tenant, first, last))
+        return await self._pool.run(lambda db: claims.tallies(db, tenant, first, last))
 
     async def tallied(self, first: int, last: int) -> dict[str, dict[str, int]]:
-        return await self._pool.run(lambda db: claiming.tallied(db, first, last))
+        return await self._pool.run(lambda db: claims.tallied(db, first, last))
 
     # -- the whole ---------------------------------------------------------------------------
 

@@ -13,13 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from psycopg import AsyncCursor
 
-from memtree.address import NODE_ID_BYTES
-from memtree.node import Node, Summary
-from memtree.ports import Batch, Indexed
-from memtree.stores.needs import Version, frontier_nodes, named
+from memtree.conversation.addresses import NODE_ID_BYTES
+from memtree.ports.store import Batch, Indexed
 from memtree.stores.postgres.arrays import Blobs
 from memtree.stores.postgres.locks import SHARED, lock_key
 from memtree.stores.postgres.pool import Connection
+from memtree.stores.references import Version, frontier_nodes, named
 from memtree.stores.rows import (
     FrontierRow,
     NodeRow,
@@ -32,6 +31,7 @@ from memtree.stores.rows import (
     read_node,
     read_summary,
 )
+from memtree.tree.node import Node, Summary
 
 T = TypeVar("T")
 Cursor = AsyncCursor[tuple[Any, ...]]

@@ -1,0 +1,1 @@
+"""Stage 2: embeddings of leaves, made in the background."""

@@ -1,0 +1,96 @@
+"""Vectors of late passages: one that comes again in another leaf is not embedded again.
+
+Leaves are found by their content, but a history that lost its beginning, or had a message put into
+it, has some leaves with new borders around passages that are the same. A client that drops its
+oldest message with every turn would have the leaves near its beginning embedded once a turn: in a
+chat of 200 turns over a window of 30,000 tokens every passage 3.3 times.
+
+Bounded, within one process, apart for each tenant; keyed by a hash that nobody else can make.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memtree.ports.store import Embedder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Row = NDArray[np.float32]
+
+KEPT = 8_192  # passages, of some 80 tokens: 12 MB for 384 dimensions
+KEY_BYTES = 16
+
+
+class Passages:
+    """An embedder's vectors by tenant and text."""
+
+    def __init__(self, embedder: Embedder, kept: int = KEPT) -> None:
+        self._embedder, self._kept = embedder, kept
+        self._rows: OrderedDict[tuple[str, bytes], Row] = OrderedDict()
+        self._key = secrets.token_bytes(KEY_BYTES)
+        self._forgotten: dict[str, int] = {}
+        self._all = 0  # how often everything was forgotten
+        self.calls: Counter[str] = Counter()  # of the embedder, by outcome: ok, failed
+
+    async def recipe(self) -> str:
+        """Found out where it is not known yet; before `embed`. Raises `EmbedderUnavailable`."""
+        if not self._embedder.dimensions:
+            await self._embedder.embed([])
+        return self._embedder.recipe
+
+    async def embed(self, tenant: str, texts: Sequence[str]) -> Row:
+        """(n, dimensions), one row a text. Raises `EmbedderUnavailable`; then nothing is kept."""
+        names = [(tenant, self._hash(text)) for text in texts]
+        found = {name: self._rows[name] for name in names if name in self._rows}
+        new = {name: text for name, text in zip(names, texts, strict=True) if name not in found}
+        if new:
+            generation = self._generation(tenant)
+            matrix = await self._called(list(new.values()))
+            found.update(zip(new, matrix, strict=True))
+            if generation == self._generation(tenant):
+                self._keep(dict.fromkeys(names), found)
+        rows = [found[name] for name in names]
+        return np.array(rows, np.float32).reshape(-1, self._embedder.dimensions)
+
+    async def _called(self, texts: list[str]) -> Row:
+        outcome = "failed"
+        try:
+            matrix = await self._embedder.embed(texts)
+            outcome = "ok"
+        finally:
+            self.calls[outcome] += 1
+        return matrix
+
+    def forget(self, tenant: str) -> None:
+        """Let go of what is kept of a tenant; a batch under way is not kept either."""
+        self._forgotten[tenant] = self._forgotten.get(tenant, 0) + 1
+        for name in [name for name in self._rows if name[0] == tenant]:
+            del self._rows[name]
+
+    def forget_all(self) -> None:
+        self._all += 1
+        self._rows.clear()
+
+    def _generation(self, tenant: str) -> tuple[int, int]:
+        return self._all, self._forgotten.get(tenant, 0)
+
+    def _keep(
+        self, names: dict[tuple[str, bytes], None], found: dict[tuple[str, bytes], Row]
+    ) -> None:
+        for name in names:
+            self._rows[name] = found[name].copy()  # a row alone, not its whole batch
+            self._rows.move_to_end(name)
+        while len(self._rows) > self._kept:
+            self._rows.popitem(last=False)
+
+    def _hash(self, text: str) -> bytes:
+        data = text.encode("utf-8", "surrogatepass")
+        return blake2b(data, digest_size=KEY_BYTES, key=self._key).digest()

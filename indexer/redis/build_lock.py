@@ -1,0 +1,206 @@
+"""Whose turn it is to grow a history: a key in Redis that lapses by itself.
+
+It is prolonged while the turn is held, so a process that was killed holds up the others for five
+seconds; its end is told over the channel. Names are hashes of addresses.
+
+    take -> free: held, prolonged ... -> let go and told
+         -> another one's: wait until it is told or has lapsed -> look into the store again
+         -> Redis down, or no answer within a second: nobody is asked
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from indexer.redis.pubsub import Channel
+from memtree.errors import QueueUnavailable
+from memtree.ports.peers import OWN, Turn
+
+log = logging.getLogger("memtree.queue")
+
+KEY = "memtree:turn:"
+LEASE = 5.0  # seconds; a process that cannot prolong for so long is dead or of no use
+PROLONG = 0.3  # of a lease
+SOON = 0.05  # seconds; the least wait, so that a lapsing turn is not asked for in a circle
+
+# KEYS: the turn, then those of prefixes, newest first. ARGV: owner, milliseconds.
+TAKE = """
+local owner = redis.call('GET', KEYS[1])
+if owner and owner ~= ARGV[1] then return {1, redis.call('PTTL', KEYS[1])} end
+if not owner then
+  for i = 2, #KEYS do
+    if redis.call('EXISTS', KEYS[i]) == 1 then return {i, redis.call('PTTL', KEYS[i])} end
+  end
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return {0, 0}
+"""
+KEEP = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+"""
+LET_GO = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+redis.call('PUBLISH', ARGV[2], ARGV[3])
+"""
+
+
+class Ended(msgspec.Struct, frozen=True, tag="ended"):
+    """A turn has come to its end, well or not."""
+
+    name: str
+
+
+class Turns:
+    """Those of one process."""
+
+    def __init__(self, channel: Channel, lease: float = LEASE) -> None:
+        """`lease`: seconds after which a turn lapses that nobody prolongs."""
+        self._channel, self._lease = channel, lease
+        self._me = secrets.token_hex(16)
+        self._held: dict[str, Held] = {}
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+
+    async def take(self, tenant: str, addresses: Sequence[bytes]) -> Turn | None:
+        """See `Peers.take`."""
+        names = [name(tenant, address) for address in reversed(addresses)]
+        if not self._channel.live or names[0] in self._held:
+            return self._held.get(names[0], OWN)
+        with self._told(names) as ended:  # before asking: the end may be told before the answer
+            try:
+                at, lapses = await self._ask(names)
+            except QueueUnavailable:
+                return OWN
+            if not at:
+                return self._held.get(names[0]) or Held(names[0], self)
+            await self._wait(ended, lapses / 1000)
+        return None
+
+    async def _ask(self, names: Sequence[str]) -> tuple[int, int]:
+        """Which of these is taken, counted from 1 (0: it is ours), and in how many milliseconds
+        that one lapses. Raises `QueueUnavailable`."""
+        keys = [KEY + name for name in names]
+        lease = int(self._lease * 1000)
+        asking = asyncio.ensure_future(
+            self._channel.ask(lambda redis: redis.eval(TAKE, len(keys), *keys, self._me, lease))
+        )
+        try:
+            at, lapses = await asyncio.shield(asking)
+        except asyncio.CancelledError:  # it may be taken all the same, but not before it is asked
+            self._channel.behind(self._give_back(asking, names[0]))
+            raise
+        return at, lapses
+
+    async def _give_back(self, asking: asyncio.Future[Any], name: str) -> None:
+        await asyncio.gather(asking, return_exceptions=True)
+        await self.let_go(name)
+
+    async def _wait(self, ended: asyncio.Event, seconds: float) -> None:
+        log.info("turn.elsewhere")
+        began = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(max(seconds, SOON)):
+                await ended.wait()
+        except TimeoutError:
+            pass  # lapsed, or prolonged since
+        log.info("turn.waited ms=%.0f", (asyncio.get_running_loop().time() - began) * 1000)
+
+    def holds(self, held: Held) -> None:
+        self._held[held.name] = held
+
+    def ended(self, held: Held) -> None:
+        """No request of this process has the turn any more. Nobody waits for Redis here."""
+        if self._held.get(held.name) is held:
+            del self._held[held.name]
+            self._channel.behind(self.let_go(held.name))
+
+    async def keep(self, name: str) -> None:
+        """Prolong a turn for as long as this is not cancelled."""
+        lease = int(self._lease * 1000)
+        while True:
+            await asyncio.sleep(self._lease * PROLONG)
+            try:
+                await self._channel.ask(
+                    lambda redis: redis.eval(KEEP, 1, KEY + name, self._me, lease)
+                )
+            except QueueUnavailable:
+                continue  # the others do without it, and so can this one
+
+    async def let_go(self, name: str) -> None:
+        if not self._channel.live or name in self._held:
+            return  # it lapses, or another request of this process has it
+        told, channel = msgspec.json.encode(Ended(name)), self._channel.name
+        try:
+            await self._channel.ask(
+                lambda redis: redis.eval(LET_GO, 1, KEY + name, self._me, channel, told)
+            )
+        except QueueUnavailable:
+            return
+
+    @contextmanager
+    def _told(self, names: Sequence[str]) -> Iterator[asyncio.Event]:
+        """Set when one of these turns ends."""
+        event = asyncio.Event()
+        for one in names:
+            self._waiting.setdefault(one, set()).add(event)
+        try:
+            yield event
+        finally:
+            for one in names:
+                self._waiting[one].discard(event)
+                if not self._waiting[one]:
+                    del self._waiting[one]
+
+    # -- what the channel says ---------------------------------------------------------------
+
+    def wake(self, name: str) -> None:
+        """This turn has ended."""
+        for event in self._waiting.get(name, ()):
+            event.set()
+
+    def wake_all(self) -> None:
+        """Nobody is told of an end now: who waits goes on alone."""
+        for name in self._waiting:
+            self.wake(name)
+
+
+class Held:
+    """A turn of this process. Several of its requests may have it at once: their runs of stage 1
+    are joined anyway."""
+
+    def __init__(self, name: str, turns: Turns) -> None:
+        self.name = name
+        self._turns = turns
+        self._users = 0
+        self._prolonging: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        self._users += 1
+        if self._prolonging is None:
+            self._turns.holds(self)
+            self._prolonging = asyncio.create_task(self._turns.keep(self.name), name="turn")
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._users -= 1
+        if not self._users and self._prolonging is not None:
+            self._prolonging.cancel()
+            self._prolonging = None
+            self._turns.ended(self)
+
+
+def name(tenant: str, address: bytes) -> str:
+    """32 hex digits that tell neither."""
+    return sha256(b"memtree turn\0" + tenant.encode() + b"\0" + address).hexdigest()[:32]

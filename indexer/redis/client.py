@@ -1,0 +1,48 @@
+"""A proxy's side of Redis: queues whose work workers do, and what proxies tell each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from indexer.redis.connection import Link
+from indexer.redis.outbox import Outbox
+from indexer.redis.peers import Shared
+from indexer.redis.queue import RedisQueue, RedisSummaries, workers
+from indexer.summarizing.spending import Limits, Prices, Spending
+from memtree.config import Settings
+from memtree.ports.store import Clock, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Whoever opens it starts and closes it. No `summaries`: they are extracted."""
+
+    link: Link
+    outbox: Outbox
+    queue: RedisQueue
+    summaries: RedisSummaries | None
+    peers: Shared
+
+    @classmethod
+    def of(cls, settings: Settings, store: Store, clock: Clock) -> Elsewhere:
+        link = Link(settings.queue)
+        outbox = Outbox(settings.queue, link, clock, parts=settings.summary_leaves)
+        spending = Spending(store, clock, Prices.of(settings), Limits.of(settings))
+        summaries = RedisSummaries(outbox, link, spending) if settings.summary_model else None
+        return cls(link, outbox, RedisQueue(outbox, link), summaries, Shared(link))
+
+    async def start(self, forgotten: Callable[[str | None], object]) -> None:
+        """`forgotten`: another process deleted something of this tenant (None: of anybody)."""
+        self.outbox.start()
+        await self.peers.start(forgotten)
+
+    async def workers(self) -> int:
+        """Worker processes that live. Raises `QueueUnavailable`."""
+        return await workers(self.link)
+
+    async def close(self, patience: float) -> None:
+        """What can be sent within `patience` seconds is."""
+        await self.peers.close()
+        await self.outbox.close(patience)
+        await self.link.close()

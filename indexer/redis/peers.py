@@ -1,0 +1,133 @@
+"""`Peers` over Redis: one proxy at a time grows a long history, and all hear of deletions.
+
+What could not be told is owed until Redis is back. Messages hold hashes of addresses and the ids
+of tenants, nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
+from redis.asyncio import Redis
+
+from indexer.redis.build_lock import LEASE, Ended, Turns
+from indexer.redis.connection import Link
+from indexer.redis.pubsub import ANSWER, Channel
+from memtree.errors import QueueUnavailable
+from memtree.ports.peers import Turn
+
+log = logging.getLogger("memtree.queue")
+
+MAX_OWED = 1_000  # tenants; of more, all are told to let go of everything
+
+
+class Forgotten(msgspec.Struct, frozen=True, tag="forgotten"):
+    """Something of this tenant was deleted (None: of some, too many to name)."""
+
+    sender: str
+    tenant: str | None
+
+
+_MESSAGES = msgspec.json.Decoder(Ended | Forgotten)
+
+
+class Shared:
+    """The `Peers` of one process. `start()` and `close()` belong to a running loop."""
+
+    def __init__(
+        self,
+        link: Link,
+        *,
+        lease: float = LEASE,
+        answer: float = ANSWER,
+    ) -> None:
+        """`lease`: seconds; `answer`: seconds that Redis has for one."""
+        self._forgotten: Callable[[str | None], object] = _nobody
+        self._me = secrets.token_hex(16)
+        self._channel = Channel(link, self, answer=answer)
+        self.turns = Turns(self._channel, lease)
+        self._owed: dict[str | None, None] = {}  # deletions that nobody was told of yet
+
+    @property
+    def live(self) -> bool:
+        """The others can be asked and heard, as far as is known."""
+        return self._channel.live
+
+    async def start(self, forgotten: Callable[[str | None], object]) -> None:
+        """`forgotten`: called for deletions of other processes, with None where some may have been
+        missed, as before the channel began. Waits a second for Redis, no longer."""
+        self._forgotten = forgotten
+        await self._channel.open()
+
+    async def close(self) -> None:
+        """Tell what is to be told yet, as far as Redis takes it now."""
+        if self._owed:
+            self._channel.behind(self._tell())
+        await self._channel.close()
+
+    async def take(self, tenant: str, addresses: Sequence[bytes]) -> Turn | None:
+        """See `Peers.take`."""
+        return await self.turns.take(tenant, addresses)
+
+    async def forgotten(self, tenant: str) -> None:
+        """See `Peers.forgotten`."""
+        self._owe(tenant)
+        if self.live:
+            await self._tell()
+
+    def _owe(self, tenant: str | None) -> None:
+        if tenant is None or len(self._owed) >= MAX_OWED:
+            self._owed.clear()
+            tenant = None
+        if None not in self._owed:
+            self._owed[tenant] = None
+
+    async def _tell(self) -> None:
+        owed, self._owed = self._owed, {}
+        while owed:
+            told = msgspec.json.encode(Forgotten(self._me, next(iter(owed))))
+            try:
+                await self._channel.ask(partial(_publish, self._channel.name, told))
+            except QueueUnavailable:
+                break
+            owed.pop(next(iter(owed)))
+        for tenant in owed:
+            self._owe(tenant)
+
+    # -- what the channel says ---------------------------------------------------------------
+
+    def began(self) -> None:
+        """A `Listener`: who was deaf for a time may have missed deletions."""
+        self._forgotten(None)
+        self.alive()
+
+    def alive(self) -> None:
+        if self._owed:
+            self._channel.behind(self._tell())
+
+    def heard(self, message: bytes) -> None:
+        try:
+            told = _MESSAGES.decode(message)
+        except msgspec.MsgspecError:  # of another version
+            log.warning("channel.unreadable bytes=%d", len(message))
+            return
+        if isinstance(told, Ended):
+            self.turns.wake(told.name)
+        elif told.sender != self._me:
+            log.info("deletion.heard")
+            self._forgotten(told.tenant)
+
+    def lost(self) -> None:
+        self.turns.wake_all()
+
+
+def _nobody(_tenant: str | None) -> None:
+    return None
+
+
+async def _publish(channel: str, message: bytes, redis: Redis) -> None:
+    await redis.publish(channel, message)

@@ -1,0 +1,144 @@
+"""What the processes on one store tell each other at once: a subscription that is kept alive.
+
+Redis forgets who was subscribed when the connection is lost, and keeps nothing for later. So this
+file says when a subscription begins, since what was told before it was missed, and whether it is
+alive: who knows that nothing can be heard need not ask anything, and loses no second over it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol, TypeVar
+
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+from redis.exceptions import RedisError
+
+from indexer.redis.connection import Link
+from memtree.errors import QueueUnavailable
+
+log = logging.getLogger("memtree.queue")
+
+CHANNEL = "memtree:told:"  # and the database's number: channels know no databases
+BEAT = 2.0  # seconds of silence after which Redis is asked for a sign of life, and has for it
+AGAIN = 0.5  # seconds between two attempts
+ANSWER = 1.0  # seconds that Redis has to answer: a chat may wait for it
+
+T = TypeVar("T")
+
+
+class Listener(Protocol):
+    def began(self) -> None:
+        """From now on messages come; those before were missed."""
+        ...
+
+    def heard(self, message: bytes) -> None: ...
+
+    def alive(self) -> None:
+        """A sign of life after silence."""
+        ...
+
+    def lost(self) -> None:
+        """Nothing comes any more, until it begins again."""
+        ...
+
+
+class Channel:
+    """`open()` and `close()` belong to a running loop."""
+
+    def __init__(self, link: Link, listener: Listener, *, answer: float = ANSWER) -> None:
+        """`answer`: seconds that Redis has for one."""
+        self._link, self._listener, self._answer = link, listener, answer
+        database = link.client.connection_pool.connection_kwargs.get("db") or 0
+        self.name = f"{CHANNEL}{database}"
+        self._subscribed = asyncio.Event()
+        self._doubted = self._said = False
+        self._task: asyncio.Task[None] | None = None
+        self._behind: set[asyncio.Task[None]] = set()
+
+    @property
+    def live(self) -> bool:
+        """Messages come, and whoever asked last was answered."""
+        return self._subscribed.is_set() and not self._doubted
+
+    async def open(self) -> None:
+        """Begin to listen; wait for the subscription as long as for an answer."""
+        self._task = asyncio.create_task(self._run(), name="channel")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._answer):
+                await self._subscribed.wait()
+
+    async def close(self) -> None:
+        """What goes on behind comes to its end: each answer takes a second at most."""
+        await asyncio.gather(*self._behind, return_exceptions=True)
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    async def ask(self, action: Callable[[Redis], Awaitable[T]]) -> T:
+        """As `Link.run`, but for a second at most. Who had no answer is not live until the next
+        sign of life. Raises `QueueUnavailable`."""
+        try:
+            async with asyncio.timeout(self._answer):
+                return await self._link.run(action)
+        except TimeoutError as error:
+            self._doubted = True
+            raise QueueUnavailable("Redis is slow") from error
+        except QueueUnavailable:
+            self._doubted = True
+            raise
+
+    def behind(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this while others go on."""
+        task = asyncio.create_task(work)
+        self._behind.add(task)
+        task.add_done_callback(self._behind.discard)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                async with self._link.client.pubsub() as subscription:
+                    await subscription.subscribe(self.name)
+                    await self._listen(subscription)
+            except (RedisError, OSError) as error:
+                self._lost(error)
+            except Exception as error:
+                log.exception("channel.failed")
+                self._lost(error)
+            await asyncio.sleep(AGAIN)
+
+    async def _listen(self, subscription: PubSub) -> None:
+        """Until the connection is lost. Raises errors of Redis's package."""
+        asked = False
+        while True:
+            message: dict[str, Any] | None = await subscription.get_message(timeout=BEAT)
+            if message is not None:
+                asked = False
+                self._came(message)
+            elif asked:
+                raise TimeoutError("no sign of life")
+            else:
+                asked = True
+                await subscription.ping()
+
+    def _came(self, message: dict[str, Any]) -> None:
+        self._doubted = False
+        if message["type"] == "message":
+            self._listener.heard(message["data"])
+        elif message["type"] == "subscribe":  # also after the client has connected anew by itself
+            self._subscribed.set()
+            self._said = False
+            self._listener.began()
+        else:
+            self._listener.alive()
+
+    def _lost(self, error: Exception) -> None:
+        if not self._said:  # once in an outage
+            self._said = True
+            log.warning("channel.lost error=%s", type(error).__name__)
+        self._subscribed.clear()
+        self._listener.lost()

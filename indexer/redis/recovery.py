@@ -1,0 +1,113 @@
+"""What keeps a worker's jobs alive, and finds those of workers that died. One thread a process.
+
+A job that is under way has a lease of 15 seconds, prolonged every 3; who was killed prolongs none,
+and within 5 more seconds the first process to look puts the job in line again. A ticket that nobody
+ever began is missed where it stands in no queue at two looks: it may just have been taken.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Collection, Mapping, Sequence
+
+from redis.exceptions import RedisError
+from rq.registry import clean_registries
+from rq.worker_registration import clean_worker_registry
+
+from indexer.redis.connection import Link
+from indexer.redis.ledger import LEASE, STAGES, Ledger, Name
+from indexer.redis.queue import WORKERS
+from indexer.redis.rq_worker import Lane
+
+log = logging.getLogger("memtree.queue")
+
+TICK, BEAT, LOOK = 1.0, 3.0, 5.0  # seconds
+TIDY = 60.0  # seconds between two times that RQ's own books are cleaned and payloads prolonged
+
+
+class Upkeep(threading.Thread):
+    def __init__(
+        self, name: str, lanes: Sequence[Lane], ledger: Ledger, link: Link, stop: threading.Event
+    ) -> None:
+        super().__init__(name="upkeep", daemon=True)
+        self._process, self._lanes, self._ledger, self._link = name, lanes, ledger, link
+        self._ended = stop
+        self._doubted: set[Name] = set()
+        self._next = {"beat": 0.0, "look": 0.0, "tidy": 0.0}
+
+    def run(self) -> None:
+        while True:
+            try:
+                self.step(time.monotonic())
+                self._link.found()
+            except (RedisError, OSError) as error:
+                self._link.lost(error)
+            except Exception:
+                log.exception("queue.upkeep_failed")
+            if self._ended.wait(TICK):
+                break
+        self._leave()
+
+    def step(self, now: float) -> None:
+        """What is due at `now` (monotonic seconds)."""
+        if self._is_due("beat", now, BEAT):
+            self.beat()
+        self._ledger.due(time.time())
+        client = self._ledger.client
+        if self._is_due("look", now, LOOK) and client.set(
+            "memtree:looking", self._process, nx=True, ex=int(LOOK) - 1
+        ):
+            self.look()
+        if self._is_due("tidy", now, TIDY):
+            self.tidy()
+
+    def beat(self) -> None:
+        self._ledger.client.zadd(WORKERS, {self._process: time.time() + LEASE})
+        for lane in self._lanes:
+            lane.beat()
+
+    def look(self) -> None:
+        """Find jobs that nobody is at."""
+        out = self._ledger.out()
+        queued = self._ledger.queued()
+        leased = self._ledger.leased(list(out))
+        dead, self._doubted = missing(out, queued, leased, self._doubted)
+        for name in dead:
+            log.warning("queue.job_recovered stage=%s job=%s", name.stage, name.id)
+            self._ledger.recover(name)
+
+    def tidy(self) -> None:
+        self._ledger.prolong()
+        self._ledger.client.zremrangebyscore(WORKERS, 0, time.time() - TIDY)
+        for stage in STAGES:
+            for queue in self._ledger.queues(stage):
+                clean_registries(queue)
+                clean_worker_registry(queue)
+
+    def _is_due(self, what: str, now: float, every: float) -> bool:
+        if now < self._next[what]:
+            return False
+        self._next[what] = now + every
+        return True
+
+    def _leave(self) -> None:
+        try:
+            self._ledger.client.zrem(WORKERS, self._process)
+        except (RedisError, OSError) as error:
+            self._link.lost(error)
+
+
+def missing(
+    out: Mapping[Name, bool],
+    queued: Collection[str],
+    leased: Collection[Name],
+    doubted: Collection[Name],
+) -> tuple[set[Name], set[Name]]:
+    """Of jobs with a ticket (True: somebody began), those that are lost, and those to be doubted:
+    what nobody began may have been taken from the queue a moment ago."""
+    alone = {name for name in out if name not in leased}
+    dead = {name for name in alone if out[name]}
+    doubts = {name for name in alone - dead if name.id not in queued}
+    return dead | {name for name in doubts if name in doubted}, doubts

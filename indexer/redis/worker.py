@@ -1,0 +1,132 @@
+"""A worker process: one event loop with store, embedder and summariser, and lanes around it.
+
+The lanes only wait for tickets; the work itself is the same that a single process does, in one loop
+and without a fork, so models are loaded once and their threads stay whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from redis import Redis
+
+from indexer.embedding.vector_cache import Passages
+from indexer.redis.connection import Link, blocking
+from indexer.redis.ledger import EMBED, SUMMARIES, Ledger
+from indexer.redis.peers import Shared
+from indexer.redis.queue import STATE
+from indexer.redis.recovery import Upkeep
+from indexer.redis.rq_worker import Idle, Lane
+from indexer.redis.time_slice import Slices
+from indexer.summarizing.open import StageThree
+from memtree.config import Settings
+from memtree.days import DAY
+from memtree.ports.store import Clock, Embedder, Store
+
+# What a summariser's state is believed for: the tenant's next slice tells it anew.
+STATE_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the work is done with. Whoever opens it closes it. No `embedder`: stage 2 is left to
+    others; no `three`: stage 3 is."""
+
+    store: Store
+    clock: Clock
+    embedder: Embedder | None
+    three: StageThree | None
+
+
+class Workshop:
+    def __init__(self, settings: Settings, parts: Parts, link: Link, *, burst: bool = False):
+        self.name = f"worker-{secrets.token_hex(6)}"
+        self.stop = threading.Event()
+        self.link = link
+        self._done = threading.Event()  # for the upkeep, which must outlive the lanes
+        self._clock = parts.clock
+        self._client = blocking(settings.queue)
+        self._ledger = Ledger(self._client)
+        self.passages = Passages(parts.embedder) if parts.embedder else None
+        self.summaries = parts.three.queue if parts.three else None
+        self.slices = Slices(
+            parts.store, parts.clock, self._ledger, self.passages, self.summaries, self.stop,
+            patience=settings.worker_seconds,
+            told=self._tell,
+        )  # fmt: skip
+        stages = [EMBED] * bool(self.passages)
+        stages += [SUMMARIES] * (settings.worker_lanes if self.summaries else 0)
+        idle = Idle(len(stages)) if burst else None
+        self._clients = [blocking(settings.queue) for _ in stages]
+        loop = asyncio.get_running_loop()
+        self.lanes = [
+            Lane(at, stage, client, link, self.slices, loop, self.stop, idle)
+            for at, (stage, client) in enumerate(zip(stages, self._clients, strict=True))
+        ]
+        self._upkeep = Upkeep(self.name, self.lanes, self._ledger, link, self._done)
+        self._burst = burst
+
+    async def run(self) -> None:
+        """Until `stop` is set, or in a burst until nothing is left to do."""
+        if self._burst:
+            await asyncio.to_thread(self._ledger.due, float("inf"))
+        self._upkeep.start()
+        for lane in self.lanes:
+            lane.start()
+        try:
+            for lane in self.lanes:
+                await asyncio.to_thread(lane.join)
+        finally:
+            self.stop.set()
+            self._done.set()
+            await asyncio.to_thread(self._upkeep.join)
+            for client in (*self._clients, self._client):
+                client.close()
+
+    def forgotten(self, tenant: str | None) -> None:
+        """A proxy deleted something of this tenant. None: of some, it is not known whom."""
+        if self.passages is None:
+            return
+        if tenant is None:
+            self.passages.forget_all()
+        else:
+            self.passages.forget(tenant)
+
+    def _tell(self, tenant: str, state: str) -> None:
+        """How a tenant's summaries do, for the proxies' status. In a thread."""
+        client: Redis = self._client
+        if state == "ok":
+            client.delete(STATE + tenant)
+            return
+        limited = state == "limit_reached"
+        rest = DAY - int(self._clock.now()) % DAY
+        client.set(STATE + tenant, state, ex=rest if limited else STATE_SECONDS)
+
+
+def quiet_rq() -> None:
+    """Ends of jobs and lost connections are told by us, without tracebacks."""
+    for name in ("rq", "rq.worker", "rq.job", "rq.queue", "rq.registry", "rq.scheduler"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+@asynccontextmanager
+async def open_workshop(
+    settings: Settings, parts: Parts, *, burst: bool = False
+) -> AsyncIterator[Workshop]:
+    """A workshop that is not running yet."""
+    link = Link(settings.queue)
+    peers = Shared(link)
+    quiet_rq()
+    try:
+        workshop = Workshop(settings, parts, link, burst=burst)
+        await peers.start(workshop.forgotten)
+        yield workshop
+    finally:
+        await peers.close()
+        await link.close()

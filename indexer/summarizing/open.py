@@ -1,0 +1,89 @@
+"""Stage 3 from the settings: a summariser, its queue, and what is known to be done."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from indexer.summarizing.call import Refiner
+from indexer.summarizing.queue import GATHER, MAX_TRIES, InProcessSummaries
+from indexer.summarizing.spending import Limits, Prices, Spending
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from memtree.ports.store import Clock, Store, Summarizer
+from memtree.summaries.completed import Settled
+
+HASTY_TRIES = 3  # of one call, each with tries of its own at the server
+
+
+@dataclass(frozen=True, slots=True)
+class StageThree:
+    """Whoever opens it starts and closes it."""
+
+    summarizer: Summarizer
+    queue: InProcessSummaries
+    settled: Settled
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        store: Store,
+        clock: Clock,
+        summarizer: Summarizer,
+        *,
+        patient: bool = True,
+        gather: float = GATHER,
+    ) -> StageThree:
+        """Not `patient`: for one history that a person waits for, so that calls which are not
+        full do not wait for more of it, and a model that is down is soon given up. `gather`:
+        seconds that such a call waits otherwise."""
+        spending = Spending(store, clock, Prices.of(settings), Limits.of(settings))
+        refiner = Refiner(
+            store,
+            summarizer,
+            spending,
+            clock,
+            secrets.token_hex(8),
+            both=settings.summary_text == "both",
+        )
+        settled = Settled()
+        queue = InProcessSummaries(
+            refiner,
+            spending,
+            clock,
+            settled,
+            parallel=settings.summary_parallel,
+            parts=settings.summary_leaves,
+            gather=gather if patient else 0.0,
+            max_tries=MAX_TRIES if patient else HASTY_TRIES,
+        )
+        return cls(summarizer, queue, settled)
+
+    async def close(self, patience: float) -> None:
+        """Begin no call any more; those under way have `patience` seconds to come to their end."""
+        await self.queue.close(patience)
+        await self.summarizer.close()
+
+
+def open_summarizer(settings: Settings) -> Summarizer | None:
+    """The model that the settings name, None where they name none. It is not asked anything yet.
+
+    Raises `BadRequest` where half of what it needs is missing.
+    """
+    if not settings.summary_model:
+        return None
+    if not settings.summary_base_url:
+        raise BadRequest("a model for summaries needs summary_base_url", param="summary_base_url")
+    # Half a second and 25 MB that only those pay who use it.
+    from memtree.models.summarizer import ChatSummarizer  # noqa: PLC0415
+
+    return ChatSummarizer(
+        settings.summary_base_url,
+        settings.summary_model,
+        settings.summary_api_key,
+        parallel=settings.summary_parallel,
+        seconds=settings.summary_seconds,
+        requests_per_minute=settings.summary_requests_per_minute,
+        tokens_per_minute=settings.summary_tokens_per_minute,
+    )

@@ -1,0 +1,149 @@
+"""What summaries cost: reserved before a call, settled after it, limited by tenant and day (UTC).
+
+A reservation counts as spent until it is settled, so calls at once stay under the limit together,
+and what a killed process had reserved stays counted: a limit is a promise, an estimate is not.
+Money is kept in millionths of whatever currency the prices are in.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memtree.config import Settings
+from memtree.days import day_of
+from memtree.errors import Unavailable
+from memtree.ports.store import Clock, SummaryStatus, Tallies, Usage
+
+log = logging.getLogger("memtree.indexer")
+
+MILLION = 1_000_000
+PREFIX = "summary."
+TOKENS, MICROS = PREFIX + "tokens", PREFIX + "micros"  # what limits look at
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Of a million tokens. `cached`: input that came from the server's prompt cache."""
+
+    input: float = 0.0
+    cached: float = 0.0
+    output: float = 0.0
+
+    @classmethod
+    def of(cls, settings: Settings) -> Prices:
+        """Cached input without a price of its own costs what other input does."""
+        input_ = settings.summary_input_price
+        return cls(input_, settings.summary_cached_price or input_, settings.summary_output_price)
+
+    def micros(self, usage: Usage) -> int:
+        """A price of a million tokens in whole units is one of a token in millionths."""
+        cached = min(usage.cached, usage.input)
+        plain = usage.input - cached
+        cost = plain * self.input + cached * self.cached + usage.output * self.output
+        return math.ceil(cost - 1e-6)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """A day's most of one tenant: tokens, and money in millionths. 0: no limit."""
+
+    tokens: int = 0
+    micros: int = 0
+
+    @classmethod
+    def of(cls, settings: Settings) -> Limits:
+        money = round(settings.summary_money_per_day * MILLION)
+        return cls(settings.summary_tokens_per_day, money)
+
+    def named(self) -> dict[str, int]:
+        return {
+            name: limit for name, limit in ((TOKENS, self.tokens), (MICROS, self.micros)) if limit
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """What one call may cost at most, as it was added to a day."""
+
+    tenant: str
+    day: int
+    tokens: int
+    micros: int
+
+
+class Spending:
+    def __init__(
+        self,
+        tallies: Tallies,
+        clock: Clock,
+        prices: Prices = Prices(),
+        limits: Limits = Limits(),
+    ) -> None:
+        self._tallies, self._clock = tallies, clock
+        self._prices, self._limits = prices, limits
+
+    @property
+    def today(self) -> int:
+        """Days since 1970, UTC."""
+        return day_of(self._clock.now())
+
+    async def status(self, tenant: str, state: str, nodes: int) -> SummaryStatus:
+        """`state` and `nodes` with what the tenant spent today."""
+        try:
+            spent = await self.spent(tenant)
+        except Unavailable:
+            return SummaryStatus("unavailable", nodes)
+        return SummaryStatus(
+            state,
+            nodes,
+            spent["calls"],
+            spent["input_tokens"],
+            spent["cached_tokens"],
+            spent["output_tokens"],
+            spent["micros"] / MILLION,
+        )
+
+    async def reserve(self, tenant: str, input_: int, output: int) -> Reserved | None:
+        """Take the tokens that a call may need from today's; None where they are not there.
+
+        Raises as `TreeStore` does; then nothing is reserved.
+        """
+        most = Usage(input_, output)
+        taken = Reserved(tenant, self.today, input_ + output, self._prices.micros(most))
+        amounts = {TOKENS: taken.tokens} | ({MICROS: taken.micros} if taken.micros else {})
+        added = await self._tallies.add(tenant, taken.day, amounts, self._limits.named())
+        return taken if added else None
+
+    async def settle(
+        self, reserved: Reserved, usage: Usage, counts: Mapping[str, int] | None = None
+    ) -> int:
+        """Put what a call did cost in the place of what was reserved; returns millionths.
+
+        `counts`: further numbers of the day, by their names without `summary.`. A store that fails
+        here leaves the reservation: too much is counted, never too little.
+        """
+        micros = self._prices.micros(usage)
+        amounts = {
+            TOKENS: usage.input + usage.output - reserved.tokens,
+            MICROS: micros - reserved.micros,
+            f"{PREFIX}input_tokens": usage.input,
+            f"{PREFIX}cached_tokens": usage.cached,
+            f"{PREFIX}output_tokens": usage.output,
+            **{PREFIX + name: count for name, count in (counts or {}).items()},
+        }
+        amounts = {name: amount for name, amount in amounts.items() if amount}
+        try:
+            await self._tallies.add(reserved.tenant, reserved.day, amounts)
+        except Unavailable as error:
+            log.warning("summaries.not_tallied code=%s", error.code)
+        return micros
+
+    async def spent(self, tenant: str) -> dict[str, int]:
+        """Today's numbers of a tenant by their names without `summary.`; 0 where there is none."""
+        today = self.today
+        found = await self._tallies.tallies(tenant, today, today)
+        names = ("calls", "input_tokens", "cached_tokens", "output_tokens", "micros")
+        return {name: found.get(PREFIX + name, 0) for name in names}

@@ -1,0 +1,63 @@
+"""Forgetting what has expired, once an hour. Several processes on one store may each do it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from memtree.context.context_memory import Memory
+from memtree.errors import Unavailable
+from memtree.ports.store import Receipt
+
+log = logging.getLogger("memtree.indexer")
+
+INTERVAL = 3_600.0  # seconds
+FIRST = 30.0  # seconds after the start, so that it is not in the way of the first requests
+
+
+class Sweeper:
+    """`start()` and `close()` belong to a running loop."""
+
+    def __init__(self, memory: Memory, *, interval: float = INTERVAL, first: float = FIRST) -> None:
+        self._memory = memory
+        self._interval, self._first = interval, first
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name="sweeper")
+
+    async def close(self) -> None:
+        """A sweep under way ends its transaction in the store's own thread."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    async def _run(self) -> None:
+        await self._keep()
+        await asyncio.sleep(self._first)
+        while True:
+            await self.sweep()
+            await asyncio.sleep(self._interval)
+
+    async def _keep(self) -> None:
+        try:
+            await self._memory.keep_vectors()
+        except Unavailable as error:
+            log.warning("retention.failed code=%s", error.code)
+
+    async def sweep(self) -> Receipt:
+        """One sweep; a store that is out of order is left for the next time."""
+        try:
+            gone = await self._memory.sweep()
+        except Unavailable as error:
+            log.warning("retention.failed code=%s", error.code)
+            return Receipt()
+        if any(gone):
+            log.info(
+                "retention.swept addresses=%d nodes=%d epochs=%d vectors=%d",
+                *gone[:2],
+                gone.epochs,
+                gone.vectors,
+            )
+        return gone

@@ -1,0 +1,222 @@
+"""The turns during which what is sent only grows: their stored records, and when they end.
+
+An *epoch* fixes a cut and a plan of the memory message; a *turn* says which epoch a posted prefix
+belongs to, and which excerpts its newest message got (its recall block). Both hold plans and
+numbers, never text. A turn is found by (key, address): a client that goes on, branches or repeats
+itself meets the newest turn on its own chain, and continues that turn's epoch.
+
+    rounds   |-- covered by the plan --|cut|-- recent at the start --|-- appended ... --> H
+    turns                                                            t0   t1   t2
+
+What recall blocks may take of an epoch is decided here as well; what they hold, in `recall`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import msgspec
+
+from memtree.budget.packing import SMALL_TARGET, Limits
+from memtree.budget.prices import Prices
+from memtree.conversation.history import History
+from memtree.unfolding.plan import Plan, Span
+
+PLAN_VERSION = 2  # of everything that turns a plan into bytes: another version, another epoch
+ID_BYTES = 12
+GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, where growth ends if rounds are small
+CEILING = 4.0  # times the target, or half the window
+ROUNDS_OF_MEAN = 8
+
+
+class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`start`: messages of the history that began it. `size`, `memory`: tokens of what was sent
+    then (system messages and recall blocks apart), and of the memory message in it with what
+    stands beside it (`pack.Packed.beside`)."""
+
+    id: bytes
+    start: int
+    size: int
+    memory: int
+    plan: Plan
+    created: float  # unix seconds
+
+
+class Turn(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One request within an epoch. `block`: spans of the recall block before its newest message,
+    none where there is nothing to recall. `direct`, `paid`: input cost of the conversation so far
+    in uncached input tokens, sent whole and sent by us; `sent`: tokens of this request.
+    `recalled`: the messages (index in the history) that have a block in what is sent."""
+
+    epoch: bytes
+    block: tuple[Span, ...] = ()
+    block_tokens: int = 0
+    used: float = 0.0  # unix seconds of the last request for it
+    direct: float = 0.0
+    paid: float = 0.0
+    sent: int = 0
+    recalled: tuple[int, ...] = ()
+
+
+_encoder = msgspec.msgpack.Encoder()
+_epochs = msgspec.msgpack.Decoder(Epoch)
+_turns = msgspec.msgpack.Decoder(Turn)
+
+
+def encode(value: Epoch | Turn) -> bytes:
+    return _encoder.encode(value)
+
+
+def decode_epoch(data: bytes) -> Epoch:
+    """Raises `msgspec.DecodeError`."""
+    return _epochs.decode(data)
+
+
+def decode_turn(data: bytes) -> Turn:
+    """Raises `msgspec.DecodeError`."""
+    return _turns.decode(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a request brings to its epoch: a smaller target where system messages and tools leave
+    less of the window, `room` for everything but these, and the window itself."""
+
+    target: int
+    hard: bool
+    room: int
+    window: int
+    prices: Prices
+
+    @classmethod
+    def of(cls, limits: Limits, fixed: int, window: int, prices: Prices) -> Terms:
+        room = max(0, limits.prompt - fixed)
+        return cls(min(limits.target, room), limits.hard, room, window, prices)
+
+
+def key(limits: Limits, window: int, prices: Prices, recipe: str, query: str | None) -> bytes:
+    """Requests with another key never continue each other's epochs."""
+    named = (PLAN_VERSION, limits.target, limits.hard, window, prices.write, prices.read)
+    form = (limits.alternate, limits.keep_first)
+    return _hash(repr((*named, *form, recipe, query)).encode())
+
+
+def name(key_: bytes, address: bytes, plan: Plan, now: float) -> bytes:
+    """An id for a new epoch; two that are begun at once differ unless they are the same."""
+    return _hash(repr((key_, address, now)).encode() + _encoder.encode(plan))
+
+
+def _hash(data: bytes) -> bytes:
+    return blake2b(data, digest_size=ID_BYTES).digest()
+
+
+def stays(epoch: Epoch, history: History, terms: Terms, block_tokens: int) -> bool:
+    """Whether the epoch takes this history, too. Its growth counts the memory message and posted
+    rounds; recall blocks (`block_tokens`) count only for what may be sent at all."""
+    if not fits(epoch, history, terms, block_tokens):
+        return False
+    return epoch.memory + history.size(epoch.plan.cut) <= high_water(epoch, history, terms)
+
+
+def fits(epoch: Epoch, history: History, terms: Terms, block_tokens: int) -> bool:
+    """Whether it may be sent at all."""
+    size = epoch.memory + history.size(epoch.plan.cut) + block_tokens
+    return size <= (terms.target if terms.hard else terms.room)
+
+
+def high_water(epoch: Epoch, history: History, terms: Terms) -> float:
+    """Up to where an epoch grows (DESIGN section 8).
+
+    A round is paid for once when it is written and again with each later request that reads it;
+    a new epoch writes everything anew. The square root is where the sum of both is least.
+    """
+    small = terms.target < SMALL_TARGET
+    usual = (SMALL_GROWTH if small else GROWTH) * terms.target
+    step = mean_round(history)
+    slack = math.sqrt(2 * terms.prices.rewrite * epoch.memory * step)
+    return min(ceiling(terms), max(usual, max(epoch.size, epoch.memory + step) + slack))
+
+
+def ceiling(terms: Terms) -> float:
+    if terms.hard:
+        return terms.target
+    return min(CEILING * terms.target, terms.window / 2, terms.room)
+
+
+def mean_round(history: History) -> float:
+    """Tokens of the newest rounds, on average."""
+    first = history.rounds[-ROUNDS_OF_MEAN:][0]
+    return history.size(first) / min(ROUNDS_OF_MEAN, len(history.rounds))
+
+
+# -- recall blocks ---------------------------------------------------------------------------
+
+BLOCK_SHARE, BLOCK_MOST, BLOCK_LEAST = 0.35, 2_400, 1_000  # of the target; tokens
+LARGE_SHARE = 0.1  # where it is more than that
+REFILL, REFILL_LEAST = 0.33, 400  # of what is appended, and tokens for each message of the user
+RESERVE = 0.75  # of a full bucket is left to messages that ask for something
+# Of a block, that a question must find in an epoch under a hard target, or the epoch ends. A small
+# target is for answers, a large one for long epochs.
+WANTED, LARGE_WANTED, LARGE_TARGET = 0.9, 0.5, 10_000
+
+
+def block_size(target: int) -> int:
+    """Tokens that a recall block may have."""
+    usual = max(BLOCK_LEAST, min(BLOCK_MOST, int(BLOCK_SHARE * target)))
+    return max(usual, int(LARGE_SHARE * target))
+
+
+def serves(
+    epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn], wants: bool
+) -> bool:
+    """Whether the newest message finds enough room for its block, if it asks for something. The
+    bucket does not count: with it, in a dialogue of long answers every turn would end an epoch."""
+    if not terms.hard or not wants:
+        return True
+    share = WANTED if terms.target < LARGE_TARGET else LARGE_WANTED
+    return _left(epoch, history, terms, blocks) >= share * block_size(terms.target)
+
+
+def block_room(
+    epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn], wants: bool
+) -> int:
+    """Tokens that a block for the newest message may take; `blocks`: earlier ones by message,
+    `wants`: whether it asks for something.
+
+    Blocks live on a bucket that is full when the epoch begins and fills with what is appended, so
+    that a chat of short messages does not consist of excerpts. A question under a small hard target
+    is only bounded by that: it is answered now, or `serves` lets a new epoch answer it.
+    """
+    level = _bucket(epoch, history, terms, blocks)
+    if not wants:
+        level -= RESERVE * block_size(terms.target)
+    elif terms.hard and terms.target < LARGE_TARGET:
+        level = block_size(terms.target)
+    return int(min(_left(epoch, history, terms, blocks), level))
+
+
+def _left(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn]) -> float:
+    """Tokens between what is sent and the most that may be."""
+    size = epoch.memory + history.size(epoch.plan.cut)
+    used = sum(turn.block_tokens for turn in blocks.values())
+    if terms.hard:
+        return terms.target - size - used
+    most = max(terms.target, high_water(epoch, history, terms))
+    return min(terms.room, most) - size - used
+
+
+def _bucket(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn]) -> float:
+    full = float(block_size(terms.target))
+    level, at = full, epoch.start
+    for message, turn in sorted(blocks.items()):
+        level = min(full, level + _refill(history, at, message + 1)) - turn.block_tokens
+        at = max(at, message + 1)
+    return min(full, level + _refill(history, at, len(history)))
+
+
+def _refill(history: History, start: int, end: int) -> float:
+    asked = sum(fact.role == "user" for fact in history.facts[start:end])
+    return max(REFILL * history.size(start, end), REFILL_LEAST * asked)

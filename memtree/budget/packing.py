@@ -1,0 +1,230 @@
+"""How many tokens there are and who gets them. Pure: decides, never waits.
+
+    decide(sizes) -> Pass      the history fits as it is
+                   | Packed    memory message + recent rounds: a cut and a budget
+                   | Wait      stage 1 of this history runs elsewhere, and is needed
+                   | Refuse    what must be whole does not fit the model; waiting cannot help
+
+Shares are those of DESIGN section 8 for an answer unfolded for the present question, found by
+simulation and re-measured by `make bench`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memtree.conversation.history import History
+from memtree.unfolding.plan import Span
+
+MARGIN = 0.05  # other tokenizers count differently
+THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)
+WRAPPER = 60
+RECENT_SHARE = 0.075
+LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this
+SOFT_MEMORY_SHARE = 0.25  # memory beside a newest round that fills a soft target alone
+DECAY_FLOOR = 64
+
+FIRST_SHARE = 0.2  # of the target, for a first message that goes whole
+LINE = "Understood."
+LINE_TOKENS = 7  # of the message that it makes
+
+# What an epoch starts with (DESIGN section 8), in shares of the target
+SMALL_TARGET = 8_000
+START, SMALL_START = 0.4, 0.25
+LASTING_MEMORY = 0.175
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`target` for everything but system messages; `hard`: given in the request itself.
+    `prompt`: what the model takes, output reserve and margin already off. `alternate`: a user
+    message of ours and one of the client have a line of the assistant between them. `keep_first`:
+    the first message goes whole and first, where it is the user's and short."""
+
+    target: int
+    hard: bool
+    prompt: int
+    alternate: bool = False
+    keep_first: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        target: int,
+        hard: bool,
+        window: int,
+        reserve: int,
+        alternate: bool = False,
+        keep_first: bool = False,
+    ) -> Limits:
+        prompt = max(0, int(window * (1 - MARGIN)) - reserve)
+        return cls(target, hard, prompt, alternate, keep_first)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """`cut`: first message sent as it is. `recent`: tokens from there on. `memory`: tokens for
+    the memory message (0: none). `head`: messages at the beginning that go whole before it, 0 or
+    1. `beside`: tokens of these and of lines of the assistant."""
+
+    cut: int
+    recent: int
+    memory: int
+    head: int = 0
+    beside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    limit: int
+    tokens: int
+
+
+Decision = Pass | Packed | Wait | Refuse
+
+
+def decide(
+    history: History, limits: Limits, fixed: int, *, tree: bool, busy: bool = False
+) -> Decision:
+    """`fixed`: tokens of system messages and tools. `tree`: stage 1 is at hand for the whole
+    history. `busy`: it is being built elsewhere."""
+    room = limits.prompt - fixed
+    total = history.tokens
+    target = min(limits.target, room)
+    if total <= room and (total <= target or total < THRESHOLD):
+        return Pass()
+    newest = history.size(history.rounds[-1])
+    if newest > room:
+        return Refuse(limits.prompt, fixed + newest)
+    if busy and not tree:
+        return Wait()
+    usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
+    cut, recent = _cut(history, target, usual, (loop, loop))
+    for head in _heads(history, limits, target, cut):
+        beside = _beside(history, limits, cut, head)
+        memory = target - recent - beside
+        if memory < 2 * WRAPPER and not limits.hard:
+            memory = min(int(SOFT_MEMORY_SHARE * target), room - recent) - beside
+        if memory >= 2 * WRAPPER and cut:
+            return Packed(cut, recent, memory, head, beside)
+    return Packed(cut, recent, 0)
+
+
+def begin(history: History, limits: Limits, fixed: int) -> Packed:
+    """The cut and the memory that an epoch begins with: less than an answer for one question
+    takes, so that there is room to grow, and more of it recent rounds."""
+    room = limits.prompt - fixed
+    target = min(limits.target, room)
+    most = target if limits.hard else room
+    memory = int(LASTING_MEMORY * target)
+    aside = max(history.size(0, head) for head in _heads(history, limits, target, len(history)))
+    usual = (SMALL_START if target < SMALL_TARGET else START) * target - memory - aside
+    second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
+    cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
+    for head in _heads(history, limits, target, cut):
+        beside = _beside(history, limits, cut, head)
+        left = min(memory, most - recent - beside)
+        if left >= 2 * WRAPPER and cut:
+            return Packed(cut, recent, left, head, beside)
+    return Packed(cut, recent, 0)
+
+
+def _heads(history: History, limits: Limits, target: int, cut: int) -> tuple[int, ...]:
+    """How many messages at the beginning may go whole before the memory message, the best first.
+    Where only the first message is cut off, that is what memory is for."""
+    first = history.facts[0]
+    short = first.role == "user" and first.tokens < FIRST_SHARE * target
+    return (1, 0) if limits.keep_first and short and cut > 1 else (0,)
+
+
+def _beside(history: History, limits: Limits, cut: int, head: int) -> int:
+    lines = sum(lines_at(history, cut, head)) if limits.alternate else 0
+    return history.size(0, head) + lines * LINE_TOKENS
+
+
+def lines_at(history: History, cut: int, head: int) -> tuple[bool, bool]:
+    """Whether a user message of the client stands right before, and right behind, the memory
+    message; strict templates skip system messages or take none there."""
+    return head > 0, cut < len(history) and history.facts[cut].role == "user"
+
+
+def _cut(history: History, target: int, usual: float, loop: tuple[float, float]) -> tuple[int, int]:
+    """The cut and the size of what follows: whole rounds, the newest always, more while they
+    have at most `usual` tokens. Where tools are at work the second and third go up to `loop`."""
+    starts = history.rounds
+    looping = any(fact.answers is not None for fact in history.facts[starts[-3:][0] :])
+
+    def size(back: int) -> int:
+        """Tokens of the round that is `back`-th from the end, 1 the newest."""
+        return history.size(starts[-back], starts[-back + 1] if back > 1 else None)
+
+    kept, total = 1, size(1)
+    while kept < len(starts):
+        limit = max(usual, loop[kept - 1]) if looping and kept <= len(loop) else usual
+        wider = total + size(kept + 1)
+        if wider > limit:
+            break
+        kept, total = kept + 1, wider
+    widest = max(usual, *loop) if looping and kept <= len(loop) + 1 else 0.0
+    kept, total = _open_with_assistant(history, size, kept, total, target, widest)
+    return starts[-kept], total
+
+
+def _open_with_assistant(
+    history: History, size: Callable[[int], int], kept: int, total: int, target: int, widest: float
+) -> tuple[int, int]:
+    """Strict templates reject user after user: let an assistant round follow the memory message.
+    Up to `widest` by one round more, else by one less."""
+    starts = history.rounds
+    if history.facts[starts[-kept]].role != "user":
+        return kept, total
+    if kept < len(starts) and history.facts[starts[-kept - 1]].role == "assistant":
+        wider = total + size(kept + 1)
+        if wider <= widest:
+            return kept + 1, wider
+    if kept > 1:
+        return kept - 1, total - size(kept)
+    if len(starts) > 1 and history.facts[starts[-2]].role == "assistant":
+        wider = total + size(2)
+        if wider <= 2 * RECENT_SHARE * target + total and wider <= target - 2 * WRAPPER:
+            return 2, wider
+    return kept, total
+
+
+def decay(history: History, first: int, cut: int, budget: int) -> tuple[Span, ...]:
+    """Spans that stand for messages [first, cut) when there is no tree over them.
+
+    The newest round gets half of the budget, each older one half of what the next one had; a
+    round over its share is cut in the middle, and below 64 tokens it is dropped.
+    """
+    spans: list[Span] = []
+    share = budget / 2
+    for start, end in reversed([r for r in history.round_ends() if first <= r[0] < cut]):
+        if share < DECAY_FLOOR:
+            break
+        total = max(1, history.size(start, end))
+        keep = min(1.0, share / total)
+        for message in range(start, end):
+            spans.extend(_ends(message, len(history.view(message).text), keep))
+        share = share / 2 if keep < 1 else (share - total) / 2 + share / 2
+    return tuple(sorted(spans))
+
+
+def _ends(message: int, length: int, keep: float) -> list[Span]:
+    """Head and tail of a text of `length` characters, `keep` of it in all."""
+    if keep >= 1:
+        return [Span(message, 0, length)] if length else []
+    half = int(length * keep / 2)
+    return [Span(message, 0, half), Span(message, length - half, length)] if half else []

@@ -1,0 +1,176 @@
+"""What is asked of memory and what it answers, as values; putting an answer together is pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from memtree.budget.packing import LINE, lines_at
+from memtree.budget.prices import UNKNOWN, Prices
+from memtree.conversation import cache_control
+from memtree.conversation.history import History
+from memtree.conversation.message import MESSAGE_OVERHEAD, Message
+from memtree.unfolding import explain, recall_block
+from memtree.unfolding.plan import Plan
+from memtree.unfolding.search import Folded
+
+BELOW_THRESHOLD = "below-threshold"
+PASSED = "passed"
+UNHURRIED = 3_600.0  # patience where a person watches a progress bar
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request. Tokens throughout; `window` is the model's context, `reserve` its output.
+
+    `mode`: `fresh` unfolds for every request anew, `stable` keeps what is sent growing at its end,
+    `auto` is stable but sends the history as it is while that costs less.
+
+    `patience`: seconds that may be spent on a tree without which the history does not fit.
+    `whole`: a side request, sent as it is where it fits. `alternate`: no user message right behind
+    the memory message. `keep_first`: the first message goes whole and first where it is short.
+    `markers`: cache markers in what is sent beside the messages (tools).
+    """
+
+    tenant: str
+    messages: tuple[Message, ...]
+    target: int = 20_000
+    hard: bool = False
+    window: int = 128_000
+    reserve: int = 4_096
+    tools_tokens: int = 0
+    query: str | None = None
+    mode: str = "fresh"
+    expiration_days: int = 30
+    prices: Prices = UNKNOWN
+    patience: float = 20.0
+    whole: bool = False
+    alternate: bool = False
+    keep_first: bool = False
+    markers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`messages` are raw JSON fragments; `changed` is False where they are the posted ones.
+
+    `saved_tokens`: what the epochs of this conversation saved so far against sending everything,
+    `gain`: this request's part in it; both in uncached input tokens, a loss is negative.
+
+    `continued`: the epoch is an earlier request's. `stays`: tokens at the beginning of what is
+    sent (tools and system messages included) that the request before it has sent already.
+
+    `shown`: what the memory message and the recall blocks show, None where there is no memory
+    message; `folded`: a way into what lies behind it, where the tree is whole.
+    """
+
+    state: str
+    changed: bool
+    messages: tuple[bytes, ...]
+    address: bytes
+    raw_tokens: int
+    sent_tokens: int
+    system_tokens: int
+    indexed_tokens: int = 0
+    indexed_messages: int = 0
+    pending_tokens: int = 0
+    cached_tokens: int = 0
+    outline_tokens: int = 0
+    recent_tokens: int = 0
+    recall_tokens: int = 0
+    excerpts: int = 0
+    mode: str = "fresh"
+    epoch: str | None = None
+    saved_tokens: int = 0
+    gain: float = 0.0
+    continued: bool = False
+    stays: int = 0
+    explain: Callable[[], dict[str, Any]] = explain.nothing
+    shown: Plan | None = None
+    folded: Folded | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The messages of an answer: the text of the memory message (empty: there is none), its tokens
+    with what stands beside it, the cut after it, the recall blocks by message (index in the
+    history), and how many messages at the beginning go whole before it."""
+
+    cut: int
+    text: str = ""
+    tokens: int = 0
+    blocks: Mapping[int, str] = field(default_factory=dict)
+    block_tokens: int = 0
+    head: int = 0
+
+    def sent(self, history: History) -> int:
+        """Tokens of everything but system messages and tools."""
+        memory = self.tokens + MESSAGE_OVERHEAD if self.text else 0
+        return memory + history.size(self.cut) + self.block_tokens
+
+
+def passed(posted: History, ask: Ask, state: str = BELOW_THRESHOLD) -> Answer:
+    """The messages as they came."""
+    size = posted.tokens + posted.system_tokens
+    return Answer(
+        state=state,
+        changed=False,
+        messages=tuple(message.raw for message in ask.messages),
+        address=posted.addresses[-1],
+        raw_tokens=size,
+        sent_tokens=size,
+        system_tokens=posted.system_tokens,
+        recent_tokens=posted.tokens,
+        mode=ask.mode,
+    )
+
+
+def assembled(posted: History, ask: Ask, state: str, shape: Shape) -> Answer:
+    """System messages before the cut, the memory message and what stands beside it, and what
+    follows the cut."""
+    border = posted.posted[shape.cut]
+    front = [message.raw for index, message in posted.system if index < border]
+    blocks = {posted.posted[index]: text for index, text in shape.blocks.items()}
+    kept = [
+        recall_block.before(message.raw, blocks[index]) if index in blocks else message.raw
+        for index, message in enumerate(ask.messages)
+        if index >= border
+    ]
+    memory = _remembered(posted, ask, shape) if shape.text else []
+    return replace(
+        passed(posted, ask, state),
+        changed=True,
+        messages=(*front, *memory, *kept),
+        sent_tokens=posted.system_tokens + shape.sent(posted),
+        cached_tokens=posted.size(shape.head, shape.cut) if shape.text else 0,
+        recent_tokens=posted.size(shape.cut),
+        recall_tokens=shape.block_tokens,
+    )
+
+
+def _remembered(posted: History, ask: Ask, shape: Shape) -> list[bytes]:
+    """The memory message; before it the first message where that goes whole; between a user
+    message of the client and ours a line of the assistant, where templates ask for one."""
+    before, behind = lines_at(posted, shape.cut, shape.head)
+    return [
+        *(message.raw for message in posted.messages[: shape.head]),
+        *([_LINE] if ask.alternate and before else []),
+        _memory_message(posted, ask, shape),
+        *([_LINE] if ask.alternate and behind else []),
+    ]
+
+
+_LINE = msgspec.json.encode({"role": "assistant", "content": LINE})
+
+
+def _memory_message(posted: History, ask: Ask, shape: Shape) -> bytes:
+    content: Any = shape.text
+    if cache_control.used(posted, ask.markers):
+        content = [{"type": "text", "text": shape.text}]
+        own = cache_control.of_memory(posted, ask.markers, shape.cut, shape.head)
+        if own is not None:
+            content[0]["cache_control"] = own
+    return msgspec.json.encode({"role": "user", "content": content})

@@ -1,0 +1,128 @@
+"""What a process keeps between requests so that a turn costs what is new in it: nodes, corpora.
+
+Nothing here is needed for an answer: all of it is read or built again from the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from memtree.ranking.corpus import Corpus
+from memtree.tree.btree import walk
+from memtree.tree.node import Frontier, Node, Place
+
+NODES = 16_000  # about 5 kB each: some 7 million tokens of history
+CORPORA = 12
+CORPUS_PASSAGES = 80_000  # in all; 1.5 kB each with vectors
+INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
+
+
+class NodeShelf:
+    """Decoded nodes by tenant and id; the oldest go first."""
+
+    def __init__(self, limit: int = NODES) -> None:
+        self._limit = limit
+        self._nodes: OrderedDict[tuple[str, bytes], Node] = OrderedDict()
+
+    def add(self, tenant: str, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self._nodes[tenant, node.id] = node
+        while len(self._nodes) > self._limit:
+            self._nodes.popitem(last=False)
+
+    def forget(self, tenant: str) -> None:
+        for key in [key for key in self._nodes if key[0] == tenant]:
+            del self._nodes[key]
+
+    def below(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node] | None:
+        """All nodes from these downwards; None where one is not at hand."""
+        found: dict[bytes, Node] = {}
+        waiting = list(ids)
+        while waiting:
+            id_ = waiting.pop()
+            node = self._nodes.get((tenant, id_))
+            if node is None:
+                return None
+            found[id_] = node
+            waiting.extend(node.children)
+        return found
+
+
+@dataclass(slots=True)
+class _Entry:
+    tenant: str
+    corpus: Corpus
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+_Walked = OrderedDict[tuple[str, tuple[bytes, ...]], list[tuple[Node, Place]]]
+
+
+class Shelf:
+    """Corpora by the leaves they begin with; the least recently used go first."""
+
+    def __init__(self, limit: int = CORPORA, passages: int = CORPUS_PASSAGES) -> None:
+        self._limit, self._passages = limit, passages
+        self._entries: list[_Entry] = []
+        self._walked: _Walked = OrderedDict()
+
+    @asynccontextmanager
+    async def of(
+        self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node], dimensions: int
+    ) -> AsyncIterator[Corpus]:
+        """The corpus of exactly these leaves, held alone while the block runs."""
+        found = self._leaves_of(tenant, frontier, nodes)
+        ids = [node.id for node, _ in found]
+        while True:
+            entry = self._pick(tenant, ids, dimensions) or _Entry(tenant, Corpus(dimensions))
+            async with entry.lock:
+                if entry.corpus.begins(ids):  # else it grew with another branch while we waited
+                    await _extend(entry.corpus, found)
+                    self._keep(entry)
+                    yield entry.corpus
+                    return
+
+    def forget(self, tenant: str) -> None:
+        """Whoever holds a corpus keeps it until its block ends."""
+        self._entries = [entry for entry in self._entries if entry.tenant != tenant]
+        for key in [key for key in self._walked if key[0] == tenant]:
+            del self._walked[key]
+
+    def _leaves_of(
+        self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node]
+    ) -> list[tuple[Node, Place]]:
+        """Leaves in order and their places; a request asks twice for one frontier."""
+        known = self._walked.get((tenant, frontier.nodes))
+        if known is None:
+            known = [(one, place) for one, place in walk(frontier.nodes, nodes) if one.is_leaf]
+            self._walked[tenant, frontier.nodes] = known
+            while len(self._walked) > self._limit:
+                self._walked.popitem(last=False)
+        return known
+
+    def _pick(self, tenant: str, ids: Sequence[bytes], dimensions: int) -> _Entry | None:
+        """What was begun before the dimensions were known has no vectors, and gets none."""
+        mine = [e for e in self._entries if e.tenant == tenant]
+        fitting = [e for e in mine if e.corpus.dimensions == dimensions and e.corpus.begins(ids)]
+        return max(fitting, key=lambda e: len(e.corpus.leaves), default=None)
+
+    def _keep(self, entry: _Entry) -> None:
+        self._entries = [one for one in self._entries if one is not entry] + [entry]
+        while len(self._entries) > 1 and (
+            len(self._entries) > self._limit
+            or sum(len(one.corpus) for one in self._entries) > self._passages
+        ):
+            self._entries.pop(0)
+
+
+async def _extend(corpus: Corpus, found: Sequence[tuple[Node, Place]]) -> None:
+    fresh = found[len(corpus.leaves) :]
+    leaves, places = [leaf for leaf, _ in fresh], [place for _, place in fresh]
+    if len(fresh) > INLINE_LEAVES:
+        await asyncio.to_thread(corpus.extend, leaves, places)
+    else:
+        corpus.extend(leaves, places)

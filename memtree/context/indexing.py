@@ -1,0 +1,433 @@
+"""What is indexed of a history: found in the store, grown to its end, handed on to stages 2 and 3.
+
+No failure stops an answer: without the store the tree is built for this request alone, without
+the builder what is known has to do. Awaits ports, as `compress` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+import msgspec
+
+from memtree import tracing
+from memtree.context.answer import Answer
+from memtree.context.caches import NodeShelf, Shelf
+from memtree.context.prefix_lookup import NEWEST, Covered, covering, thinned
+from memtree.context.summary_backlog import Debts
+from memtree.conversation.history import History
+from memtree.days import DAY
+from memtree.errors import NodesGone, StoreUnavailable, Unavailable
+from memtree.ports.peers import NEWEST as PREFIXES
+from memtree.ports.peers import OWN, SHARED_TOKENS, Alone, Peers, Turn
+from memtree.ports.store import (
+    Batch,
+    Builder,
+    Clock,
+    Embedder,
+    IndexQueue,
+    LeafWork,
+    TreeStore,
+    to_read,
+)
+from memtree.ranking.corpus import Corpus
+from memtree.tree.growth import Grown, Tail
+from memtree.tree.node import Frontier, Node, Place, Summary, after
+
+log = logging.getLogger("memtree")
+
+# Seconds for stage 1 where the history fits the model without a tree, so that nobody must wait
+BUILD_PATIENCE = 20.0
+LONG_PATIENCE = 600.0  # where nobody waits for it
+MAX_GENERATIONS = 10_000  # tenants whose deletions are remembered
+PASSED_KEPT = 20_000  # addresses of histories that went whole, some 200 bytes each
+PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
+
+
+@dataclass(slots=True)
+class Known:
+    """What is indexed of one history: a tree over a prefix, and a leaf that is not final yet."""
+
+    frontier: Frontier
+    nodes: Mapping[bytes, Node]
+    prefix: int = 0  # length of the prefix whose frontier this is
+    open: Node | None = None
+    trouble: str = ""
+    lacking: int = 0  # tokens in leaves without vectors
+    unranked: frozenset[bytes] = frozenset()  # these leaves
+    owed: int = 0  # tokens in leaves (at last in inner nodes) that only lack a model's summary
+    met: bool = True  # all of the tree was at hand in this process
+    by_words: bool = False  # a query was ranked by words alone, for the embedder failed
+
+    @property
+    def whole(self) -> bool:
+        """Stage 1 reached the end of the history."""
+        return self.trouble != "indexing"
+
+    @property
+    def roots(self) -> tuple[bytes, ...]:
+        """Top nodes, the open leaf last."""
+        return (*self.frontier.nodes, self.open.id) if self.open else self.frontier.nodes
+
+    @property
+    def all_nodes(self) -> Mapping[bytes, Node]:
+        """The open leaf included."""
+        return {**self.nodes, self.open.id: self.open} if self.open else self.nodes
+
+    @property
+    def open_place(self) -> Place | None:
+        if self.open is None:
+            return None
+        return after(Place(0, 0, self.frontier.messages, self.frontier.tail), self.open)
+
+    @property
+    def state(self) -> str:
+        """`x-memtree-state` of an answer made with it."""
+        if self.trouble:
+            return f"degraded:{self.trouble}"
+        if self.by_words:
+            return "degraded:embedder"
+        if self.lacking > PROVISIONAL_SHARE * max(1, self.frontier.tokens):
+            return "provisional"
+        return "packed"
+
+    def told(self, answer: Answer) -> Answer:
+        """The answer with the numbers of the index."""
+        return replace(
+            answer,
+            indexed_tokens=self.frontier.tokens,
+            indexed_messages=self.frontier.messages,
+            pending_tokens=self.lacking + self.owed,
+        )
+
+
+class Indexing:
+    """Finds and grows trees; keeps nodes and corpora of late requests at hand."""
+
+    def __init__(
+        self,
+        store: TreeStore,
+        builder: Builder,
+        queue: IndexQueue,
+        clock: Clock,
+        embedder: Embedder | None,
+        debts: Debts | None = None,
+        peers: Peers | None = None,
+    ) -> None:
+        """`debts`: None where no model writes summaries; `peers`: None where there are none."""
+        self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
+        self._embedder, self._debts = embedder, debts
+        self._peers = peers or Alone()
+        self._nodes = NodeShelf()
+        self._corpora = Shelf()
+        self._generations: dict[str, int] = {}
+        self._everybody = 0  # generation of all tenants
+        self._deletions = count(1)
+        self._passed: OrderedDict[bytes, str] = OrderedDict()  # address -> tenant
+        self._background: dict[tuple[str, bytes], asyncio.Task[Known]] = {}
+
+    async def prepare(
+        self,
+        posted: History,
+        days: int,
+        generation: int,
+        patience: float = BUILD_PATIENCE,
+        *,
+        backfill: bool = False,
+    ) -> Known:
+        """Find what is indexed, grow it to the end of the history, and hand the rest on. `days`:
+        how long it is to be kept from now on. `generation`: of the request's beginning.
+        `patience`: seconds for stage 1. `backfill`: stages 2 and 3 do others first."""
+        known = await self._reached(posted, days, generation, patience)
+        with tracing.step("vectors"):
+            await self._embeddings(posted, known, generation, backfill)
+        with tracing.step("debts"):
+            await self._summaries(posted, known, generation, backfill)
+        self.drop_forgotten(posted.tenant, generation)
+        return known
+
+    def prepare_later(
+        self, posted: History, days: int, generation: int, patience: float = BUILD_PATIENCE
+    ) -> None:
+        """The same in the background; of one conversation at most once at a time."""
+        name = (posted.tenant, posted.addresses[1])
+        if name in self._background:
+            return
+        work = self.prepare(posted, days, generation, patience)
+        task = asyncio.create_task(_behind(work))
+        self._background[name] = task
+        task.add_done_callback(lambda _: self._background.pop(name, None))
+
+    async def close(self) -> None:
+        """Let what goes on in the background come to its end, unless that is far away."""
+        if self._background:
+            _, late = await asyncio.wait(self._background.values(), timeout=BUILD_PATIENCE)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        if self._debts:
+            await self._debts.close()
+
+    def passed(self, posted: History) -> None:
+        """Remember that a history went whole."""
+        self._passed[posted.addresses[-1]] = posted.tenant
+        while len(self._passed) > PASSED_KEPT:
+            self._passed.popitem(last=False)
+
+    async def met(self, posted: History) -> int:
+        """Messages of the longest prefix that is indexed, or went whole lately: its conversation
+        goes through here, so the provider has it cached."""
+        lengths = range(len(posted), 0, -1)
+        lately = next((i for i in lengths if posted.addresses[i] in self._passed), 0)
+        if lately > len(posted) - NEWEST:  # the request before this one
+            return lately
+        covered = await covering(self._store, posted)
+        return max(lately, covered.length if covered else 0)
+
+    def corpus(self, posted: History, known: Known) -> AbstractAsyncContextManager[Corpus]:
+        """The passages of a tree, held alone while the block runs."""
+        dimensions = self._embedder.dimensions if self._embedder else 0
+        # Without vectors any length does.
+        return self._corpora.of(posted.tenant, known.frontier, known.nodes, dimensions or 1)
+
+    def generation(self, tenant: str) -> int:
+        """Changes whenever something of the tenant is deleted: who began before must not write."""
+        return max(self._everybody, self._generations.get(tenant, 0))
+
+    def forget(self, tenant: str) -> None:
+        self._generations[tenant] = next(self._deletions)
+        if len(self._generations) > MAX_GENERATIONS:  # the oldest: no request is that old
+            del self._generations[next(iter(self._generations))]
+        self.drop(tenant)
+
+    def forget_all(self) -> None:
+        """The same for every tenant: of whom something was deleted is not known."""
+        self._everybody = next(self._deletions)
+        self._generations.clear()
+        self._nodes, self._corpora = NodeShelf(), Shelf()
+        if self._debts:
+            self._debts.forget_all()
+        self._passed.clear()
+
+    def drop(self, tenant: str) -> None:
+        """Let go of what is kept at hand."""
+        self._nodes.forget(tenant)
+        self._corpora.forget(tenant)
+        if self._debts:
+            self._debts.forget(tenant)
+        for address in [one for one, whose in self._passed.items() if whose == tenant]:
+            del self._passed[address]
+
+    def drop_forgotten(self, tenant: str, generation: int) -> None:
+        """What a request that began in this generation may have put at hand since a deletion."""
+        if generation != self.generation(tenant):
+            self.drop(tenant)
+
+    async def _reached(self, posted: History, days: int, generation: int, patience: float) -> Known:
+        """What is indexed of a history when it has been grown to its end, here or elsewhere."""
+        known = await self._looked_up(posted, days)
+        until = self._clock.monotonic() + patience
+        turn: Turn | None = None
+        while turn is None:
+            try:
+                async with asyncio.timeout(until - self._clock.monotonic()):
+                    turn = await self._turn(posted, known)
+            except TimeoutError:
+                self._late(posted, known, days, generation, patience)
+                return known
+            if turn is None:
+                known = await self._looked_up(posted, days)
+        async with turn:
+            left = until - self._clock.monotonic()
+            try:
+                await self._grow(posted, known, days, generation, left)
+            except NodesGone:  # forgotten between reading and writing: from the beginning
+                self._nodes.forget(posted.tenant)
+                known = Known(Frontier(), {})
+                try:
+                    await self._grow(posted, known, days, generation, left)
+                except NodesGone:
+                    known.trouble = "store"
+        return known
+
+    async def _turn(self, posted: History, known: Known) -> Turn | None:
+        """None where another process did some of what has to be done."""
+        if posted.size(known.frontier.messages) <= SHARED_TOKENS or known.trouble:
+            return OWN  # nothing that others do comes through a store out of order
+        return await self._peers.take(
+            posted.tenant, posted.addresses[known.prefix + 1 :][-PREFIXES:]
+        )
+
+    async def _looked_up(self, posted: History, days: int) -> Known:
+        try:
+            with tracing.step("look_up"):
+                return await self._find(posted, days)
+        except Unavailable as error:
+            log.warning("store.unavailable code=%s", error.code)
+            return Known(Frontier(), {}, trouble="store")
+
+    async def _find(self, posted: History, days: int) -> Known:
+        covered = await covering(self._store, posted)
+        if covered is None:
+            return Known(Frontier(), {})
+        frontier = covered.frontier
+        nodes = self._nodes.below(posted.tenant, frontier.nodes)
+        met = nodes is not None
+        if nodes is None:
+            nodes = await self._store.descendants(posted.tenant, frontier.nodes)
+            if not _complete(frontier.nodes, nodes):
+                log.warning("store.node_missing")
+                return Known(Frontier(), {})
+            self._nodes.add(posted.tenant, nodes.values())
+        await self._renew(posted, covered, days)
+        return Known(frontier, nodes, covered.length, met=met)
+
+    async def _renew(self, posted: History, covered: Covered, days: int) -> None:
+        """Use keeps a chain alive; written at most once a day."""
+        expires = self._clock.now() + days * DAY
+        if covered.expires > expires - DAY:
+            return
+        chain = posted.addresses[1 : covered.length + 1]
+        try:
+            await self._store.renew(posted.tenant, chain, expires)
+        except Unavailable as error:
+            log.warning("store.renew_failed code=%s", error.code)
+
+    async def _grow(
+        self, posted: History, known: Known, days: int, generation: int, patience: float
+    ) -> None:
+        try:
+            async with asyncio.timeout(patience):
+                size = posted.size(known.frontier.messages)
+                with tracing.step("grow"):
+                    grown = await self._builder.grow(_tail(posted, known), size)
+        except TimeoutError:
+            self._late(posted, known, days, generation, patience)
+            return
+        except Unavailable as error:
+            log.warning("build.failed code=%s", error.code)
+            known.trouble = "indexing"
+            return
+        await self._commit(posted, known, grown, days, generation)
+        self._nodes.add(posted.tenant, grown.nodes)
+        if self._debts:
+            self._debts.grown(posted.tenant, grown.nodes)
+        known.nodes = {**known.nodes, **{node.id: node for node in grown.nodes}}
+        known.frontier, known.open = grown.frontier, grown.open
+
+    def _late(
+        self, posted: History, known: Known, days: int, generation: int, patience: float
+    ) -> None:
+        known.trouble = "indexing"
+        if patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
+            self.prepare_later(posted, days, generation, LONG_PATIENCE)
+
+    async def _commit(
+        self, posted: History, known: Known, grown: Grown, days: int, generation: int
+    ) -> None:
+        if not grown.frontiers or generation != self.generation(posted.tenant):
+            return
+        batch = Batch(
+            grown.nodes,
+            thinned(grown.frontiers, len(posted)),
+            self._clock.now() + days * DAY,
+            posted.addresses[known.prefix] if known.prefix else b"",
+        )
+        try:
+            with tracing.step("write"):
+                await self._store.commit(posted.tenant, batch)
+        except NodesGone:
+            raise
+        except Unavailable as error:
+            log.warning("store.commit_failed code=%s", error.code)
+            known.trouble = known.trouble or "store"
+
+    async def _embeddings(
+        self, posted: History, known: Known, generation: int, backfill: bool
+    ) -> None:
+        """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
+        if self._embedder is None or not known.whole:
+            return
+        # Before the corpus is opened: of dimensions that are learned later none is read.
+        recipe = self._embedder.recipe
+        async with self.corpus(posted, known) as corpus:
+            lacking = corpus.lacking()
+            if lacking and known.trouble != "store":
+                ids = [corpus.leaves[index].id for index in lacking]
+                try:
+                    corpus.add_vectors(await self._store.vectors(posted.tenant, recipe, ids))
+                except StoreUnavailable as error:
+                    log.warning("store.vectors_failed code=%s", error.code)
+                lacking = corpus.lacking()
+            known.lacking = sum(corpus.leaves[index].tokens for index in lacking)
+            known.unranked = frozenset(corpus.leaves[index].id for index in lacking)
+            work = [LeafWork(corpus.leaves[i], corpus.places[i].first) for i in lacking]
+        forgotten = generation != self.generation(posted.tenant)
+        if work and known.trouble != "store" and not forgotten:
+            # The address behind the first message, so that two chats that begin at the root differ.
+            start = posted.addresses[work[0].first + 1]
+            self._queue.submit(posted, start, work, backfill=backfill)
+
+    async def _summaries(
+        self, posted: History, known: Known, generation: int, backfill: bool
+    ) -> None:
+        """Find what a model has not summarised yet; it is handed on when the answer is out."""
+        if self._debts is None or not known.whole:
+            return
+        tenant = posted.tenant
+        lacking = await self._debts.lacking(tenant, known.frontier, known.nodes, met=known.met)
+        leaves = [node for node in lacking if not node.children] or lacking
+        known.owed = sum(to_read(node) for node in leaves if node.id not in known.unranked)
+
+        def wanted() -> bool:
+            return generation == self.generation(tenant)
+
+        if lacking and known.trouble != "store" and wanted():
+            self._debts.hand_on(
+                posted, known.frontier, known.nodes, lacking, wanted, backfill=backfill
+            )
+
+    async def newest(self, posted: History, known: Known) -> Known:
+        """The same with the newest version of each summary."""
+        try:
+            later = await self._store.newest_summaries(posted.tenant, list(known.nodes))
+        except Unavailable as error:
+            log.warning("store.summaries_failed code=%s", error.code)
+            return known
+        if not later:
+            return known
+        nodes = {id_: with_summary(node, later.get(id_)) for id_, node in known.nodes.items()}
+        return replace(known, nodes=nodes)
+
+
+async def _behind(work: Coroutine[Any, Any, Known]) -> Known:
+    with tracing.behind("prepare", tracing.current()):
+        return await work
+
+
+def with_summary(node: Node, summary: Summary | None) -> Node:
+    return msgspec.structs.replace(node, summary=summary) if summary else node
+
+
+def _complete(ids: Sequence[bytes], nodes: Mapping[bytes, Node]) -> bool:
+    return all(id_ in nodes and _complete(nodes[id_].children, nodes) for id_ in ids)
+
+
+def _tail(posted: History, known: Known) -> Tail:
+    first = known.frontier.messages
+    return Tail(
+        frontier=known.frontier,
+        loose={id_: known.nodes[id_] for id_ in known.frontier.nodes},
+        messages=tuple(message.raw for message in posted.messages[first:]),
+        digests=tuple(fact.digest for fact in posted.facts[first:]),
+        addresses=posted.addresses[first + 1 :],
+        volatile=posted.volatile.tags,
+        known=known.prefix,
+    )

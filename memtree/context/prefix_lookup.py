@@ -1,0 +1,96 @@
+"""Which prefix of a history is indexed: a bounded number of store reads, whatever its length.
+
+One read asks for about 64 addresses: the newest ones, and others spread over the history, because
+a branch may leave the known part anywhere and what is known need not reach back without gaps.
+Further reads narrow down between the longest known prefix and the next unknown one.
+
+Not every prefix is stored: a client that drops its oldest message with every request would write a
+row for each message each time. A branch in between makes at most `STRIDE` messages anew, whose
+leaves are stored already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from memtree.conversation.history import History
+from memtree.ports.store import TreeStore
+from memtree.tree.node import Frontier
+
+NEWEST, SPREAD, STEPS = 32, 16, 3
+STRIDE = 8  # messages; and LEAVES, some 4,000 tokens, where messages are long
+LEAVES = 5
+
+
+class Covered(NamedTuple):
+    """The longest prefix found; `expires`: the soonest of all that were found on its chain."""
+
+    length: int
+    frontier: Frontier
+    expires: float
+
+
+async def covering(store: TreeStore, history: History) -> Covered | None:
+    """The longest prefix that is known, or None."""
+    length = len(history)
+    best: Covered | None = None
+    above = length + 1
+    asked = first_probes(length)
+    for _ in range(STEPS):
+        found = await store.frontiers(history.tenant, [history.addresses[i] for i in asked])
+        hits = {i: found[history.addresses[i]] for i in asked if history.addresses[i] in found}
+        if hits:
+            longest = max(hits)
+            soonest = min(one.expires for one in hits.values())
+            if best is None or longest > best.length:
+                best = Covered(longest, hits[longest].frontier, soonest)
+        low = best.length if best else 0
+        above = min((i for i in asked if i > low), default=above)
+        asked = between(low, above)
+        if not asked or best is None:
+            break
+    return best
+
+
+def first_probes(length: int) -> list[int]:
+    """Prefix lengths, longest first: the newest, then at doubling and at even distances."""
+    spread: set[int] = set(range(max(1, length - NEWEST + 1), length + 1))
+    distance = NEWEST
+    while distance < length:
+        spread.add(_stored(length - distance))
+        distance *= 2
+    spread.update(_stored(length * part // (SPREAD + 1)) for part in range(1, SPREAD + 1))
+    return _ordered(spread)
+
+
+def between(low: int, high: int) -> list[int]:
+    """Up to 64 prefix lengths strictly between two others."""
+    gap = high - low - 1
+    if gap <= NEWEST * 2:
+        return _ordered(range(low + 1, high))
+    spread = (_stored(low + gap * part // (NEWEST * 2)) for part in range(1, NEWEST * 2 + 1))
+    return _ordered(one for one in spread if low < one < high)
+
+
+def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Frontier]:
+    """Those of a chain's frontiers that are stored. `last`: length of the prefix of the last one;
+    the lengths of those before it have no gaps. Where a turn may be kept (at the last prefix, and
+    at the one before it) there must be one, or a deletion would not find the turn."""
+    kept: dict[bytes, Frontier] = {}
+    leaves = 0
+    for length, (address, frontier) in enumerate(frontiers.items(), last - len(frontiers) + 1):
+        far = frontier.leaves // LEAVES > leaves // LEAVES
+        if far or length >= last - 1 or length % STRIDE == 0:
+            kept[address] = frontier
+        leaves = frontier.leaves
+    return kept
+
+
+def _stored(length: int) -> int:
+    """The longest prefix up to `length` that is stored wherever the history ends."""
+    return length - length % STRIDE
+
+
+def _ordered(lengths: Iterable[int]) -> list[int]:
+    return sorted({length for length in lengths if length > 0}, reverse=True)

@@ -1,0 +1,115 @@
+"""Which nodes of a history still lack a model's summary, and handing them on to stage 3.
+
+A turn asks the store for none of it where all is known to be settled, and looks at the tops of the
+tree alone. What is lacking is asked for and handed on behind the answer, so that no request waits;
+of one conversation the newest history counts. Awaits ports, as `compress` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memtree.conversation.history import History
+from memtree.errors import Unavailable
+from memtree.ports.store import Pending, SummaryQueue, TreeStore, to_read
+from memtree.summaries.completed import Settled
+from memtree.tree.node import Frontier, Node
+
+log = logging.getLogger("memtree")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is to be handed on. `wanted`: nothing of the tenant was deleted since."""
+
+    posted: History
+    frontier: Frontier
+    nodes: Mapping[bytes, Node]
+    lacking: Sequence[Node]
+    wanted: Callable[[], bool]
+    backfill: bool
+
+
+class Debts:
+    """`settled`: shared with a queue of the same process, which knows first what is done."""
+
+    def __init__(self, store: TreeStore, queue: SummaryQueue, settled: Settled) -> None:
+        self._store, self._queue, self._settled = store, queue, settled
+        self._waiting: dict[tuple[str, bytes], _Found] = {}
+        self._tasks: dict[tuple[str, bytes], asyncio.Task[None]] = {}
+
+    async def lacking(
+        self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node], *, met: bool
+    ) -> list[Node]:
+        """Nodes that are not known to have a later summary. `met`: the tree was looked at before
+        in this process; of another one the store is asked."""
+        found = self._settled.lacking(tenant, frontier.nodes, nodes)
+        if met or not found:
+            return found
+        await self._ask(tenant, found)
+        return self._settled.lacking(tenant, frontier.nodes, nodes)
+
+    def hand_on(
+        self,
+        posted: History,
+        frontier: Frontier,
+        nodes: Mapping[bytes, Node],
+        lacking: Sequence[Node],
+        wanted: Callable[[], bool],
+        *,
+        backfill: bool = False,
+    ) -> None:
+        """Submit them in the background, those left out that another process has done."""
+        name = (posted.tenant, posted.addresses[1])
+        self._waiting[name] = _Found(posted, frontier, nodes, lacking, wanted, backfill)
+        if name not in self._tasks:
+            task = asyncio.create_task(self._hand_on(name), name="debts")
+            self._tasks[name] = task
+            task.add_done_callback(lambda _: self._tasks.pop(name, None))
+
+    async def pending(self, tenant: str) -> Pending:
+        """What is in the queue, or on its way there."""
+        # First what is on its way: while the queue is asked it may get there.
+        waiting = [found for name, found in self._waiting.items() if name[0] == tenant]
+        known = await self._queue.pending(tenant)
+        tokens = sum(to_read(one) for found in waiting for one in found.lacking)
+        return Pending(known.tokens + tokens, known.jobs + len(waiting))
+
+    def forget(self, tenant: str) -> None:
+        self._settled.forget(tenant)
+
+    def forget_all(self) -> None:
+        self._settled.forget_all()
+
+    def grown(self, tenant: str, nodes: Sequence[Node]) -> None:
+        """Stage 1 made these nodes now: where they were known, they may have been forgotten."""
+        self._settled.discard(tenant, [node.id for node in nodes])
+
+    async def close(self) -> None:
+        """Until all is handed on."""
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _hand_on(self, name: tuple[str, bytes]) -> None:
+        while (found := self._waiting.get(name)) is not None:
+            tenant = name[0]
+            await self._ask(tenant, found.lacking)
+            if self._waiting[name] is not found:
+                continue  # a newer history came meanwhile
+            del self._waiting[name]
+            work = self._settled.work(tenant, found.frontier.nodes, found.nodes)
+            if work and found.wanted():
+                # The address behind the first message, so that chats that begin alike differ.
+                start = found.posted.addresses[work[0].place.first + 1]
+                self._queue.submit(found.posted, start, work, found.nodes, backfill=found.backfill)
+
+    async def _ask(self, tenant: str, lacking: Sequence[Node]) -> None:
+        """Learn which of them the store has a later summary of."""
+        try:
+            later = await self._store.newest_summaries(tenant, [node.id for node in lacking])
+        except Unavailable as error:
+            log.warning("store.summaries_failed code=%s", error.code)
+            return
+        self._settled.add(tenant, later)

@@ -1,0 +1,1 @@
+"""What the client posted: messages, their validation, digests, addresses and sizes."""

@@ -1,0 +1,194 @@
+"""A posted history: which messages count, what each costs, its rounds and its addresses.
+
+`read` does work only for messages it has not met: `Facts` come from a cache keyed by the raw
+fragment (docs/decisions/0002), so a turn's cost grows with what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Protocol
+
+from memtree.conversation import addresses as address
+from memtree.conversation.message import SYSTEM_ROLES, Message, View, Volatile, check_message
+from memtree.conversation.message_tokens import markers, price
+from memtree.errors import BadRequest
+from memtree.text import tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one message without parsing it again."""
+
+    role: str
+    digest: bytes
+    tokens: int
+    calls: tuple[tuple[str, str], ...]  # (id, name) of the tool calls it makes
+    answers: str | None  # tool_call_id, or the name in a legacy function message; may be empty
+    markers: int = 0  # cache markers
+
+
+class FactsCache(Protocol):
+    def get(self, tenant: str, raw: bytes) -> Facts | None: ...
+    def put(self, tenant: str, raw: bytes, facts: Facts) -> None: ...
+    def forget(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """`messages` is the history proper (no system messages); parallel tuples describe it.
+
+    `posted[i]`: index of messages[i] in what the client sent. `addresses[i]`: the address of the
+    first i messages, so it has one entry more. `rounds`: index of the first message of each round.
+    """
+
+    tenant: str
+    messages: tuple[Message, ...]
+    facts: tuple[Facts, ...]
+    posted: tuple[int, ...]
+    rounds: tuple[int, ...]
+    addresses: tuple[bytes, ...]
+    totals: tuple[int, ...]  # tokens of the first i messages: one entry more
+    system: tuple[tuple[int, Message], ...]  # (posted index, message)
+    system_tokens: int
+    volatile: Volatile
+    system_markers: int = 0  # cache markers of system messages
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    @property
+    def tokens(self) -> int:
+        return self.size()
+
+    def view(self, index: int) -> View:
+        return self.messages[index].view(self.volatile)
+
+    def size(self, start: int = 0, end: int | None = None) -> int:
+        """Tokens of messages [start, end)."""
+        last = len(self.facts)
+        return self.totals[last if end is None else min(end, last)] - self.totals[min(start, last)]
+
+    def round_ends(self) -> Iterator[tuple[int, int]]:
+        """(first, end) of each round."""
+        yield from zip(self.rounds, (*self.rounds[1:], len(self.messages)), strict=True)
+
+
+def read(
+    tenant: str,
+    posted: Sequence[Message],
+    volatile: Volatile,
+    cache: FactsCache | None = None,
+    count: Callable[[str], int] = tokens.count,
+) -> History:
+    """Read a posted list. Raises `BadRequest` naming the place of an orphan tool message."""
+    met = [
+        _facts(tenant, index, message, volatile, cache, count)
+        for index, message in enumerate(posted)
+    ]
+    kept = [index for index, fact in enumerate(met) if fact.role not in SYSTEM_ROLES]
+    facts, rounds = _pair([met[index] for index in kept], kept)
+    chain = address.chain(start := address.root(tenant), (fact.digest for fact in facts))
+    system = tuple((i, posted[i]) for i, fact in enumerate(met) if fact.role in SYSTEM_ROLES)
+    return History(
+        tenant=tenant,
+        messages=tuple(posted[index] for index in kept),
+        facts=tuple(facts),
+        posted=tuple(kept),
+        rounds=tuple(rounds),
+        addresses=(start, *chain),
+        totals=(0, *accumulate(fact.tokens for fact in facts)),
+        system=system,
+        system_tokens=sum(met[index].tokens for index, _ in system),
+        volatile=volatile,
+        system_markers=sum(met[index].markers for index, _ in system),
+    )
+
+
+def _facts(
+    tenant: str,
+    index: int,
+    message: Message,
+    volatile: Volatile,
+    cache: FactsCache | None,
+    count: Callable[[str], int],
+) -> Facts:
+    known = cache.get(tenant, message.raw) if cache else None
+    if known is not None:
+        return known
+    place = f"messages[{index}]"
+    check_message(message, place)
+    try:
+        facts = describe(message, volatile, count)
+    except RecursionError as error:
+        raise BadRequest(f"{place}: nested too deeply", param=place) from error
+    if cache:
+        cache.put(tenant, message.raw, facts)
+    return facts
+
+
+def describe(
+    message: Message, volatile: Volatile, count: Callable[[str], int] = tokens.count
+) -> Facts:
+    """Facts of a checked message, whatever stands before it."""
+    role = message.role
+    answers = None
+    if role == "tool":
+        answers = message.fields.get("tool_call_id") or ""
+    elif role == "function":
+        answers = str(message.fields.get("name") or "")
+    return Facts(
+        role=role,
+        digest=address.digest(message, volatile),
+        tokens=price(message, count),
+        calls=tuple((call.id, call.name) for call in message.calls),
+        answers=answers,
+        markers=len(markers(message)) if b'"cache_control"' in message.raw else 0,
+    )
+
+
+def _pair(facts: list[Facts], posted: list[int]) -> tuple[list[Facts], list[int]]:
+    """Bind tool messages to the calls they answer, and find where rounds begin.
+
+    A round is a user message, or an assistant message with all tool messages that answer it.
+    """
+    bound: list[Facts] = []
+    rounds: list[int] = []
+    open_calls: tuple[tuple[str, str], ...] = ()
+    answered: set[int] = set()
+    for index, fact in enumerate(facts):
+        if fact.answers is None:
+            rounds.append(index)
+            open_calls, answered = fact.calls, set()
+            bound.append(fact)
+            continue
+        position = _position(fact, open_calls, answered)
+        if position is None:
+            place = f"messages[{posted[index]}]"
+            raise BadRequest(
+                f"{place}: a {fact.role} message must answer a call of the assistant "
+                "message before it",
+                param=place,
+            )
+        answered.add(position)
+        bound.append(_with_digest(fact, address.positioned(fact.digest, position)))
+    return bound, rounds
+
+
+def _position(fact: Facts, calls: tuple[tuple[str, str], ...], answered: set[int]) -> int | None:
+    """The call that a message answers: of its id (or name), the first without an answer where
+    several have it. A message that names none answers the next call."""
+    key = 1 if fact.role == "function" else 0
+    found = None
+    for at, call in enumerate(calls):
+        if not fact.answers or call[key] == fact.answers:
+            if at not in answered:
+                return at
+            found = at
+    return found if fact.answers else None
+
+
+def _with_digest(fact: Facts, digest: bytes) -> Facts:
+    return Facts(fact.role, digest, fact.tokens, fact.calls, fact.answers, fact.markers)

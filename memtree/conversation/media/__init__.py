@@ -1,0 +1,1 @@
+"""Images, audio and files in messages: found, named by a digest, and priced in tokens."""

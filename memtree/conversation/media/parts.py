@@ -1,0 +1,188 @@
+"""What parts that are not text cost in tokens, whatever the model, and without decoding them.
+
+- An image: the larger of tiles (85 and 170 for each 512 px tile of the image within 2,048 px, its
+  short side at most 768: OpenAI's "Images and vision" for gpt-4o and gpt-5) and width x height /
+  750 up to 2,500 (Anthropic's "Vision"; 2,500 patches are what gpt-5.4 and later take, and lie
+  between the 1,600 and 4,784 that are the most of Claude models). `detail` high, auto and absent
+  are the same; low costs 85; original costs 32 px patches up to 10,000, if that is more.
+- Sound: 32 a second (Gemini's "Audio understanding"; OpenAI counts 10).
+- A PDF: 2,400 a page (Anthropic's "PDF support" says 1,500 to 3,000). A file of text: its tokens.
+- Video: 10,000, half a minute for Gemini.
+- Web addresses, ids, and what cannot be read: 1,500, a middling image.
+- Any other part: what it says. Data in it is no text: it costs a fifth of its characters, up to
+  1,500, since what it stands for (hidden reasoning) has some four bytes a token.
+
+One rule for all models, since a request may go to any: it rather counts too much than too little.
+Not so for gpt-4o-mini, which is billed 33 times as much for an image.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from memtree.conversation.media.audio import seconds
+from memtree.conversation.media.base64_data import Encoded
+from memtree.conversation.media.images import size
+from memtree.conversation.media.pdf import pages
+
+FLAT_TOKENS = 1_500
+LOW_DETAIL_TOKENS = 85
+TILE_BASE, TILE_TOKENS, TILE = 85, 170, 512
+TILED_LONG, TILED_SHORT = 2_048, 768
+AREA_PER_TOKEN, AREA_TOKENS = 750, 2_500
+PATCH, PATCHES = 32, 10_000
+SECOND_TOKENS = 32
+RAW_SECOND_BYTES = 48_000  # of `pcm16`, at 24 kHz
+PACKED_SECOND_BYTES = 4_000  # of a format that is not read here: speech at 32 kbit/s
+PAGE_TOKENS, PAGES = 2_400, 1_000
+VIDEO_TOKENS = 10_000
+TEXT_FILE_BYTES = 3 * 1024 * 1024  # read and counted up to here, then at three bytes a token
+
+REASONING_PARTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
+_OPAQUE = 256  # characters from which on a string without a space may be data
+_DATA = re.compile(rf"[A-Za-z0-9+/=_-]{{{_OPAQUE}}}")
+_TEXT_KINDS = re.compile(r"text/|application/(?:json|xml|x-?yaml|toml|javascript|x-sh|sql)\b")
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f\xff]")
+_DEEP = 200  # levels of nesting that are looked into
+
+Count = Callable[[str], int]
+
+
+def part_tokens(part: dict[str, Any], count: Count) -> int:
+    """Tokens of a part that is no text."""
+    kind = part["type"]
+    if kind in REASONING_PARTS:
+        return loose_tokens({key: part[key] for key in part if key != "type"}, count)
+    if "image" in kind:
+        return _image(part)
+    if "audio" in kind:
+        return _sound(part)
+    if "video" in kind:
+        return VIDEO_TOKENS
+    if "file" in kind or kind == "document":
+        return _file(part, count)
+    return loose_tokens(part, count)
+
+
+def loose_tokens(value: Any, count: Count) -> int:
+    """Tokens of any JSON value as the model may come to see it; data that is no text is not
+    counted as text."""
+    words, opaque = [], 0
+    for text in strings(value):
+        if is_data(text):
+            opaque += min(FLAT_TOKENS, len(text) // 5)
+        else:
+            words.append(text)
+    return count(" ".join(words)) + opaque if words else opaque
+
+
+def strings(value: Any) -> Iterator[str]:
+    """All that is said in a JSON value, keys included, in order."""
+    waiting: list[tuple[Any, int]] = [(value, 0)]
+    while waiting:
+        one, depth = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict) and depth < _DEEP:
+            pairs = [piece for pair in one.items() for piece in pair]
+            waiting += [(piece, depth + 1) for piece in reversed(pairs)]
+        elif isinstance(one, list) and depth < _DEEP:
+            waiting += [(piece, depth + 1) for piece in reversed(one)]
+        elif one is not None and not isinstance(one, (dict, list)):
+            yield str(one)
+
+
+def is_data(text: str) -> bool:
+    """Whether a string is an encoded file, a key or a signature: long, and without a space."""
+    return len(text) >= _OPAQUE and (text.startswith("data:") or bool(_DATA.match(text)))
+
+
+def payload(part: dict[str, Any]) -> str:
+    """The data of a part: its data URL, else its longest string."""
+    longest = ""
+    for text in strings(part):
+        if text[:5].lower() == "data:":
+            return text
+        if len(text) > len(longest):
+            longest = text
+    return longest
+
+
+# ---------------------------------------------------------------- by kind
+
+
+def _image(part: dict[str, Any]) -> int:
+    detail = _field(part, "image_url", "detail")
+    if detail == "low":
+        return LOW_DETAIL_TOKENS
+    found = size(Encoded.of(payload(part)))
+    return image_tokens(*found, detail) if found else FLAT_TOKENS
+
+
+def image_tokens(width: int, height: int, detail: object = "auto") -> int:
+    """Tokens of an image of that many pixels.
+
+    >>> image_tokens(1024, 1024), image_tokens(1920, 1080), image_tokens(300, 100)
+    (1399, 2500, 255)
+    """
+    area = min(AREA_TOKENS, math.ceil(width * height / AREA_PER_TOKEN))
+    usual = max(area, _tiles(width, height))
+    if detail != "original":
+        return usual
+    patches = math.ceil(width / PATCH) * math.ceil(height / PATCH)
+    return max(usual, min(PATCHES, patches))
+
+
+def _tiles(width: int, height: int) -> int:
+    scale = min(1.0, TILED_LONG / max(width, height))
+    scale = min(scale, TILED_SHORT / min(width, height))
+    across, down = (math.ceil(max(1, int(side * scale)) / TILE) for side in (width, height))
+    return TILE_BASE + TILE_TOKENS * across * down
+
+
+def _sound(part: dict[str, Any]) -> int:
+    data = Encoded.of(payload(part))
+    length = seconds(data)
+    if length is None:
+        raw = _field(part, "input_audio", "format") in ("pcm16", "pcm")
+        if data.length <= _OPAQUE or not is_data(data.text):
+            return FLAT_TOKENS
+        length = data.length / (RAW_SECOND_BYTES if raw else PACKED_SECOND_BYTES)
+    return math.ceil(length * SECOND_TOKENS)
+
+
+def _file(part: dict[str, Any], count: Count) -> int:
+    given = payload(part)
+    data = Encoded.of(given)
+    found = pages(data)
+    if found is not None:
+        return PAGE_TOKENS * min(PAGES, found)
+    if size(data):
+        return _image(part)
+    if _is_text(data):
+        return _text_file(data, count)
+    if data.text and not is_data(given):  # an address, an id, or the text itself
+        return max(FLAT_TOKENS, loose_tokens(part, count))
+    return FLAT_TOKENS
+
+
+def _is_text(data: Encoded) -> bool:
+    """By its media type; where that is not told, by its first bytes."""
+    if data.kind:
+        return bool(_TEXT_KINDS.match(data.kind))
+    head = data.read(0, 510)
+    return bool(head) and len(data.text) >= _OPAQUE and not _BINARY.search(head)
+
+
+def _text_file(data: Encoded, count: Count) -> int:
+    text = data.read(0, data.length) if data.length <= TEXT_FILE_BYTES else b""
+    return count(text.decode("utf-8", "replace")) if text else data.length // 3
+
+
+def _field(part: dict[str, Any], inner: str, name: str) -> object:
+    """A field of a part, or of the object inside it."""
+    held = part.get(inner)
+    return held.get(name) if isinstance(held, dict) else part.get(name)

@@ -1,0 +1,46 @@
+"""What is known of raw fragments that were met before (docs/decisions/0002).
+
+The key is xxh3-128 of the fragment, seeded by process and tenant: it is only a cache key, the
+address stays the canonical form, and a collision crafted by one tenant does not meet another's.
+"""
+
+from __future__ import annotations
+
+import xxhash
+
+from memtree.conversation.history import Facts
+
+ENTRIES = 200_000  # about 300 bytes each
+
+
+class FactsMemory:
+    """A bounded `history.FactsCache`; the older half goes when it is full."""
+
+    def __init__(self, seed: int, entries: int = ENTRIES) -> None:
+        """`seed`: random per process."""
+        self._seed = seed & 0xFFFF_FFFF
+        self._entries = entries
+        self._facts: dict[bytes, Facts] = {}
+        self._seeds: dict[str, int] = {}
+
+    def get(self, tenant: str, raw: bytes) -> Facts | None:
+        return self._facts.get(xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant)))
+
+    def put(self, tenant: str, raw: bytes, facts: Facts) -> None:
+        if len(self._facts) >= self._entries:
+            for key in list(self._facts)[: self._entries // 2]:
+                self._facts.pop(key, None)
+        self._facts[xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant))] = facts
+
+    def forget(self) -> None:
+        """All of it: the keys do not tell whose they are."""
+        self._facts.clear()
+        self._seeds.clear()
+
+    def _tenant_seed(self, tenant: str) -> int:
+        seed = self._seeds.get(tenant)
+        if seed is None:
+            if len(self._seeds) > self._entries:
+                self._seeds.clear()
+            seed = self._seeds[tenant] = xxhash.xxh3_64_intdigest(tenant.encode(), self._seed)
+        return seed

@@ -1,0 +1,1 @@
+"""Summaries without a model: the clauses of a text that say most."""

@@ -1,0 +1,234 @@
+"""Clauses: what a passage has to say, each with a score of how telling it is. No model.
+
+What raises a score: the user's words and rules, errors,
+decisions and reasons, numbers, names. What lowers it: greetings, chatter, source lines.
+What this file does not do: calls, results and code (`outcomes.py`); keeping to a budget
+(`extract.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import fsum
+
+from memtree.text.standing_rules import standing_rules
+
+MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
+SENTENCES = 60  # sentences of one passage that are scored, half from each end
+RULE = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One passage of a leaf. `kind`: text, code, call or result."""
+
+    role: str
+    text: str
+    kind: str
+
+
+@dataclass(slots=True)
+class Clause:
+    """One line of text. `outcome`: it says how something ended (an error, a change, a decision)."""
+
+    speaker: str
+    text: str
+    score: float
+    outcome: bool = False
+    verbatim: bool = False
+
+
+# Words that tell: errors, decisions and reasons, rules, changes, the state of the work, events of a
+# life, times, people and things of a life; then chatter, and the same ideas in German, French,
+# Spanish, Russian.
+_WEIGHED_WORDS = """
+    1.6  error errors failed fails failing failure exception
+    1.6  bug crash crashed broke broken fatal panic regression
+    1.5  decided decide decision chose agreed instead because cause caused reason
+    1.5  reverted revert undo rollback
+    1.3  must requirement constraint deadline prefer prefers preferred allergic
+    1.1  fixed fix fixes resolved solved replaced replace renamed rename removed
+    1.1  migrated switched changed
+    0.9  added created updated implemented refactored deleted installed upgraded
+    0.9  disabled enabled works passes
+    0.9  todo blocked remaining pending finally issue problem
+    0.9  however but not only always never without until unless
+    0.9  married divorced born died pregnant engaged moved promoted hired fired retired
+    0.9  graduated sold adopted signed won lost started quit joined accepted booked
+    0.9  planned met visited launched published diagnosed
+    0.6  yesterday tomorrow tonight ago last next since week weekend month year years
+    0.6  birthday summer winter
+    0.6  monday tuesday wednesday thursday friday saturday sunday
+    0.5  my our mother father mom dad sister brother wife husband son daughter kids
+    0.5  friend partner boss dog cat job school university hospital money budget
+    0.5  want need plan goal got went took made saw named name bought
+    -2.2  apologize apologies confusion sorry
+    -0.9  hope feel hello hi hey thanks thank welcome glad
+    1.3  fehler weil entschieden entschied statt niemals immer gelöst behoben
+    1.3  erreur parce décidé jamais toujours corrigé
+    1.3  porque decidido decidimos nunca siempre corregido
+    1.3  ошибка потому решили решил никогда всегда исправил
+"""
+_WEIGHTS = {
+    word: float(weight)
+    for weight, *words in map(str.split, _WEIGHED_WORDS.strip().splitlines())
+    for word in words
+}
+_SIGNALS = frozenset(_WEIGHTS)
+_CJK_SIGNAL = re.compile(
+    r"错误|失败|因为|决定|必须|不要|改为|修复|エラー|失敗|ため|ので|決め|決定|必ず|修正|오류|실패|때문|결정"
+)
+_UNPUNCTUATED = str.maketrans(dict.fromkeys("\"'`.,:;!?()[]{}<>*/|=#“”‘’…—–-", " "))
+
+_PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + bytes(128)
+
+_FENCE = ("```", "~~~")
+_LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)+")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]”’]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)")
+_SENTENCE_END = re.compile(r"[.!?…。！？]")
+_ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
+_LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
+_NUMBERED = re.compile(r"\d{1,5}\s?[:|]")
+_DOTS = re.compile(r"\.{4,}")
+SPACE = re.compile(r"\s+")
+# The first words of fillers: a cheap test before the pattern.
+_FILLING = frozenset(
+    """
+    hello hi hey long how how's what's bye take
+    ok okay yes yeah yep no certainly sure absolutely of definitely totally got i
+    great awesome nice cool wow good sounds congrats congratulations
+    thanks thank thx you're you glad happy hope feel
+    that that's if is would let let's here here's now by remember these this
+    """.split()
+)
+_FILLER = re.compile(
+    r"(?:\w{2,20}: )?(?:"
+    r"long time no|how are you|how(?:'s| is) it going|what's up"
+    r"|certainly|sure|absolutely|of course|great|awesome|thanks|thank you|thx"
+    r"|hello|hi|hey|wow|cool|nice|ok(?:ay)?|yes|yeah|yep|no problem|you're welcome"
+    r"|sounds (?:good|great)|good (?:luck|morning|night|to)|got it|i see|take care|bye"
+    r"|feel free|let me know|hope|glad|congrat\w*|definitely|totally|you're right"
+    r"|i appreciate"
+    r"|that(?:'s| is| sounds) (?:so |really |very )?"
+    r"(?:great|awesome|amazing|cool|good|wonderful)"
+    r"|if you (?:have|need)|is there anything|would you like|here(?:'s| is| are)"
+    r"|let's|let me|now,? let|i hope|happy to|i understand|by following|remember,"
+    r"|these? (?:changes|modifications))\b",
+    re.IGNORECASE,
+)
+SOURCE_LINE = re.compile(
+    r"(?:def|class|import|return|raise|elif|async def|const|let|var|function|public|private"
+    r"|static|func|fn|package|using|#include)\s.*[:;{(),\]}\"']$"
+    r"|(?:except|try|else|finally)\b.*:$|(?:if|for|while|with)\s.*[:{]$|from \S+ import"
+    r"|@\w+(?:\(.*\))?$|[)}\]]+[,;]?$|[\w-]+:\S+$|</?\w[^>]*>|//|/\*"
+    r"|\d{1,5}\s*[:|│]|(?:[+]|-{3}|[<=>]{5,})"
+    r"|[\w.\[\]\"']+\s*[-+*|]?=\s*\S|[\w.]+\(.*\)?[;,{]?$"
+    r"|(?:\$|\w+@\w+:.*\$) |\"[^\"]*\"\s*:|print\(|.*[;{]$"
+)
+_MIDDLE_NAME = re.compile(r" [A-Z][a-z]")
+_DETAIL = re.compile(r"[_/.-][A-Za-z(]")
+NUMBER = re.compile(r"[0-9][\d,.:/-]*")
+
+
+def merit(text: str) -> float:
+    """How telling a clause is by its words alone, about -3 to 6."""
+    words = _words(text)
+    # An exact sum: the order of a set of words differs from process to process.
+    score = min(fsum(map(_WEIGHTS.__getitem__, _SIGNALS.intersection(words))), 3.0)
+    score += 0.35 * min(len(NUMBER.findall(text)), 3) + 0.35 * min(
+        len(_MIDDLE_NAME.findall(text)), 3
+    )
+    if _DETAIL.search(text):
+        score += 0.7
+    if not text.isascii() and _CJK_SIGNAL.search(text):
+        score += 1.5
+    if words and not _FILLING.isdisjoint(words[:2]) and _FILLER.match(text):
+        score -= 2.6 if len(text) < 60 else 1.0
+    if (len(text) < 24 and text.isascii()) or text.istitle():
+        score -= 1.2  # short, or a heading
+    if text[-1:] == ":":
+        score -= 0.8
+    return score
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words without the marks around them."""
+    if text.isascii():
+        return text.encode().translate(_PLAIN).decode().split()
+    return text.lower().translate(_UNPUNCTUATED).split()
+
+
+def clip(text: str, size: int) -> str:
+    """At most `size` characters: cut after a clause that ends late enough, else after a word."""
+    if len(text) <= size:
+        return text
+    cut = text[: size + 1]
+    border = max(cut.rfind(mark, size // 2) for mark in (", ", "; ", ". ", " - ", "，", "、", "。"))
+    if border < size * 0.6:
+        border = max(cut.rfind(" ", size // 3), cut.rfind("，"), cut.rfind("、"))
+    return cut[: border if border > 0 else size].rstrip(" ,;:-(")
+
+
+def spoken(source: Source, chat: bool) -> list[Clause]:
+    text = source.text
+    base = 1.8 if chat else 2.4 if source.role == "user" else 1.0
+    rules: tuple[str, ...] = ()
+    if source.role == "user":
+        rules = tuple(tidy(text[start:end]) for start, end in standing_rules(text))
+    found: list[Clause] = []
+    for sentence in _sentences(text):
+        rule = any(rule in sentence for rule in rules) if rules else False
+        score = base + merit(sentence)
+        if rule:
+            score += RULE
+        elif _NUMBERED.match(sentence) or (
+            sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence)
+        ):
+            score -= 3.5
+        elif sentence[-1] in "?？":
+            score += 0.6 if source.role == "user" and not chat else -0.8
+        said = clip(sentence, 2 * MAX_CLAUSE if rule else MAX_CLAUSE)
+        telling = score - base >= 1.4 and source.role != "user"
+        found.append(Clause(source.role, said, score, telling and not chat, rule))
+    if found and source.role != "user" and not chat:
+        found[0].score += 0.4
+    return found
+
+
+def _sentences(text: str) -> Iterator[str]:
+    fenced = False
+    lines: list[str] = []
+    for line in text.split("\n"):
+        line = line.strip()
+        if line.startswith(_FENCE):
+            fenced = not fenced
+        elif line and not fenced:
+            lines.append(line)
+    if len(lines) > SENTENCES:
+        lines = lines[: SENTENCES // 2] + lines[-SENTENCES // 2 :]
+    for line in lines:
+        tidied = tidy(line)
+        ends = len(line) > 30 and _SENTENCE_END.search(tidied)  # much cheaper than to split
+        for sentence in _SENTENCE.split(tidied) if ends else (tidied,):
+            sentence = sentence.strip()
+            if _LETTERS.search(sentence) and not (
+                len(sentence) > 60 and " " not in sentence[:60] and sentence.isascii()
+            ):
+                yield sentence
+
+
+def tidy(line: str) -> str:
+    """One line without the marks of markdown and terminals."""
+    if "\x1b" in line or "[0m" in line:
+        line = _ANSI.sub("", line)
+    if match := _LEAD.match(line):
+        line = line[match.end() :]
+    if "](" in line:
+        line = _LINK.sub(r"\1", line)
+    if "...." in line:
+        line = _DOTS.sub(" ", line)
+    line = line[:2000].replace("**", "").replace("`", "")
+    return " ".join(line.split()).strip(" *|")

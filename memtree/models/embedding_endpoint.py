@@ -1,0 +1,185 @@
+"""One call of `POST {base}/embeddings`: texts out, checked unit rows back.
+
+The `openai` SDK carries the call: it retries 408, 409, 429, 5xx, time-outs and broken connections,
+and waits as `retry-after` says (up to two minutes). What this file adds is distrust: an answer that
+is not exactly one sound vector a text is refused.
+
+Only `model` and `input` are sent, and `dimensions` where asked for. No `encoding_format`, which the
+SDK's own method adds: Gemini refuses any, Voyage "float", older servers "base64", and without it
+all answer with numbers. Both forms are read.
+
+What this file does not do: batches, limits, and what to do after a failure (`remote.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+import numpy as np
+import openai
+from numpy.typing import NDArray
+
+from memtree.errors import EmbedderUnavailable
+from memtree.models.openai_client import AnswerTooLong, connected, patience, retry_after
+
+Matrix = NDArray[np.float32]
+
+# 400 and 422: text-embeddings-inference for too many or too long texts, OpenAI for too long ones.
+TOO_MUCH = frozenset({400, 413, 422})
+REASONS = {
+    401: " (is embedding_api_key right?)",
+    403: " (may this key use the model?)",
+    404: " (are embedding_base_url and embedding_model right?)",
+}
+WIDEST = 16_384  # numbers of a vector, where they are not known; the widest models have 12,288
+NUMBER_BYTES = 40  # 24 as JSON, and an indent
+BESIDE_BYTES = 500  # of a text, for what stands around its numbers
+ERROR_BYTES = 100_000  # of an answer without vectors, or around them
+INLINE_BYTES = 200_000  # of an answer; more than 1 ms of reading is done in a thread
+
+
+class RequestRefused(EmbedderUnavailable):
+    """The endpoint does not take these texts: too many, too long, or something else in them.
+    Or it finds nothing in them."""
+
+
+class ComeLater(EmbedderUnavailable):
+    """The endpoint named the seconds for which it is not to be asked."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class ConnectionLost(EmbedderUnavailable):
+    """No answer began, or it broke off."""
+
+
+class NotInTime(EmbedderUnavailable):
+    """Somebody waited in vain."""
+
+
+class _Item(msgspec.Struct):
+    embedding: msgspec.Raw
+    index: int | None = None
+
+
+class _Answer(msgspec.Struct):
+    data: list[_Item]
+
+
+class Endpoint:
+    """`url`: up to and with `/v1`. `dimensions`: to ask for, or 0. `key` None: none is sent.
+    `texts`: of a call, at most; so long an answer may be."""
+
+    def __init__(
+        self, url: str, key: str | None, model: str, dimensions: int, retries: int, texts: int
+    ) -> None:
+        self.host = urlsplit(url).netloc
+        self._model, self._dimensions, self._retries = model, dimensions, retries
+        most = texts * ((dimensions or WIDEST) * NUMBER_BYTES + BESIDE_BYTES)
+        self._client = connected(url, key, most + ERROR_BYTES)
+
+    async def rows(self, texts: Sequence[str], *, seconds: float, retry: bool = True) -> Matrix:
+        """(n, d) float32 unit rows in order, some of them zero where the endpoint finds nothing
+        in a text. `seconds`: for connecting and for each read.
+
+        `RequestRefused`, `ComeLater` or another `EmbedderUnavailable`.
+        """
+        body: dict[str, Any] = {"model": self._model, "input": list(texts)}
+        if self._dimensions:
+            body["dimensions"] = self._dimensions
+        try:
+            answer = await self._client.post(
+                "/embeddings",
+                cast_to=httpx2.Response,
+                body=body,
+                options={
+                    "timeout": patience(seconds),
+                    "max_retries": self._retries if retry else 0,
+                },
+            )
+        except openai.APIStatusError as error:
+            self._refused(error)
+        except openai.APITimeoutError:
+            raise NotInTime(f"{self.host} did not answer in time") from None
+        except AnswerTooLong:
+            raise EmbedderUnavailable(f"{self.host} answered more than it was asked for") from None
+        except openai.APIConnectionError:
+            raise ConnectionLost(f"{self.host} cannot be reached") from None
+        if len(answer.content) <= INLINE_BYTES:
+            return self._checked(answer.content, len(texts))
+        return await asyncio.to_thread(self._checked, answer.content, len(texts))
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    def _refused(self, error: openai.APIStatusError) -> NoReturn:
+        # The body is not told: some servers quote the text that they refuse.
+        status = error.status_code
+        message = f"{self.host} answers {status}{REASONS.get(status, '')}"
+        if status in TOO_MUCH:
+            raise RequestRefused(message) from None
+        seconds = retry_after(error.response.headers.get("retry-after"))
+        if seconds:
+            raise ComeLater(message, seconds) from None
+        raise EmbedderUnavailable(message) from None
+
+    def _checked(self, content: bytes, count: int) -> Matrix:
+        try:
+            items = msgspec.json.decode(content, type=_Answer).data
+            rows = [_numbers(item.embedding) for item in _in_order(items, count)]
+            if len({len(row) for row in rows}) != 1:
+                raise ValueError("vectors of different lengths")
+            found = _unit(np.array(rows, np.float64))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            problem = "no list of embeddings"
+        except ValueError as error:
+            problem = str(error)
+        else:
+            if found.any():
+                return found
+            # Models that look words up have nothing for a line of dashes; broken ones for no text.
+            raise RequestRefused(f"{self.host} answered with zeros alone")
+        raise EmbedderUnavailable(f"{self.host} answered with {problem}")
+
+
+def _in_order(items: list[_Item], count: int) -> list[_Item]:
+    """Some servers leave out all indices, some that of the first (a zero, to their encoder)."""
+    if len(items) != count:
+        raise ValueError(f"{len(items)} vectors for {count} texts")
+    unnamed = [item for item in items if item.index is None]
+    if len(unnamed) == count:
+        return items
+    if len(unnamed) == 1:
+        unnamed[0].index = 0
+    if sorted(-1 if item.index is None else item.index for item in items) != list(range(count)):
+        raise ValueError("indices that do not fit the texts")
+    return sorted(items, key=lambda item: item.index or 0)
+
+
+def _numbers(raw: msgspec.Raw) -> NDArray[Any]:
+    """Row by row, so that the event loop has its turns in between."""
+    embedding = msgspec.json.decode(raw, type=list[float] | str)
+    if not isinstance(embedding, str):
+        return np.array(embedding, np.float64)
+    try:
+        return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
+    except (binascii.Error, ValueError):
+        raise ValueError("a vector that is neither numbers nor base64 of them") from None
+
+
+def _unit(rows: NDArray[np.float64]) -> Matrix:
+    if not rows.size or not np.isfinite(rows).all():
+        raise ValueError("a vector that is empty or not finite")
+    peaks = np.abs(rows).max(axis=1, keepdims=True)
+    rows = rows / np.where(peaks > 0, peaks, 1)  # so that squares neither overflow nor vanish
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(norms > 0, norms, 1), np.float32)

@@ -1,0 +1,145 @@
+"""The form of a call for summaries: which parameters a server takes, found out by asking.
+
+Servers of one API differ. OpenAI's newer models refuse `max_tokens` and any temperature; DeepSeek
+knows `json_object` and no schema, LM Studio the reverse; others ignore all of it. So a call begins
+with everything, what the server refuses is left out, and what worked is kept.
+
+    Form()                              # a schema, max_tokens, a temperature
+    lesser(Form(), "room")              # with max_completion_tokens
+
+Pure, but for `Forms`, which remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memtree.summaries import prompts
+
+SCHEMA, OBJECT, PLAIN = "json_schema", "json_object", ""
+ROOMS = ("max_tokens", "max_completion_tokens", "")
+# Above 0, so that a summary that was rejected differs when it is asked for again.
+TEMPERATURE = 0.3
+# Tokens of room beside the answer, for models that think first: none until one was seen to.
+SPARE = (0, 4_096, 16_384)
+FRUITLESS = 3  # answers in a row without anything to read in them, then the form is the reason
+REACH = 2_000  # characters of an error that are looked at
+
+# What a refusal is about.
+FORMAT, ROOM, TEMPER, EFFORT = "format", "room", "temperature", "effort"
+CONTENT, UNKNOWN = "content", ""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`effort` is sent to models that were seen to think; `dull`: the server takes none."""
+
+    format: str = SCHEMA
+    room: str = ROOMS[0]
+    temperature: bool = True
+    spare: int = SPARE[0]
+    effort: str = ""
+    dull: bool = False
+
+
+def body(
+    form: Form, model: str, messages: Sequence[Mapping[str, str]], room: int
+) -> dict[str, Any]:
+    """The request. `room`: tokens that the answer may take."""
+    asked: dict[str, Any] = {"model": model, "messages": list(messages)}
+    if form.format == SCHEMA:
+        asked["response_format"] = prompts.json_schema()
+    elif form.format == OBJECT:
+        asked["response_format"] = {"type": OBJECT}
+    if form.room:
+        asked[form.room] = room + form.spare
+    if form.temperature:
+        asked["temperature"] = TEMPERATURE
+    if form.effort:
+        asked["reasoning_effort"] = form.effort
+    return asked
+
+
+_NAMES = (
+    (CONTENT, ("context_length", "context length", "context size", "context_size",
+               "context window", "content_filter", "content filter", "content_policy",
+               "content management", "prompt is too long")),
+    (EFFORT, ("reasoning_effort", "reasoning effort")),
+    (ROOM, ("max_tokens", "max_completion_tokens", "max_new_tokens")),
+    (TEMPER, ("temperature",)),
+    (FORMAT, ("response_format", "json_schema", "json_object", "json_validate", "grammar",
+              "structured output", "schema", "json mode")),
+)  # fmt: skip
+
+
+def complaint(param: str | None, text: str) -> str:
+    """What a refusal (400 or 422) is about. `param`, `text`: as the server names it."""
+    for told in ((param or "").lower(), text[:REACH].lower()):
+        for about, names in _NAMES:
+            if any(name in told for name in names):
+                return about
+    return UNKNOWN
+
+
+def lesser(form: Form, about: str) -> Form | None:
+    """The form without what a refusal is about; None where nothing is left to leave out."""
+    if about == UNKNOWN:
+        about = EFFORT if form.effort else FORMAT if form.format else ROOM
+    if about == EFFORT and form.effort:
+        return replace(form, effort="", dull=True)
+    if about == FORMAT and form.format:
+        return replace(form, format=OBJECT if form.format == SCHEMA else PLAIN)
+    if about == TEMPER and form.temperature:
+        return replace(form, temperature=False)
+    if about == ROOM and form.spare:
+        return replace(form, spare=0)  # more than the model can write
+    if about == ROOM and form.room:
+        return replace(form, room=ROOMS[ROOMS.index(form.room) + 1])
+    return None
+
+
+class Forms:
+    """What is known of one server and model, as long as this process lives."""
+
+    def __init__(self) -> None:
+        self.form = Form()
+        self._confirmed = False
+        self._fruitless = 0
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether a call was ever accepted: if so, a refusal without a reason is about the text."""
+        return self._confirmed
+
+    def without(self, form: Form, about: str) -> Form | None:
+        """What to try after `form` was refused; None: it is not the form."""
+        if about == CONTENT or (about == UNKNOWN and self._confirmed):
+            return None
+        return lesser(form, about)
+
+    def worked(self, form: Form, tried: bool, fruitful: bool) -> None:
+        """`tried`: the form was found in this call, after refusals. `fruitful`: there was something
+        to read in the answer."""
+        if tried:
+            self.form = form
+        self._confirmed = True
+        self._fruitless = 0 if fruitful else self._fruitless + 1
+        if self._fruitless >= FRUITLESS and self.form.format:
+            self.form = lesser(self.form, FORMAT) or self.form
+            self._fruitless = 0
+
+    def thinks(self) -> None:
+        """The model reasons before it answers: ask it to be brief, if it lets itself be asked."""
+        if not self.form.dull:
+            self.form = replace(self.form, effort="low")
+
+    def grow(self, form: Form) -> Form | None:
+        """More room after an answer that ended within it and holds nothing; None: no more."""
+        larger = [spare for spare in SPARE if spare > form.spare]
+        if not larger or not form.room:
+            return None
+        form = replace(form, spare=larger[0])
+        self.form = replace(self.form, spare=max(self.form.spare, larger[0]))
+        return form

@@ -1,0 +1,485 @@
+"""What the core asks of the world. Adapters live in `models/`, `stores/` and `indexer/`.
+
+Each port has one contract test class that every adapter (and every fake) passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from memtree.budget.epoch import Epoch, Turn
+from memtree.tree.node import Frontier, Node, Place, Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memtree.conversation.history import History
+    from memtree.summaries.prompts import Task
+    from memtree.summaries.replies import Draft
+    from memtree.tree.growth import Grown, Tail
+
+    Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one commit adds: nodes, and for each address the frontier of its prefix.
+
+    The addresses stand in the order of their chain; `previous` is the known address before the
+    first of them (empty: there is none).
+    """
+
+    nodes: tuple[Node, ...] = ()
+    frontiers: Mapping[bytes, Frontier] = field(default_factory=dict)
+    expires: float = 0.0  # unix seconds after which the addresses may be forgotten
+    previous: bytes = b""
+
+
+class Indexed(NamedTuple):
+    """What the store knows of one address."""
+
+    frontier: Frontier
+    expires: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The turn that a request continues: its address, its epoch, and all turns of that epoch
+    that have a recall block, by address (those of other branches as well)."""
+
+    address: bytes
+    turn: Turn
+    epoch: Epoch
+    blocks: Mapping[bytes, Turn]
+
+
+class Receipt(NamedTuple):
+    """How many rows a deletion took away; `turns` are those of epochs. `jobs` left the queue."""
+
+    addresses: int = 0
+    nodes: int = 0
+    vectors: int = 0
+    summaries: int = 0
+    epochs: int = 0
+    turns: int = 0
+    jobs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """Counts over the whole store; `bytes` is its size on disk, 0 where that has no meaning."""
+
+    nodes: int
+    leaves: int
+    addresses: int
+    vectors: int
+    bytes: int
+
+
+class TreeStore(Protocol):
+    """Nodes, frontiers and vectors, each under its tenant; a tenant never meets another's rows.
+
+    Every method raises `StoreUnavailable` (locked, full, read-only, gone) or `StoreCorrupt`, and
+    then nothing is half-written. Writing what is there already changes nothing.
+    """
+
+    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Indexed]:
+        """What is known of those addresses: one query, up to some hundred addresses."""
+        ...
+
+    async def nodes(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
+        """Those nodes that are known: any number of ids."""
+        ...
+
+    async def descendants(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
+        """The nodes with these ids and all below them, in one read."""
+        ...
+
+    async def commit(self, tenant: str, batch: Batch) -> None:
+        """Add a batch, all or nothing. A known node or address is left as it is, but an address
+        takes the later `expires`. `NodesGone` where a frontier or a node names a node that is
+        neither stored nor in the batch."""
+        ...
+
+    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+        """Let those addresses that are known expire no sooner than that."""
+        ...
+
+    async def vectors(self, tenant: str, recipe: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Packed passage vectors of those leaves that have some under this recipe."""
+        ...
+
+    async def put_vectors(self, tenant: str, recipe: str, rows: Mapping[bytes, bytes]) -> None:
+        """Keep vectors of those leaves that are (still) stored; the others are left out."""
+        ...
+
+    async def newest_summaries(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Summary]:
+        """The newest later version (1 and up) of the summaries of those nodes that have one.
+        Quick where the tenant has none at all."""
+        ...
+
+    async def summaries(
+        self, tenant: str, wanted: Sequence[tuple[bytes, int]]
+    ) -> dict[tuple[bytes, int], Summary]:
+        """Those (node, version) that are known; version 0 is in the node itself, not here."""
+        ...
+
+    async def put_summaries(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
+        """Keep later versions of stored nodes' summaries; a known (node, version) stays, and
+        nodes that are not stored are left out. `BadRequest` for version 0."""
+        ...
+
+    async def check(self) -> list[str]:
+        """Problems found in the whole store, one line each; empty when it is sound."""
+        ...
+
+    async def stats(self) -> StoreStats: ...
+
+    async def close(self) -> None: ...
+
+
+class PlanStore(Protocol):
+    """Epochs and their turns. Raises as `TreeStore` does."""
+
+    async def latest(self, tenant: str, key: bytes, addresses: Sequence[bytes]) -> Found | None:
+        """The turn under `key` at the first of these addresses that has one whose epoch is
+        stored; up to some thousand addresses, newest first. One read."""
+        ...
+
+    async def put_turn(
+        self,
+        tenant: str,
+        key: bytes,
+        address: bytes,
+        turn: Turn,
+        *,
+        epoch: Epoch | None = None,
+        nodes: Sequence[Node] = (),
+        instead_of: bytes = b"",
+        expires: float,
+    ) -> Turn:
+        """Keep a turn where there is none, and return the one that stands there afterwards.
+
+        A turn of the epoch `instead_of` is replaced; any other stays, takes the later `used`, and
+        is returned. `epoch`: stored with the turn if the turn is (no row of a losing epoch stays),
+        together with `nodes`, which its plan names and which may be in no batch. The turn's epoch
+        takes the later `expires`. `NodesGone`, and nothing is written, where the epoch's plan
+        names a node or a summary version (over 0) that is not stored, or where `epoch` is None and
+        the turn's epoch is not stored.
+        """
+        ...
+
+
+class Retention(Protocol):
+    """Forgetting. Nodes, vectors and summary versions go when no address and no epoch needs them;
+    what an epoch's plan names stays as long as the epoch. Raises as `TreeStore` does."""
+
+    async def chain(self, tenant: str, address: bytes) -> list[bytes]:
+        """This address and the stored ones before it on its chain, newest first; empty where it
+        is not known."""
+        ...
+
+    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+        """Delete these addresses and the turns at them (None: all that the tenant has, access keys
+        apart), epochs that have no turn left, and whatever nothing needs any more. Afterwards
+        no byte of it is in the store's files."""
+        ...
+
+    async def sweep(self, now: float) -> Receipt:
+        """The same for all addresses and epochs that expired before `now`; and of each node only
+        the newest summary and those that a plan names are kept; and no vectors of recipes that
+        were not kept on the last `RECIPE_DAYS` days. Cheap where there is nothing to do."""
+        ...
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        """Vectors of this recipe are in use: said by a process at its start and before a `sweep`.
+
+        Counted are the days (UTC) on which sweeps came by since, not the time: no jump of a clock
+        takes what is in use, and a store that lay unused for a year loses nothing. Of recipes that
+        are not known the first sweep begins to count."""
+        ...
+
+
+# Who tries another model, and goes back to the first within a month, finds its vectors again. They
+# are some 5 MB for a million tokens of history and 384 dimensions.
+RECIPE_DAYS = 30
+
+
+class ContextStore(TreeStore, PlanStore, Retention, Protocol):
+    """All that context memory keeps."""
+
+
+class KeyStore(Protocol):
+    """Access keys: only hashes are kept. Several values may mean one tenant."""
+
+    async def tenant_of(self, credential: str) -> str | None: ...
+
+    async def has_keys(self) -> bool: ...
+
+    async def add_key(self, label: str, values: Sequence[str]) -> str:
+        """Let `values` in as one tenant; returns the key's id. `BadRequest` for a taken value."""
+        ...
+
+    async def list_keys(self) -> list[KeyRow]: ...
+
+    async def revoke_key(self, key_id: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    id: str
+    label: str
+    tenant: str
+    values: int
+    created: float
+
+
+class Claims(Protocol):
+    """Who summarises which node, so that two workers never pay for one node. Raises as
+    `TreeStore` does."""
+
+    async def claim(
+        self, tenant: str, ids: Sequence[bytes], owner: str, now: float, until: float
+    ) -> set[bytes]:
+        """Take these nodes for `owner` until then (unix seconds), in one step; returns those that
+        it has now. Left out: nodes that are not stored, that another owner has beyond `now`, and
+        that have a later summary (version 1 and up) already. One's own claim is prolonged."""
+        ...
+
+    async def release(self, tenant: str, ids: Sequence[bytes], owner: str) -> None:
+        """Give back what `owner` has of these; others' claims stay."""
+        ...
+
+
+class Tallies(Protocol):
+    """Numbers that add up, by tenant, day (days since 1970, UTC) and name, such as
+    `summary.input_tokens`. They are no memory: a tenant's deletion leaves them (a limit must not
+    be reset by it), `sweep` takes those older than `TALLY_DAYS`. Raises as `TreeStore` does."""
+
+    async def add(
+        self,
+        tenant: str,
+        day: int,
+        amounts: Mapping[str, int],
+        limits: Mapping[str, int] | None = None,
+    ) -> bool:
+        """Add to that day's numbers (negative ones take away), all or nothing. `limits`: False,
+        and nothing is added, where one of these names would be above its limit afterwards."""
+        ...
+
+    async def tallies(self, tenant: str, first: int, last: int) -> dict[str, int]:
+        """Sums of a tenant's numbers over the days from `first` to `last`, both included."""
+        ...
+
+    async def tallied(self, first: int, last: int) -> dict[str, dict[str, int]]:
+        """The same for every tenant that has some."""
+        ...
+
+
+TALLY_DAYS = 400
+
+
+class Store(ContextStore, Claims, Tallies, KeyStore, Protocol):
+    """What `stores.open_store` opens: one place for trees, plans, claims, tallies and keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call as the server counted them, or as counted here where it told nothing.
+    `cached`: of the input, what it had in its prompt cache. `counted`: counted here."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of one call: for each task's id what could be read of it, not judged yet."""
+
+    drafts: Mapping[str, Draft]
+    usage: Usage
+
+
+class Summarizer(Protocol):
+    """A model that writes summaries. `recipe` names it and the form of what it is asked."""
+
+    recipe: str
+
+    async def write(self, tasks: Sequence[Task]) -> Written:
+        """One call for tasks of one kind; ids that the answer lacks are missing in the drafts.
+
+        Waits for its turn where calls are limited. `SummarizerUnavailable` where nothing came:
+        down, refused, or out of time; `wait` seconds later it may be asked again, and `usage` is
+        what the failed attempts may have cost.
+        """
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Embedder(Protocol):
+    """Text to unit vectors. `recipe` names model and preprocessing: recipes never mix.
+    `relevant`: the cosine under which a passage hardly ever answers a query.
+
+    A model that was never met may have `dimensions` 0, and a recipe under which nothing is kept;
+    `embed` (of no texts, too) finds out both. `name` is what it was configured to be, and stays.
+
+    `EmbedderUnavailable` where the model cannot be used.
+    """
+
+    name: str
+    recipe: str
+    dimensions: int
+    relevant: float
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """(n, dimensions) float32, unit rows; a text without tokens gives a zero row."""
+        ...
+
+    async def embed_query(self, text: str) -> Matrix:
+        """(dimensions,) float32, quick; `EmbedderUnavailable` while there are no `dimensions`."""
+        ...
+
+    def forget(self) -> None:
+        """Let go of what is kept of earlier queries."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    tokens: int
+    jobs: int
+
+
+class Builder(Protocol):
+    """Runs stage 1 (`build.grow`) where it does not hold up the event loop."""
+
+    async def grow(self, tail: Tail, size: int) -> Grown:
+        """`size`: tokens of the tail. Joins a run for the same end that is under way."""
+        ...
+
+
+class IndexQueue(Protocol):
+    """Takes background work for a history. A job is (tenant, address where work starts)."""
+
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        leaves: Sequence[LeafWork],
+        *,
+        backfill: bool = False,
+    ) -> None:
+        """Embed these leaves some time; a newer call with the same tenant and start replaces an
+        older one. Never blocks and never raises: what is too much is dropped and counted.
+        `backfill`: nobody talks in this history now, so others come first."""
+        ...
+
+    async def pending(self, tenant: str) -> Pending:
+        """What waits, as far as it is known: never raises."""
+        ...
+
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        """Drop the jobs of histories that end at one of these addresses (None: all jobs of the
+        tenant); returns how many. A batch under way ends, and leaves nothing in the store. Never
+        raises: what cannot be reached now is dropped as soon as it can."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LeafWork:
+    """A leaf that lacks vectors, and where its first message stands in the history."""
+
+    leaf: Node
+    first: int
+
+    @property
+    def id(self) -> bytes:
+        return self.leaf.id
+
+    @property
+    def tokens(self) -> int:
+        return self.leaf.tokens
+
+
+NOTE = 90  # tokens of a child's summary as its parent's call shows it
+
+
+def to_read(node: Node) -> int:
+    """Tokens that a model has to read to summarise a node: its text, or its children's notes."""
+    return NOTE * len(node.children) if node.children else node.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class NodeWork:
+    """A sealed node that lacks a model's summary, and where it stands in the history."""
+
+    node: Node
+    place: Place
+
+    @property
+    def id(self) -> bytes:
+        return self.node.id
+
+    @property
+    def tokens(self) -> int:
+        return to_read(self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryStatus:
+    """How stage 3 does for one tenant. `state`: off, ok, limit_reached or unavailable;
+    `pending_nodes`: what waits, and what was given up until its text comes again. The rest: what
+    its calls of this day (UTC) took, those under way at the most that they may take."""
+
+    state: str
+    pending_nodes: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    money: float = 0.0
+
+
+class SummaryQueue(Protocol):
+    """Takes stage 3 for a history. A job is (tenant, address where work starts)."""
+
+    def submit(
+        self,
+        history: History,
+        start: bytes,
+        work: Sequence[NodeWork],
+        nodes: Mapping[bytes, Node],
+        *,
+        backfill: bool = False,
+    ) -> None:
+        """Have these nodes summarised some time, children before parents; `nodes`: the whole tree.
+        The rest as `IndexQueue.submit`."""
+        ...
+
+    async def pending(self, tenant: str) -> Pending:
+        """As `IndexQueue.pending`."""
+        ...
+
+    async def status(self, tenant: str) -> SummaryStatus:
+        """`unavailable`, and the day's numbers 0, where the store cannot tell them."""
+        ...
+
+    async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
+        """As `IndexQueue.forget`."""
+        ...
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        """Unix seconds."""
+        ...
+
+    def monotonic(self) -> float: ...

@@ -1,0 +1,1 @@
+"""Which passages matter for a query: BM25, vectors, and their fusion by rank."""

@@ -1,0 +1,101 @@
+"""BM25 over passages, append-only: a growing history adds postings and never rebuilds them all.
+
+Term statistics come packed from the leaves, so no text is read. Parameters: k1 = 1.2, b = 0.4
+(passages are of similar size, so length says less than it does for documents).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.tree.node import Terms
+
+K1, B = 1.2, 0.4
+_REBUILD_SHARE = 0.2
+_REBUILD_FLOOR = 20_000
+
+Scores = NDArray[np.float32]
+Mark = tuple[int, Scores]
+
+
+class Lexicon:
+    """Postings of consecutive passages, numbered from 0."""
+
+    def __init__(self) -> None:
+        self._hashes = np.empty(0, np.uint32)  # sorted by term, then passage
+        self._docs = np.empty(0, np.int32)
+        self._counts = np.empty(0, np.uint8)
+        self._fresh: list[tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]] = []
+        self._lengths = np.empty(0, np.float32)
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def extend(self, statistics: Iterable[Terms]) -> None:
+        """Add the passages of further leaves."""
+        found = list(statistics)
+        if not found:
+            return
+        hashes = np.frombuffer(b"".join(one.hashes for one in found), "<u4")
+        counts = np.frombuffer(b"".join(one.counts for one in found), np.uint8)
+        starts = accumulate((len(one.counts) for one in found), initial=0)
+        ends = np.array(
+            [start + end for start, one in zip(starts, found, strict=False) for end in one.ends],
+            np.int64,
+        )
+        base, sizes = len(self), np.diff(ends, prepend=0)
+        docs = np.repeat(np.arange(base, base + len(ends), dtype=np.int32), sizes)
+        totals = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+        lengths = (totals[ends] - totals[ends - sizes]).astype(np.float32)
+        self._lengths = np.concatenate([self._lengths, lengths])
+        self._fresh.append((hashes.astype(np.uint32, copy=False), docs, counts))
+
+    def settle(self) -> None:
+        """Sort the newest postings into the rest once they are many enough to slow a query."""
+        fresh = sum(len(part[0]) for part in self._fresh)
+        if fresh > max(_REBUILD_FLOOR, _REBUILD_SHARE * len(self._hashes)) or len(self._fresh) > 32:
+            self._sort()
+
+    def mark(self) -> Mark:
+        """The present end, for `reset`; only what was added by `extend` since then is undone."""
+        return len(self._fresh), self._lengths
+
+    def reset(self, mark: Mark) -> None:
+        del self._fresh[mark[0] :]
+        self._lengths = mark[1]
+
+    def scores(self, query: Mapping[int, int]) -> Scores:
+        """BM25 of every passage for the query's terms (hash -> count), float32 (n,)."""
+        total = len(self)
+        scores = np.zeros(total, np.float32)
+        if not total:
+            return scores
+        norms = K1 * (1 - B + B * self._lengths / max(1.0, float(self._lengths.mean())))
+        for term, weight in query.items():
+            docs, counts = self._postings(term)
+            if len(docs):
+                idf = np.log1p((total - len(docs) + 0.5) / (len(docs) + 0.5))
+                found = counts.astype(np.float32)
+                scores[docs] += min(weight, 3) * idf * found * (K1 + 1) / (found + norms[docs])
+        return scores
+
+    def _postings(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        low, high = np.searchsorted(self._hashes, [term, term + 1])
+        docs, counts = [self._docs[low:high]], [self._counts[low:high]]
+        for hashes, fresh_docs, fresh_counts in self._fresh:
+            hit = hashes == term
+            docs.append(fresh_docs[hit])
+            counts.append(fresh_counts[hit])
+        return np.concatenate(docs), np.concatenate(counts)
+
+    def _sort(self) -> None:
+        hashes = np.concatenate([self._hashes, *(part[0] for part in self._fresh)])
+        docs = np.concatenate([self._docs, *(part[1] for part in self._fresh)])
+        counts = np.concatenate([self._counts, *(part[2] for part in self._fresh)])
+        order = np.argsort(hashes, kind="stable")
+        self._hashes, self._docs, self._counts = hashes[order], docs[order], counts[order]
+        self._fresh = []

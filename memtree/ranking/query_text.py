@@ -1,0 +1,34 @@
+"""What to unfold for: the newest words of the user, not a dump that a tool printed."""
+
+from __future__ import annotations
+
+from memtree.conversation.history import History
+
+REACH = 2_000  # characters of a text that say what is wanted; the rest is pasted material
+INTENT = 600
+
+
+def query_text(history: History, given: str | None = None) -> str:
+    """The given query, or the newest user text; in an agent loop with the last intent behind it.
+
+    The intent is what the assistant said and called last: it comes first, since an embedding
+    reads only the beginning.
+    """
+    if given:
+        return given
+    asked = _newest(history, "user")
+    text = _ends(history.view(asked).text, REACH) if asked is not None else ""
+    if history.facts[-1].answers is None:
+        return text
+    said = _newest(history, "assistant")
+    intent = history.view(said).text[:INTENT] if said is not None else ""
+    return f"{intent}\n{text}".strip()
+
+
+def _newest(history: History, role: str) -> int | None:
+    return next((i for i in range(len(history) - 1, -1, -1) if history.facts[i].role == role), None)
+
+
+def _ends(text: str, reach: int) -> str:
+    """A long message asks at its beginning or at its end."""
+    return text if len(text) <= reach else f"{text[: reach // 2]}\n{text[-reach // 2 :]}"

@@ -1,0 +1,206 @@
+"""Shadow mode: what of a history would still be in sight, had memory folded it.
+
+Probes are made from the leaves before the cut: their anchors by kind, numbers with the word that
+they stand next to, and the user's standing rules word for word. A probe is kept where it stands in
+the messages that would have been sent. Deterministic: the same request is asked the same probes.
+What this file does not do: say what the model needed (`shadow_use.py`), or send anything.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import NamedTuple
+
+from memtree.conversation.history import History
+from memtree.conversation.message import SYSTEM_ROLES, Message
+from memtree.tree.btree import walk
+from memtree.tree.node import Frontier, Node, Place
+
+VALUE, IDENTIFIER, PATH, NAME, RULE = "value", "identifier", "path", "name", "rule"
+KINDS = (VALUE, IDENTIFIER, PATH, NAME, RULE)
+PROBES = 16  # of each kind and request
+NEAR = 40  # characters between a number and its word
+
+_PATH = re.compile(
+    r"\S*[/\\]\S*|[\w.@+-]*\w\.(?:py|pyi|[mc]?jsx?|tsx?|rs|go|java|kt|c|cc|h|cpp|hpp|cs|rb|php|"
+    r"swift|md|rst|txt|toml|jsonl?|ya?ml|sh|sql|html?|css|cfg|ini|lock|xml|csv|log|ipynb|png|"
+    r"jpe?g|svg|pdf|zip|gz|db|conf)(?::\d+)?"
+)
+_COMMIT = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}")
+_VALUE = re.compile(r"[$€£¥#v]?\d|[^\W\d_]+ .*\d")  # "March 3" as well
+_IDENTIFIER = re.compile(r"\S*(?:[\d_.:#@=-]|[a-z][A-Z])\S*|E[A-Z]{4,}|SIG[A-Z]{3,}")
+_BEHIND = re.compile(r"[^\w\n]{0,3}([^\W\d_]{3,})")
+_BEFORE = re.compile(r"([^\W\d_]{3,})[^\w\n]{0,3}\Z")
+
+
+class Probe(NamedTuple):
+    """`word`: of a number, in small letters; empty where it has none."""
+
+    kind: str
+    text: str
+    word: str = ""
+
+
+class Score(NamedTuple):
+    probes: int = 0
+    kept: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one shadow measured. Tokens of the whole request; `folded`: memory changed it."""
+
+    raw: int
+    sent: int
+    folded: bool = False
+    scores: Mapping[str, Score] = field(default_factory=dict)
+
+    def amounts(self) -> dict[str, int]:
+        """For the tallies; tokens are those of folded requests, so that the ratio says something
+        about folding."""
+        found = {"shadow.requests": 1}
+        if self.folded:
+            found |= {
+                "shadow.folded": 1,
+                "shadow.raw_tokens": self.raw,
+                "shadow.sent_tokens": self.sent,
+            }
+        for kind, score in self.scores.items():
+            found |= {
+                f"shadow.{kind}.probes": score.probes,
+                f"shadow.{kind}.kept": score.kept,
+            }
+        return found
+
+
+def survival(probes: Iterable[Probe], visible: str) -> dict[str, Score]:
+    """By kind, how many probes there were and how many stand in what is visible."""
+    scores: dict[str, Score] = {}
+    for probe in probes:
+        old = scores.get(probe.kind, Score())
+        scores[probe.kind] = Score(old.probes + 1, old.kept + is_kept(probe, visible))
+    return scores
+
+
+def probes(
+    history: History, frontier: Frontier, nodes: Mapping[bytes, Node], cut: int, most: int = PROBES
+) -> list[Probe]:
+    """A sample of what the leaves before `cut` (index in the history) hold, `most` of each kind.
+
+    Which ones depends on the address, so that the turns of a chat ask for different things.
+    `KeyError` where a node is not in `nodes`.
+    """
+    placed = walk(frontier.nodes, nodes)
+    pairs = [(node, at) for node, at in placed if node.is_leaf and at.last < cut]
+    seed = history.addresses[-1]
+    named = ((anchor, place) for leaf, place in pairs for anchor in leaf.summary.anchors)
+    by_kind: dict[str, dict[str, Place]] = {}
+    for anchor, place in named:
+        by_kind.setdefault(kind(anchor), {}).setdefault(anchor, place)
+    found = [Probe(RULE, rule) for rule in _drawn(_rules(history, pairs), seed)[:most]]
+    for name, anchors in by_kind.items():
+        found += _standing(history, name, anchors, seed, most)
+    return found
+
+
+def kind(anchor: str) -> str:
+    """What an anchor is, by its form alone."""
+    if _PATH.fullmatch(anchor):
+        return PATH
+    if _VALUE.match(anchor) and not _COMMIT.fullmatch(anchor):
+        return VALUE
+    return IDENTIFIER if _IDENTIFIER.fullmatch(anchor) else NAME
+
+
+def is_kept(probe: Probe, visible: str) -> bool:
+    """Whether the probe stands there as a word of its own, a number with its word near by."""
+    for start in positions(probe.text, visible):
+        around = visible[max(0, start - NEAR) : start + len(probe.text) + NEAR]
+        if probe.word in around.lower():
+            return True
+    return False
+
+
+def positions(term: str, text: str) -> Iterator[int]:
+    """Where a term stands in a text, not as a part of a longer word or number."""
+    start = text.find(term)
+    while start >= 0:
+        end = start + len(term)
+        if not _joined(text[start - 1 : start], term[0]) and not _joined(
+            term[-1], text[end : end + 1]
+        ):
+            yield start
+        start = text.find(term, start + 1)
+
+
+def visible(fragments: Iterable[bytes]) -> str:
+    """All that a model would read of these raw messages, system messages aside."""
+    messages = map(Message, fragments)
+    return "\n".join(one.text for one in messages if one.role not in SYSTEM_ROLES)
+
+
+def cut_of(history: History, recent: int) -> int:
+    """The cut of an answer that sent so many tokens of the history's end as they are."""
+    return bisect_left(range(len(history)), -recent, key=lambda at: -history.size(at))
+
+
+def text_of(history: History, place: Place) -> str:
+    """The text that a node covers."""
+    pieces = []
+    for message in range(place.first, place.last + 1):
+        text = history.view(message).text
+        low = place.start if message == place.first else 0
+        pieces.append(text[low : place.tail if message == place.end else None])
+    return "\n".join(pieces)
+
+
+def _rules(history: History, pairs: Sequence[tuple[Node, Place]]) -> list[str]:
+    return [
+        history.view(place.first + message).text[start:end]
+        for leaf, place in pairs
+        for message, start, end in leaf.rules
+    ]
+
+
+def _standing(
+    history: History, name: str, anchors: Mapping[str, Place], seed: bytes, most: int
+) -> list[Probe]:
+    """Those that stand in their leaf's text: a masked secret does not."""
+    found: list[Probe] = []
+    for anchor in _drawn(anchors, seed):
+        if len(found) == most:
+            break
+        text = text_of(history, anchors[anchor])
+        start = next(positions(anchor, text), None)
+        if start is not None:
+            found.append(Probe(name, anchor, _word(anchor, text, start) if name == VALUE else ""))
+    return found
+
+
+def _word(number: str, text: str, start: int) -> str:
+    """What a bare number counts: the word behind it, else the one before it."""
+    if any(char.isalpha() for char in number):
+        return ""
+    end = start + len(number)
+    match = _BEHIND.match(text, end) or _BEFORE.search(text, max(0, start - NEAR), start)
+    return match.group(1).lower() if match else ""
+
+
+def _drawn(texts: Iterable[str], seed: bytes) -> list[str]:
+    """In an order that looks random and is always the same."""
+    return sorted(
+        set(texts), key=lambda one: blake2b(one.encode("utf-8", "replace"), key=seed).digest()
+    )
+
+
+def _joined(before: str, after: str) -> bool:
+    """Whether two neighbours are letters or digits of one word."""
+    return _is_wordy(before) and _is_wordy(after)
+
+
+def _is_wordy(char: str) -> bool:
+    return char.isascii() and (char.isalnum() or char == "_")

@@ -1,0 +1,100 @@
+"""What a model really used: paths, identifiers, options and error names that its answer names and
+that stood in the history it was asked with. Were they in sight in the folded form?
+
+The answer comes back with the next request of the same conversation; until then only keyed hashes
+of what was in sight are kept, never text.
+
+    USED       all that the answer took from the history
+    RECALLED   of that, what stood nowhere in the recent messages: memory alone could keep it
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import NamedTuple
+
+from memtree.conversation.history import History
+from memtree.shadow.probes import IDENTIFIER, PATH, Score, kind, positions
+from memtree.text.anchors import REACH, weigh
+
+USED, RECALLED = "used", "recalled"
+MOST = 64  # terms of one answer
+HASH_BYTES = 8
+
+
+class Seen(NamedTuple):
+    """What was in sight of one request: its cut, and packed hashes of the terms."""
+
+    cut: int
+    hashes: bytes
+
+
+def seen(cut: int, visible: str, key: bytes) -> Seen:
+    """`key`: at most 64 random bytes of this process."""
+    every = {form for term in terms(visible) for form in forms(term)}
+    return Seen(cut, array("Q", sorted(_hash(one, key) for one in every)).tobytes())
+
+
+def used(history: History, asked: int, before: Seen, key: bytes) -> dict[str, Score]:
+    """How much was in sight of what the answer to the first `asked` messages took from them.
+    Empty where message `asked` is no answer."""
+    if asked >= len(history) or history.facts[asked].role != "assistant":
+        return {}
+    named = sorted(terms(history.view(asked).text), key=lambda one: _hash(one, key))[:MOST]
+    known = set(memoryview(before.hashes).cast("Q"))
+    in_sight = {one for one in named if _hash(one, key) in known}
+    lost = _standing(history, range(asked), set(named) - in_sight)
+    recent = _standing(history, range(before.cut, asked), in_sight)
+    old = len(in_sight) - len(recent)
+    return {
+        USED: Score(len(in_sight) + len(lost), len(in_sight)),
+        RECALLED: Score(old + len(lost), old),
+    }
+
+
+def terms(text: str) -> set[str]:
+    """Paths and identifiers in a text of any length."""
+    found = (term for part in _parts(text) for term in weigh(part, prose=False))
+    return {term for term in found if kind(term) in (PATH, IDENTIFIER)}
+
+
+def forms(term: str) -> Iterator[str]:
+    """A term, and what it may be called for short: the end of a path, a part of a dotted name."""
+    yield term
+    if kind(term) == PATH:
+        parts = term.replace("\\", "/").strip("/").split("/")
+        yield from ("/".join(parts[at:]) for at in range(1, len(parts)))
+    elif "." in term:
+        yield from term.split(".")
+
+
+def _standing(history: History, messages: range, wanted: Iterable[str]) -> set[str]:
+    """Those that stand in these messages, which are read from the newest until all are found."""
+    left, found = set(wanted), set[str]()
+    for message in reversed(messages):
+        if not left:
+            break
+        text = history.view(message).text
+        here = {term for term in left if next(positions(term, text), None) is not None}
+        found |= here
+        left -= here
+    return found
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Pieces that `weigh` reads whole, parted at white space where there is some."""
+    start = 0
+    while start < len(text):
+        end = start + REACH
+        if end < len(text):
+            end = max(text.rfind(" ", start, end), text.rfind("\n", start, end), start) + 1
+            end = end if end > start + 1 else start + REACH
+        yield text[start:end]
+        start = end
+
+
+def _hash(term: str, key: bytes) -> int:
+    data = term.encode("utf-8", "replace")
+    return int.from_bytes(blake2b(data, digest_size=HASH_BYTES, key=key).digest(), "little")

@@ -1,0 +1,255 @@
+"""What must hold between the stored rows of one tenant; every back end's `check()` calls it.
+
+Pure. It keeps a few numbers per node, so rows may come from a generator over a large store.
+
+    >>> audit("tenant", TenantRows(addresses=[AddressRow(b"a", b"f", 0.0)]))
+    ['tenant tenant: address 61: frontier 66 is missing']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from math import isfinite
+from typing import NamedTuple
+
+import msgspec
+
+from memtree.budget.epoch import decode_epoch, decode_turn
+from memtree.stores.references import Version
+from memtree.stores.rows import (
+    AddressRow,
+    ClaimRow,
+    EpochRow,
+    FrontierRow,
+    NodeRow,
+    SummaryRow,
+    TallyRow,
+    TenantRows,
+    TurnRow,
+    VectorRow,
+    decode_summary,
+)
+from memtree.tree.node import (
+    MAX_CHILDREN,
+    MIN_CHILDREN,
+    Frontier,
+    Node,
+    decode_frontier,
+    decode_node,
+)
+
+
+class Fact(NamedTuple):
+    """What the rest of the rows are held against. `leaves` counts those below, itself included."""
+
+    level: int
+    tokens: int
+    messages: int
+    tail: int
+    children: tuple[bytes, ...]
+    passages: int
+    leaves: int
+
+
+def audit(tenant: str, rows: TenantRows) -> list[str]:
+    """Problems of one tenant's rows, one line each."""
+    found: list[str] = []
+    facts = _read_facts(rows.nodes, found)
+    for node, fact in facts.items():
+        found += (f"node {node.hex()}: {what}" for what in _node_problems(fact, facts))
+    keys = set()
+    for frontier in rows.frontiers:
+        keys.add(frontier.key)
+        found += (f"frontier {frontier.key.hex()}: {w}" for w in _frontier_row(frontier, facts))
+    found += _address_problems(rows.addresses, keys)
+    for vector in rows.vectors:
+        where = f"vectors {vector.recipe} of {vector.id.hex()}"
+        found += (f"{where}: {what}" for what in _vector_problems(vector, facts))
+    versions: set[Version] = set()
+    for summary in rows.summaries:
+        versions.add((summary.id, summary.version))
+        where = f"summary {summary.version} of {summary.id.hex()}"
+        found += (f"{where}: {what}" for what in _summary_problems(summary, facts))
+    epochs = set()
+    for epoch in rows.epochs:
+        epochs.add(epoch.id)
+        found += (f"epoch {epoch.id.hex()}: {w}" for w in _epoch_problems(epoch, facts, versions))
+    for turn in rows.turns:
+        found += (f"turn at {turn.address.hex()}: {what}" for what in _turn_problems(turn, epochs))
+    for claim in rows.claims:
+        found += (f"claim on {claim.id.hex()}: {what}" for what in _claim_problems(claim, facts))
+    return [f"tenant {tenant[:12]}: {line}" for line in found]
+
+
+def audit_tallies(rows: Iterable[TallyRow]) -> list[str]:
+    """Problems of all tenants' tallies, one line each."""
+    return [
+        f"tenant {row.tenant[:12]}: tally {row.name!r} of day {row.day}: {what}"
+        for row in rows
+        for what in _tally_problems(row)
+    ]
+
+
+def _read_facts(rows: Iterable[NodeRow], found: list[str]) -> dict[bytes, Fact]:
+    facts: dict[bytes, Fact] = {}
+    for row in rows:
+        try:
+            node = decode_node(row.data)
+        except msgspec.DecodeError as error:
+            found.append(f"node {row.id.hex()}: does not decode: {error}")
+            continue
+        found += (f"node {row.id.hex()}: {what}" for what in _row_problems(row, node))
+        passages = len(node.passages)
+        facts[row.id] = Fact(
+            node.level, node.tokens, node.messages, node.tail, node.children, passages, 0
+        )
+    return _with_leaves(facts)
+
+
+def _row_problems(row: NodeRow, node: Node) -> Iterator[str]:
+    if node.id != row.id:
+        yield f"holds node {node.id.hex()}"
+    if node.level != row.level:
+        yield f"its row says level {row.level}, the node {node.level}"
+    if b"".join(node.children) != row.children:
+        yield "its row lists other children than the node"
+
+
+def _with_leaves(facts: Mapping[bytes, Fact]) -> dict[bytes, Fact]:
+    """Level by level from the leaves up; a child that is no level below counts nothing."""
+    counted: dict[bytes, Fact] = {}
+    for node, fact in sorted(facts.items(), key=lambda item: item[1].level):
+        below = (counted[child].leaves for child in fact.children if child in counted)
+        counted[node] = fact._replace(leaves=1 if fact.level == 0 else sum(below))
+    return counted
+
+
+def _node_problems(fact: Fact, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+    if fact.level == 0:
+        if fact.children:
+            yield "is a leaf with children"
+        return
+    if not MIN_CHILDREN <= len(fact.children) <= MAX_CHILDREN:
+        yield f"has {len(fact.children)} children, not {MIN_CHILDREN} to {MAX_CHILDREN}"
+    missing = [child for child in fact.children if child not in facts]
+    yield from (f"child {child.hex()} is missing" for child in missing)
+    if missing or not fact.children:
+        return
+    children = [facts[child] for child in fact.children]
+    for child, of in zip(fact.children, children, strict=True):
+        if of.level != fact.level - 1:
+            yield f"child {child.hex()} is on level {of.level}, not {fact.level - 1}"
+    yield from _sum_problems(fact.tokens, fact.messages, fact.tail, children)
+
+
+def _frontier_row(row: FrontierRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+    try:
+        frontier = decode_frontier(row.data)
+    except msgspec.DecodeError as error:
+        yield f"does not decode: {error}"
+        return
+    yield from _frontier_problems(frontier, facts)
+
+
+def _frontier_problems(frontier: Frontier, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+    missing = [node for node in frontier.nodes if node not in facts]
+    yield from (f"node {node.hex()} is missing" for node in missing)
+    if missing:
+        return
+    nodes = [facts[node] for node in frontier.nodes]
+    levels = tuple(node.level for node in nodes)
+    if frontier.levels != levels:
+        yield f"says levels {frontier.levels}, its nodes are on {levels}"
+    leaves = sum(node.leaves for node in nodes)
+    if frontier.leaves != leaves:
+        yield f"says {frontier.leaves} leaves, its nodes hold {leaves}"
+    yield from _sum_problems(frontier.tokens, frontier.messages, frontier.tail, nodes)
+
+
+def _sum_problems(tokens: int, messages: int, tail: int, parts: list[Fact]) -> Iterator[str]:
+    if tokens != sum(part.tokens for part in parts):
+        yield f"says {tokens} tokens, its parts hold {sum(part.tokens for part in parts)}"
+    if messages != sum(part.messages for part in parts):
+        yield f"says {messages} messages, its parts hold {sum(part.messages for part in parts)}"
+    last = parts[-1].tail if parts else 0
+    if tail != last:
+        yield f"says tail {tail}, its last part ends with {last}"
+
+
+def _vector_problems(row: VectorRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+    leaf = facts.get(row.id)
+    if leaf is None:
+        yield "there is no such leaf"
+    elif leaf.level != 0:
+        yield f"is a node on level {leaf.level}, not a leaf"
+    elif len(row.data) % leaf.passages if leaf.passages else row.data:
+        yield f"{len(row.data)} bytes for {leaf.passages} passages"
+
+
+def _address_problems(rows: Iterable[AddressRow], frontiers: Set[bytes]) -> Iterator[str]:
+    links = {}
+    for row in rows:
+        links[row.address] = row.previous
+        if row.frontier not in frontiers:
+            yield f"address {row.address.hex()}: frontier {row.frontier.hex()} is missing"
+    for address, link in links.items():
+        if link and link not in links:
+            yield f"address {address.hex()}: the one before it, {link.hex()}, is missing"
+
+
+def _summary_problems(row: SummaryRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+    if row.id not in facts:
+        yield "there is no such node"
+    try:
+        summary = decode_summary(row.data)
+    except msgspec.DecodeError as error:
+        yield f"does not decode: {error}"
+        return
+    if summary.version != row.version:
+        yield f"holds version {summary.version}"
+
+
+def _epoch_problems(
+    row: EpochRow, facts: Mapping[bytes, Fact], versions: Set[Version]
+) -> Iterator[str]:
+    try:
+        epoch = decode_epoch(row.data)
+    except msgspec.DecodeError as error:
+        yield f"does not decode: {error}"
+        return
+    if epoch.id != row.id:
+        yield f"holds epoch {epoch.id.hex()}"
+    for shown in epoch.plan.outline:
+        if shown.id not in facts:
+            yield f"node {shown.id.hex()} is missing"
+        elif shown.version and (shown.id, shown.version) not in versions:
+            yield f"summary {shown.version} of {shown.id.hex()} is missing"
+
+
+def _turn_problems(row: TurnRow, epochs: Set[bytes]) -> Iterator[str]:
+    if row.epoch not in epochs:
+        yield f"epoch {row.epoch.hex()} is missing"
+    try:
+        turn = decode_turn(row.data)
+    except msgspec.DecodeError as error:
+        yield f"does not decode: {error}"
+        return
+    if turn.epoch != row.epoch:
+        yield f"its row says epoch {row.epoch.hex()}, the turn {turn.epoch.hex()}"
+
+
+def _claim_problems(row: ClaimRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+    if row.id not in facts:
+        yield "there is no such node"
+    if not row.owner:
+        yield "has no owner"
+    if not isfinite(row.until):
+        yield "never ends"
+
+
+def _tally_problems(row: TallyRow) -> Iterator[str]:
+    if not row.name:
+        yield "has no name"
+    numbers: tuple[object, ...] = (row.day, row.amount)  # a back end may hold other types
+    if not all(isinstance(number, int) for number in numbers):
+        yield f"{row.amount!r} is no whole number of a day"

@@ -1,0 +1,1 @@
+"""The store in dictionaries: nothing outlives the process."""

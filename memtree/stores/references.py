@@ -1,0 +1,88 @@
+"""Which rows need which others: what a write must find stored, and what a deletion leaves over.
+
+Pure, over ids; every back end decides by these. A stored node has all its descendants stored:
+`commit` asks for the children of what it adds, and a collection keeps all below what it keeps.
+
+    addresses --> frontiers --> nodes --> nodes (children) <-- vectors, summaries, claims
+    turns     --> epochs    --> nodes and summary versions that the plan names
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from memtree.budget.epoch import Epoch
+from memtree.stores.rows import split_ids
+from memtree.tree.node import Frontier, Node
+
+Version = tuple[bytes, int]  # a node's id, and the version of its summary
+
+
+def named(nodes: Iterable[Node], ids: Iterable[bytes]) -> set[bytes]:
+    """What `ids` and the new `nodes` name and the write does not bring along."""
+    wanted, brought = set(ids), set()
+    for node in nodes:
+        brought.add(node.id)
+        wanted.update(node.children)
+    return wanted - brought
+
+
+def frontier_nodes(frontiers: Iterable[Frontier]) -> Iterator[bytes]:
+    return (node for frontier in frontiers for node in frontier.nodes)
+
+
+def plan_nodes(epochs: Iterable[Epoch]) -> Iterator[bytes]:
+    return (shown.id for epoch in epochs for shown in epoch.plan.outline)
+
+
+def plan_versions(epochs: Iterable[Epoch]) -> set[Version]:
+    """Version 0 is in the node itself."""
+    every = (shown for epoch in epochs for shown in epoch.plan.outline)
+    return {(shown.id, shown.version) for shown in every if shown.version}
+
+
+def unneeded(children: Mapping[bytes, bytes], roots: Iterable[bytes]) -> set[bytes]:
+    """Nodes that are not at or below a root. `children`: of every stored node, as in `NodeRow`."""
+    kept: set[bytes] = set()
+    todo = list(roots)
+    while todo:
+        node = todo.pop()
+        if node in children and node not in kept:
+            kept.add(node)
+            todo += split_ids(children[node])
+    return children.keys() - kept
+
+
+def superseded(stored: Iterable[Version], kept: set[Version]) -> set[Version]:
+    """Versions that are neither the newest of their node nor `kept`."""
+    every = set(stored)
+    newest: dict[bytes, int] = {}
+    for node, version in every:
+        newest[node] = max(version, newest.get(node, 0))
+    return every - kept - set(newest.items())
+
+
+def relinked(previous: Mapping[bytes, bytes], gone: set[bytes]) -> dict[bytes, bytes]:
+    """New links for the addresses that stay and stood behind a `gone` one: the nearest that stays.
+
+    So the rest of a chain holds together, and no row names what was deleted.
+    """
+    links: dict[bytes, bytes] = {}
+    found: dict[bytes, bytes] = {}  # a gone address -> the nearest before it that stays
+    for address, link in previous.items():
+        if link in gone and address not in gone:
+            links[address] = _nearest(link, previous, gone, found)
+    return links
+
+
+def _nearest(
+    link: bytes, previous: Mapping[bytes, bytes], gone: set[bytes], found: dict[bytes, bytes]
+) -> bytes:
+    passed = []
+    while link in gone and link not in found:
+        found[link] = b""  # a chain that meets itself ends
+        passed.append(link)
+        link = previous.get(link, b"")
+    end = found.get(link, link)
+    found.update(dict.fromkeys(passed, end))
+    return end

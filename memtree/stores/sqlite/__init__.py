@@ -1,0 +1,1 @@
+"""The store in a SQLite file (WAL): the default, for one machine."""

@@ -1,0 +1,55 @@
+"""SQL of copies, out of a SQLite file and into one: rows as they are, of any table."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from memtree.stores.dump import TABLES, Page, Row, Table
+from memtree.stores.sqlite.bulk import insert
+from memtree.stores.sqlite.trees import TENANT, tenant_number
+
+_COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
+
+
+class SqliteSnapshot:
+    """One state of the file: `db` is in a transaction from here on."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        db.execute("BEGIN")
+        self._db = db
+
+    def tenants(self) -> list[str]:
+        found = self._db.execute("SELECT name FROM tenants ORDER BY name").fetchall()
+        return [name for (name,) in found]
+
+    def rows(self, table: Table, tenant: str) -> Iterator[Row]:
+        return self._db.execute(
+            f"SELECT {', '.join(table.columns)} FROM {table.name}"
+            f"{f' WHERE {TENANT}' if table.owned else ''} ORDER BY {', '.join(table.sorted_by)}",
+            (tenant,) if table.owned else (),
+        )
+
+
+def counts(db: sqlite3.Connection) -> dict[str, int]:
+    return dict(zip(TABLES, db.execute(f"SELECT {_COUNTS}").fetchone(), strict=True))
+
+
+def load(db: sqlite3.Connection, page: Page) -> None:
+    owner = (tenant_number(db, page.tenant),) if page.table.owned else ()
+    columns = ("tenant",) * len(owner) + page.table.columns
+    how = "REPLACE" if page.table.changes else "IGNORE"
+    head = f"INSERT OR {how} INTO {page.table.name} ({', '.join(columns)})"
+    insert(db, head, [(*owner, *row) for row in page.rows])
+
+
+def missing(db: sqlite3.Connection, page: Page) -> int:
+    table = page.table
+    compared = table.key if table.changes else table.columns
+    same = " AND ".join(f"{name} = ?" for name in compared)
+    mine = f"{TENANT} AND " if table.owned else ""
+    query = f"SELECT 1 FROM {table.name} WHERE {mine}{same}"
+    owner = (page.tenant,) if table.owned else ()
+    places = [table.columns.index(name) for name in compared]
+    asked = ((*owner, *(row[place] for place in places)) for row in page.rows)
+    return sum(db.execute(query, values).fetchone() is None for values in asked)

@@ -1,0 +1,176 @@
+"""Stage 3, planned: which nodes a model summarises next, and what it is shown of each.
+
+Several nodes of one kind go into one call, because the instructions are paid once a call. A node is
+ready when all its children have their summaries; parents go before leaves, so that a subtree is
+finished soon after its last leaf, and share calls with leaves, so that a parent that is ready alone
+does not pay for the instructions alone.
+
+    level 1     n        n        n: ready when its leaves are done
+    level 0  l l l l  l l . .     first call: l l l l; second: n l l
+
+What this file does not do: claim, pay, ask, judge (`indexer/summarizing/call.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memtree.conversation.history import History
+from memtree.ports.store import NodeWork
+from memtree.summaries.prompts import KINDS, Source, Task, leaf_task, node_task
+from memtree.summaries.replies import Draft
+from memtree.tree.btree import walk
+from memtree.tree.node import Node, Place, Summary, source_kind
+
+CALL_TOKENS = 8_000  # of parts in one call: models behind a small window take it
+REACH = 4  # times the parts of a call: so many ready nodes are looked at for parts of one kind
+SAMPLE = 12  # leaves below a node, about, that say of what kind it is
+VERSION = 1  # claims leave out nodes that have a later summary, so a model's is the first one
+
+Kind = Callable[[NodeWork], str]
+
+
+def ready(
+    work: Mapping[bytes, NodeWork], busy: Container[bytes], reach: int | None = None
+) -> list[NodeWork]:
+    """Those that can be summarised now, higher levels first, else in reading order; the first
+    `reach` of them. `work`: all that lacks its summary; `busy`: what somebody is at."""
+    found = [
+        one
+        for id_, one in work.items()
+        if id_ not in busy and not any(child in work for child in one.node.children)
+    ]
+    return sorted(found, key=lambda one: (-one.node.level, one.place))[:reach]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The nodes of one call; `full`: no more of them would go in."""
+
+    work: tuple[NodeWork, ...]
+    kind: str
+    full: bool
+
+
+def batch(
+    found: Sequence[NodeWork],
+    kind: Kind,
+    alone: Container[bytes],
+    parts: int,
+    size: int = CALL_TOKENS,
+) -> Batch | None:
+    """The first full call among nodes that are ready, else the one with the first node.
+
+    `alone`: nodes that get a call of their own. `parts`, `size`: most nodes of a call, and most of
+    their tokens (one node may have more). None where nothing is ready.
+    """
+    by_kind: dict[str, list[NodeWork]] = {}
+    for one in found:
+        if one.id in alone:
+            return Batch((one,), kind(one), True)
+        group = by_kind.setdefault(name := kind(one), [])
+        if group and sum(each.tokens for each in group) + one.tokens > size:
+            return Batch(tuple(group), name, True)
+        group.append(one)
+        if len(group) >= parts:
+            return Batch(tuple(group), name, True)
+    return next((Batch(tuple(group), name, False) for name, group in by_kind.items()), None)
+
+
+class Kinds:
+    """The kind of content of the nodes of a tree; of each leaf it is found once.
+
+    Of an inner node it is that of most leaves below it, of a few of them where there are many.
+    """
+
+    def __init__(
+        self, history: History, nodes: Mapping[bytes, Node], known: dict[bytes, str]
+    ) -> None:
+        """`known` is added to."""
+        self._history, self._nodes, self._known = history, nodes, known
+
+    def of(self, work: NodeWork) -> str:
+        if work.id not in self._known:
+            self._known[work.id] = self._find(work)
+        return self._known[work.id]
+
+    def _find(self, work: NodeWork) -> str:
+        if work.node.is_leaf:
+            return leaf_task("", sources(self._history, work)).kind
+        start = Place(0, 0, work.place.first, work.place.start)
+        below = walk(work.node.children, self._nodes, start)
+        leaves = [NodeWork(node, place) for node, place in below if node.is_leaf]
+        step = max(1, len(leaves) // SAMPLE)
+        votes = Counter(self.of(leaf) for leaf in leaves[::step])
+        return max(KINDS, key=lambda kind: votes[kind])
+
+
+def sources(history: History, work: NodeWork) -> list[Source]:
+    """The text of a leaf as it stands in this history, passage by passage."""
+    found = []
+    for passage in work.node.passages:
+        index = work.place.first + passage.message
+        text = history.view(index).text[passage.start : passage.end]
+        kind = source_kind(passage.kind)
+        found.append(Source(history.facts[index].role, history.posted[index], text, kind))
+    return found
+
+
+def tasks(
+    history: History, work: Sequence[NodeWork], kind: str, children: Mapping[bytes, Summary]
+) -> list[Task]:
+    """What one call asks, parts numbered from 1. `children`: the newest summaries of all children
+    of inner nodes. Secrets are masked."""
+    return [
+        leaf_task(str(number), sources(history, one), kind)
+        if one.node.is_leaf
+        else node_task(
+            str(number), [children[id_] for id_ in one.node.children], one.node.level, kind
+        )
+        for number, one in enumerate(work, start=1)
+    ]
+
+
+def written(node: Node, draft: Draft, recipe: str, cost: tuple[int, int], *, both: bool) -> Summary:
+    """An accepted draft as the node's summary. `both`: the extraction is shown beside it."""
+    first = node.summary
+    extracted = first.body if both else ""
+    return Summary(
+        draft.headline, draft.body, first.anchors, VERSION, recipe, cost, extracted, False
+    )
+
+
+def settled(node: Node, recipe: str, cost: tuple[int, int]) -> Summary:
+    """The extraction, kept as the answer where the model's were rejected, so that it is not asked
+    again."""
+    first = node.summary
+    return Summary(first.headline, first.body, first.anchors, VERSION, recipe, cost, "", True)
+
+
+def length(task: Task) -> int:
+    """Characters that a task has its model read, and one: its weight within its call."""
+    said = sum(len(one.text) for one in task.sources)
+    return 1 + said + sum(len(one.headline) + len(one.body) for one in task.children)
+
+
+def shares(total: int, weights: Sequence[int]) -> list[int]:
+    """`total` divided in proportion; the parts add up to it exactly.
+
+    >>> shares(10, [1, 1, 1])
+    [3, 4, 3]
+    """
+    whole = sum(weights)
+    if not whole:
+        return [total, *(0 for _ in weights[1:])] if weights else []
+    borders = [round(total * part / whole) for part in _running(weights)]
+    return [end - start for start, end in zip([0, *borders], borders, strict=False)]
+
+
+def _running(weights: Iterable[int]) -> list[int]:
+    sums, total = [], 0
+    for weight in weights:
+        total += weight
+        sums.append(total)
+    return sums

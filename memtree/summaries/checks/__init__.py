@@ -1,0 +1,1 @@
+"""The checks that a summary of a model has to pass before it is stored."""

@@ -1,0 +1,183 @@
+"""Numbers and anchors of a summary that its text has not.
+
+Forms may differ: 1,000 and 1000, 12k and 12,000, "three" and 3, 2023-05-08 and 8 May 2023, and
+a path or a name may be given in part.
+What this file does not do: say what a number means (`claims.py` compares clauses).
+
+    >>> list(numbers("3 of 12k rows", "three of the 12,500 rows"))
+    ['a number is new: 12']
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from memtree.text.anchors import weigh
+
+_NUMBER = re.compile(r"\d+(?:[.,:/'-]\d+)*")
+_SCALED = re.compile(r"(?<!\d)(\d{1,12}(?:[.,]\d{1,12})?) ?([kKM])(?!\w)")
+_NUMBER_WORDS = """
+    zero null
+    one a an once single first ein eine eins un une uno una один
+    two twice both pair second zwei deux dos два couple
+    three third drei trois tres три
+    four fourth vier quatre cuatro
+    five fifth fünf cinq cinco
+    six sixth sechs seis
+    seven seventh sieben sept siete
+    eight eighth acht huit ocho
+    nine ninth neun neuf nueve
+    ten tenth zehn dix diez
+    eleven
+    twelve dozen
+"""
+_WORDS = {
+    word: str(value)
+    for value, words in enumerate(_NUMBER_WORDS.strip().splitlines())
+    for word in words.split()
+}
+_CJK_DIGITS = {digit: str(at) for at, digit in enumerate("〇一二三四五六七八九十")}
+_MONTHS = {
+    name: str(at)
+    for at, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
+}
+_LETTERED = re.compile(r"[^\W\d_]+")
+_COUNTED = re.compile(r"(?<![\w.,:/-])(\d+(?:[.,]\d+)*)[ -]([^\W\d_]{4,})")
+
+
+def numbers(draft: str, text: str) -> Iterator[str]:
+    """Numbers that the text has not, and numbers that count another thing there."""
+    draft, text = plain(draft), plain(text)
+    known = set(_values(text))
+    words = set(_LETTERED.findall(text.lower()))
+    known |= {_WORDS[word] for word in words if word in _WORDS}
+    known |= {_MONTHS[word[:3]] for word in words if word[:3] in _MONTHS}
+    known |= {_CJK_DIGITS[one] for one in text if one in _CJK_DIGITS}
+    for match in _NUMBER.finditer(draft):
+        number = match.group()
+        if not _known(number, draft[match.end() : match.end() + 3], known):
+            yield f"a number is new: {number}"
+    counted = _counted(text)
+    for thing, values in _counted(draft).items():
+        if thing in counted and not values & counted[thing] and values <= known:
+            yield f"a number counts another thing: {min(values)} {thing}"
+
+
+def _known(number: str, behind: str, known: set[str]) -> bool:
+    if _value(number) in known:
+        return True
+    if (match := _SCALED.match(number + behind)) and _scaled(*match.groups()) in known:
+        return True
+    if number.count(".") == 1 and not re.search(r"[,:/'-]", number):
+        # 3.5 is one number, but a version or a section may be cut short: 3.5 of 3.5.1
+        return any(one.startswith(number + ".") for one in known)
+    parts = re.split(r"[.,:/'-]", number)
+    return len(parts) > 1 and all(_value(part) in known for part in parts)
+
+
+def _values(text: str) -> Iterator[str]:
+    for match in _NUMBER.finditer(text):
+        yield _value(match.group())
+        parts = re.split(r"[,:/'-]", match.group())
+        if len(parts) > 1 and not re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", match.group()):
+            yield from map(_value, parts)
+        if match.group().count(".") > 1:
+            yield from map(_value, match.group().split("."))
+    for match in _SCALED.finditer(text):
+        yield _scaled(match.group(1), match.group(2))
+
+
+def _value(number: str) -> str:
+    """One form for 1,000 and 1000, for 05 and 5, for 2.50 and 2.5."""
+    if re.fullmatch(r"\d{1,3}(?:[,'.]\d{3})+", number) and not re.fullmatch(r"0[.,]\d+", number):
+        number = re.sub(r"[,'.]", "", number)
+    elif re.fullmatch(r"\d{1,3}(?:,\d{3})+\.\d+", number):
+        number = number.replace(",", "")
+    elif re.fullmatch(r"\d+,\d+", number):
+        number = number.replace(",", ".")
+    if re.fullmatch(r"\d+\.\d*0", number):
+        number = number.rstrip("0").rstrip(".")
+    return number.lstrip("0") or "0" if number.isdigit() else number
+
+
+def _scaled(number: str, unit: str) -> str:
+    value = float(number.replace(",", "."))
+    return str(round(value * (1_000 if unit in "kK" else 1_000_000)))
+
+
+def _counted(text: str) -> dict[str, set[str]]:
+    """What numbers stand before each word."""
+    found: dict[str, set[str]] = {}
+    for match in _COUNTED.finditer(text):
+        found.setdefault(match.group(2).lower().rstrip("s"), set()).add(_value(match.group(1)))
+    return found
+
+
+_NAMED = frozenset(
+    "user users assistant assistants tool nutzer nutzers benutzer assistent utilisateur assistante "
+    "usuario asistente utente assistente usuário gebruiker "
+    "monday tuesday wednesday thursday friday saturday sunday english german french spanish "
+    "january february march april may june july august september october november december".split()
+)
+_PARTS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+
+
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")  # of mail
+_QUOTED_END = re.compile(r"([.!?])[\"'”»)]+\s")
+
+
+def invented(draft: str, text: str, names: bool = True) -> Iterator[str]:
+    """Anchors of the summary that the text has not. `names`: proper nouns as well; languages
+    that write every noun with a capital letter have too many."""
+    draft, text = plain(draft), plain(text).lower()
+    words = {word.removesuffix("'s") for word in _PARTS.findall(text.replace("’", "'"))}
+    for anchor in _ADDRESS.findall(draft):
+        if anchor.lower() not in text:
+            yield anchor
+    draft = _QUOTED_END.sub(r"\1 ", draft)  # or a sentence's first word passes for a name
+    for anchor in weigh(draft, prose=names):
+        low = anchor.lower().replace("’", "'").rstrip(".,;:!?")
+        if low in text or low.isdigit():  # digits alone are judged as numbers
+            continue
+        if _plain_words(low):
+            if not _told(low, words):
+                yield anchor
+        elif not _several(low, words):
+            yield anchor
+
+
+def _plain_words(low: str) -> bool:
+    return all(part.replace("'", "").isalpha() for part in low.split())
+
+
+def _told(name: str, words: set[str]) -> bool:
+    """Whether the text has every word of a name, in whatever form: "Swedish" of "Sweden"."""
+    for part in name.split():
+        part = part.removesuffix("'s")
+        stem = part[: max(4, len(part) - 3)]
+        if part in _NAMED or part in words or len(part) < 3:
+            continue
+        if not any(
+            word.startswith(stem) or (part.startswith(word) and len(word) > 3) for word in words
+        ):
+            return False
+    return True
+
+
+def _several(anchor: str, words: set[str]) -> bool:
+    """Worded dates and amounts ("8 May 2023") are known when every word of them is."""
+    return " " in anchor and all(
+        part in words or part in _NAMED or part.isdigit() for part in _PARTS.findall(anchor)
+    )
+
+
+def plain(text: str) -> str:
+    """Compatibility forms and foreign digits as the usual ones."""
+    text = unicodedata.normalize("NFKC", text)
+    if text.isascii():
+        return text
+    return "".join(
+        str(unicodedata.digit(one)) if one.isdigit() and not one.isascii() else one for one in text
+    )

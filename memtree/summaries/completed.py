@@ -1,0 +1,85 @@
+"""Which nodes are known to have a model's summary, and which of a tree still lack one.
+
+What a process keeps, so that a warm turn need not ask the store: bounded, the longest unused go
+first, and what is not known is asked again. A node gets its summary after all its children, so the
+tree below a settled node is settled, and a turn looks at the tops alone.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+
+from memtree.ports.store import NodeWork
+from memtree.tree.node import Node, Place, after
+
+KEPT = 64_000  # nodes, some 200 bytes each: thirty histories of a million tokens
+
+
+class Settled:
+    """Ids of nodes by tenant."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._ids: OrderedDict[tuple[str, bytes], None] = OrderedDict()
+
+    def add(self, tenant: str, ids: Iterable[bytes]) -> None:
+        for id_ in ids:
+            self._ids[tenant, id_] = None
+            self._ids.move_to_end((tenant, id_))
+        while len(self._ids) > self._kept:
+            self._ids.popitem(last=False)
+
+    def discard(self, tenant: str, ids: Iterable[bytes]) -> None:
+        for id_ in ids:
+            self._ids.pop((tenant, id_), None)
+
+    def forget(self, tenant: str) -> None:
+        for key in [key for key in self._ids if key[0] == tenant]:
+            del self._ids[key]
+
+    def forget_all(self) -> None:
+        self._ids.clear()
+
+    def lacking(
+        self, tenant: str, roots: Sequence[bytes], nodes: Mapping[bytes, Node]
+    ) -> list[Node]:
+        """The nodes of a tree that are not known to be settled, in no order. It runs in every
+        turn: half a microsecond a node. Raises `KeyError` where a node is missing."""
+        known, found = self._ids, []
+        waiting = list(roots)
+        while waiting:
+            id_ = waiting.pop()
+            if (tenant, id_) in known:
+                known.move_to_end((tenant, id_))
+                continue
+            node = nodes[id_]
+            found.append(node)
+            waiting += node.children
+        return found
+
+    def work(
+        self, tenant: str, roots: Sequence[bytes], nodes: Mapping[bytes, Node]
+    ) -> list[NodeWork]:
+        """The same with their places, in reading order, parents before children."""
+        found: list[NodeWork] = []
+        waiting = _placed(roots, None, nodes)
+        while waiting:
+            one = waiting.pop()
+            if (tenant, one.id) in self._ids:
+                continue
+            found.append(one)
+            start = Place(0, 0, one.place.first, one.place.start)
+            waiting += _placed(one.node.children, start, nodes)
+        return found
+
+
+def _placed(
+    ids: Sequence[bytes], place: Place | None, nodes: Mapping[bytes, Node]
+) -> list[NodeWork]:
+    """Consecutive nodes, the last one first: the order of a stack."""
+    found = []
+    for id_ in ids:
+        place = after(place, nodes[id_])
+        found.append(NodeWork(nodes[id_], place))
+    return found[::-1]

@@ -1,0 +1,1 @@
+"""What a rule can tell of a text: tokens, terms, anchors, secrets, standing rules, languages."""

@@ -1,0 +1,166 @@
+"""Terms of a text for BM25 and for cohesion: hashed, stemmed lightly, any language.
+
+A word becomes the 32-bit hash of its lower-case stem; an identifier gives itself and its parts
+(`getUserName`, `get_user_name` -> get, user, name); a run of script without spaces (Chinese,
+Japanese, Thai ...) gives its character pairs. Only hashes are kept: statistics show no text.
+
+    >>> sorted(terms("parse_config failed")) == sorted(hashed(w) for w in
+    ...     ("parse_config", "pars", "config", "fail"))
+    True
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Collection, Iterable, Mapping
+from math import sqrt
+from sys import byteorder
+
+import xxhash
+
+from memtree.tree.node import Terms
+
+_WORD = re.compile(r"\w+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_SUFFIXES = ("ingly", "edly", "ings", "ing", "ed", "ly", "es", "s", "e")
+_MEMO_LIMIT = 200_000
+_MEMO_WORD = 40
+_MAX_COUNT = 255
+PROFILE_TERMS = 24
+
+# Function words carry no topic and are half of all prose; dropping them halves the statistics.
+# The last line is what an apostrophe leaves behind: he'd, we'll, I'm, we're, it's, don't, I've.
+STOP_WORDS = frozenset(
+    """
+    a an the this that these there some no not
+    and but or if so than then too just
+    as at by for from in into of on to up with
+    i me my he him his she her it its we us our they them their you your
+    are be been is was were do did does had has have can could should will would
+    how what when where which who why
+    d ll m re s t ve
+    """.split()
+)
+
+_memo: dict[str, tuple[int, ...]] = {}
+
+
+def hashed(word: str) -> int:
+    """The term number of a word that is already in stored form."""
+    return xxhash.xxh32_intdigest(word.encode("utf-8", "surrogatepass"))
+
+
+def terms(text: str) -> dict[int, int]:
+    """Term hash -> count."""
+    counts: dict[int, int] = {}
+    memo = _memo
+    for word in _WORD.findall(text):
+        found = memo.get(word)
+        if found is None:
+            found = _learn(word)
+        for term in found:
+            counts[term] = counts.get(term, 0) + 1
+    return counts
+
+
+def stem(word: str) -> str:
+    """A light stem of a lower-case ASCII word; inflections of one word should meet."""
+    if word.endswith(("ies", "ied")) and len(word) > 4:
+        return word[:-2]  # as the -y form: queries, query -> queri
+    if word[-1] in "ydsge":
+        for suffix in _SUFFIXES:
+            if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+                word = word[: -len(suffix)]
+                break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
+        word = word[:-1]
+    return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" else word
+
+
+def _learn(word: str) -> tuple[int, ...]:
+    found = tuple(hashed(form) for form in _forms(word))
+    if len(word) <= _MEMO_WORD:
+        if len(_memo) >= _MEMO_LIMIT:
+            _memo.clear()
+        _memo[word] = found
+    return found
+
+
+def _forms(word: str) -> list[str]:
+    lower = word.lower()
+    if lower in STOP_WORDS:
+        return []
+    if not lower.isascii():
+        if _UNSPACED.search(lower):
+            return [lower[at : at + 2] for at in range(max(1, len(lower) - 1))]
+        return [lower]
+    if lower.isalpha() and (lower == word or word.istitle() or word.isupper()):
+        return [stem(lower)]
+    if lower.isdigit():
+        return [lower]
+    parts = [part.lower() for part in _PART.findall(word)]
+    whole = lower.strip("_")
+    inner = [stem(part) for part in parts if len(part) > 1 and part not in STOP_WORDS]
+    return [whole, *inner] if len(parts) > 1 else [stem(whole)] if whole else []
+
+
+def pack(passages: Iterable[Mapping[int, int]]) -> Terms:
+    """Statistics of consecutive passages in stored form."""
+    hashes: list[int] = []
+    ends: list[int] = []
+    counts, total = bytearray(), 0
+    for passage in passages:
+        total += len(passage)
+        hashes.extend(passage)
+        counts += _bytes(passage.values())
+        ends.append(total)
+    return Terms(_ints(hashes), bytes(counts), tuple(ends))
+
+
+def profile(counts: Mapping[int, int]) -> tuple[bytes, bytes]:
+    """The most frequent terms, packed; ties go to the smaller hash, so it is deterministic."""
+    # One number for count and term, because numbers are sorted much faster than pairs.
+    order = sorted([(-count << 32) + term for term, count in counts.items()])[:PROFILE_TERMS]
+    return _ints([one & 0xFFFF_FFFF for one in order]), _bytes([-(one >> 32) for one in order])
+
+
+def unprofile(packed: tuple[bytes, bytes]) -> dict[int, int]:
+    hashes = memoryview(packed[0]).cast("I")
+    return dict(zip(hashes, packed[1], strict=True))
+
+
+def merge(many: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    rest = iter(many)
+    total = dict(next(rest, ()))
+    get = total.get
+    for counts in rest:
+        for term, count in counts.items():
+            total[term] = get(term, 0) + count
+    return total
+
+
+def similarity(one: Mapping[int, int], other: Mapping[int, int]) -> float:
+    """Cosine of square-rooted counts, 0 to 1; repeated words count less than shared ones."""
+    if len(one) > len(other):
+        one, other = other, one
+    shared = sum(sqrt(count * other[term]) for term, count in one.items() if term in other)
+    if not shared:
+        return 0.0
+    return shared / sqrt(sum(one.values()) * sum(other.values()))
+
+
+def _bytes(counts: Collection[int]) -> bytes:
+    try:
+        return bytes(counts)
+    except ValueError:  # one is above 255
+        return bytes([min(count, _MAX_COUNT) for count in counts])
+
+
+def _ints(values: Iterable[int]) -> bytes:
+    """uint32 little-endian, whatever the machine."""
+    packed = array("I", values)
+    if byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()

@@ -1,0 +1,154 @@
+"""Stage 1 of indexing: chunk, extract, seal. Text alone, no model, no I/O.
+
+`grow` takes what is known of a prefix and the messages that follow it, and gives the nodes that
+become final and, for every message, the frontier of the prefix that ends with it. Growing message
+by message gives the same nodes and frontiers as growing at once: a leaf joins the frontier of an
+address only when the text of *that* prefix makes it final.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from memtree.conversation import addresses as address
+from memtree.conversation.message import Message, View, Volatile
+from memtree.extraction import summarize
+from memtree.text import standing_rules, terms
+from memtree.tree import chunking, node
+from memtree.tree.btree import Spine
+from memtree.tree.chunking import Block
+from memtree.tree.node import EMPTY, Frontier, Node, Passage, Summary
+
+RULES_REACH = 20_000  # characters of a user message searched for standing rules
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Messages from `frontier.messages` on, as plain values that cross a process border.
+
+    `addresses[i]` is the address of the prefix that ends with messages[i]. `known`: the length of
+    the prefix whose frontier this is. It may reach beyond `frontier.messages`, because the last
+    messages of a prefix only make earlier leaves final; shorter prefixes have another frontier.
+    """
+
+    frontier: Frontier
+    loose: Mapping[bytes, Node]
+    messages: tuple[bytes, ...]
+    digests: tuple[bytes, ...]
+    addresses: tuple[bytes, ...]
+    volatile: tuple[str, ...]
+    known: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What stage 1 found. `open` holds what is not final yet as one leaf (None: nothing is)."""
+
+    nodes: tuple[Node, ...] = ()
+    frontiers: Mapping[bytes, Frontier] = ()  # type: ignore[assignment]
+    frontier: Frontier = EMPTY
+    open: Node | None = None
+
+
+def grow(tail: Tail) -> Grown:
+    first = tail.frontier.messages
+    volatile = Volatile(tail.volatile)
+    views = [Message(raw).view(volatile) for raw in tail.messages]
+    blocks = chunking.blocks(views, first, tail.frontier.tail)
+    makers = _Leaves(views, tail.digests, first)
+    spine = Spine(tail.frontier, tail.loose)
+    made: list[Node] = []
+    changes: list[tuple[int, Frontier]] = []  # (message that made it final, frontier)
+    end = 0
+    for cut in chunking.cuts(blocks):
+        leaf = makers.leaf(blocks[cut.first : cut.end], _next(blocks, cut.end))
+        made += [leaf, *spine.append(leaf, summarise)]
+        changes.append((blocks[cut.seen].message, spine.frontier()))
+        end = cut.end
+    rest = makers.leaf(blocks[end:], None) if end < len(blocks) else None
+    frontiers = dict(_by_address(tail, changes, first))
+    last = changes[-1][1] if changes else tail.frontier
+    return Grown(tuple(made), frontiers, last, rest)
+
+
+def _by_address(
+    tail: Tail, changes: Sequence[tuple[int, Frontier]], first: int
+) -> Iterator[tuple[bytes, Frontier]]:
+    current, upcoming = tail.frontier, iter([*changes, (1 << 62, EMPTY)])
+    message, following = next(upcoming)
+    for index, one in enumerate(tail.addresses, start=first):
+        while message <= index:
+            current = following
+            message, following = next(upcoming)
+        if current.nodes and index >= tail.known:
+            yield one, current
+
+
+def _next(blocks: Sequence[Block], index: int) -> Block | None:
+    return blocks[index] if index < len(blocks) else None
+
+
+def summarise(children: Sequence[Summary], level: int) -> Summary:
+    """Version 0 of an inner node's summary, from its children's."""
+    known = [summarize.Extract(child.headline, child.body, child.anchors) for child in children]
+    return _summary(summarize.node_summary(known, level))
+
+
+class _Leaves:
+    """Makes leaves of blocks; knows the texts that rules are searched in."""
+
+    def __init__(self, views: Sequence[View], digests: Sequence[bytes], first: int) -> None:
+        self._views = views
+        self._digests = digests
+        self._first = first
+        self._rules: dict[int, tuple[tuple[int, int], ...]] = {}
+
+    def leaf(self, blocks: Sequence[Block], following: Block | None) -> Node:
+        base = blocks[0].message
+        last = blocks[-1]
+        whole = following is None or following.message > last.message
+        passages = tuple(
+            Passage(b.message - base, b.start, b.end, b.tokens, b.kind) for b in blocks
+        )
+        return Node(
+            id=self._id(blocks, passages),
+            level=0,
+            tokens=sum(block.tokens for block in blocks),
+            messages=last.message - base + (1 if whole else 0),
+            tail=0 if whole else last.end,
+            summary=_summary(summarize.leaf_summary([self._source(block) for block in blocks])),
+            profile=terms.profile(terms.merge(block.terms for block in blocks)),
+            passages=passages,
+            terms=terms.pack(block.terms for block in blocks),
+            rules=tuple(self._standing(blocks, base)),
+        )
+
+    def _id(self, blocks: Sequence[Block], passages: Sequence[Passage]) -> bytes:
+        """The hash of what the leaf covers: for each message its digest and the span in it."""
+        spans: dict[int, list[int]] = {}
+        for block, passage in zip(blocks, passages, strict=True):
+            spans.setdefault(block.message, [passage.start, passage.end])[1] = passage.end
+        covered = [(self._digests[m - self._first], low, high) for m, (low, high) in spans.items()]
+        return address.node_id("leaf", covered)
+
+    def _source(self, block: Block) -> summarize.Source:
+        role = self._views[block.message - self._first].message.role
+        return summarize.Source(role, block.text, node.source_kind(block.kind))
+
+    def _standing(self, blocks: Sequence[Block], base: int) -> Iterator[tuple[int, int, int]]:
+        for block in blocks:
+            if block.kind == node.USER:
+                for low, high in self._found(block.message):
+                    if block.start <= low < block.end:
+                        yield block.message - base, low, high
+
+    def _found(self, message: int) -> tuple[tuple[int, int], ...]:
+        if message not in self._rules:
+            text = self._views[message - self._first].text[:RULES_REACH]
+            self._rules[message] = standing_rules.standing_rules(text)
+        return self._rules[message]
+
+
+def _summary(found: summarize.Extract) -> Summary:
+    return Summary(found.headline, found.body, found.anchors)

@@ -1,0 +1,146 @@
+"""The part of the tree that an answer shows: a path of summaries, siblings as headlines.
+
+Greedy from the top: a node opens into its children while the budget lasts, the best descendant
+first; opened siblings stay headlines.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.conversation.history import History
+from memtree.ranking.corpus import Corpus
+from memtree.tree.node import Node, Place, after
+from memtree.unfolding.plan import Shown, outline_line
+
+SPARE = 6  # tokens; with less left nothing more is opened
+
+Count = Callable[[str], int]
+
+
+def outline(
+    history: History,
+    roots: Sequence[bytes],
+    nodes: Mapping[bytes, Node],
+    fused: NDArray[np.float32],
+    corpus: Corpus,
+    cut: int,
+    budget: int,
+    count: Count,
+) -> Iterator[Shown]:
+    leaf_scores = np.zeros(len(corpus.leaves) + 1, np.float32)
+    np.maximum.at(leaf_scores, corpus.leaf, fused)
+    tree = _Tree(history, roots, nodes, leaf_scores, cut, count)
+    return tree.open(budget)
+
+
+@dataclass(slots=True)
+class _Branch:
+    node: Node
+    place: Place
+    depth: int
+    leaf: int  # index of its first leaf
+    score: float
+    shown: bool = False
+    body: bool = False
+    children: list[_Branch] = field(default_factory=list)
+
+
+class _Tree:
+    """The part of the tree that is looked at; children are made when a node opens."""
+
+    def __init__(
+        self,
+        history: History,
+        roots: Sequence[bytes],
+        nodes: Mapping[bytes, Node],
+        leaf_scores: NDArray[np.float32],
+        cut: int,
+        count: Count,
+    ) -> None:
+        self._history, self._nodes, self._scores = history, nodes, leaf_scores
+        self._cut, self._count = cut, count
+        self._leaves: dict[bytes, int] = {}
+        self._tops = self._branches(roots, None, 0, 0)
+
+    def open(self, budget: int) -> Iterator[Shown]:
+        left = self._show(sorted(self._tops, key=lambda b: (-b.node.level, -b.score)), budget)
+        heap = [(-b.score, i, b) for i, b in enumerate(self._tops) if b.shown]
+        heapq.heapify(heap)
+        tick = len(heap)
+        while heap and left > SPARE:
+            _, _, branch = heapq.heappop(heap)
+            cost = self._body_cost(branch)
+            if cost > left:
+                continue
+            branch.body = True
+            left -= cost
+            if branch.node.is_leaf:
+                continue
+            outer = Place(0, 0, branch.place.first, branch.place.start)
+            branch.children = self._branches(
+                branch.node.children, outer, branch.depth + 1, branch.leaf
+            )
+            left = self._show(sorted(branch.children, key=lambda b: -b.score), left)
+            for child in branch.children:
+                if child.shown:
+                    tick += 1
+                    heapq.heappush(heap, (-child.score, tick, child))
+        for top in self._tops:
+            yield from _lines(top)
+
+    def _show(self, branches: Sequence[_Branch], left: int) -> int:
+        """Give branches their headline while the budget lasts; returns what is left."""
+        for branch in branches:
+            shown = Shown(
+                branch.node.id, branch.node.summary.version, branch.depth, branch.place, False
+            )
+            cost = self._count(outline_line(shown, branch.node, self._history)) + 1
+            if cost <= left:
+                branch.shown = True
+                left -= cost
+        return left
+
+    def _body_cost(self, branch: _Branch) -> int:
+        return self._count(branch.node.summary.shown) + 1
+
+    def _branches(
+        self, ids: Sequence[bytes], before: Place | None, depth: int, leaf: int
+    ) -> list[_Branch]:
+        """Branches of consecutive nodes that begin where `before` ends."""
+        place = before
+        found = []
+        for id_ in ids:
+            node = self._nodes[id_]
+            place = after(place, node)
+            leaves = self._leaf_count(id_)
+            score = float(self._scores[leaf : leaf + leaves].max(initial=0.0))
+            if place.last < self._cut:
+                found.append(_Branch(node, place, depth, leaf, score))
+            elif not node.is_leaf:  # straddles the cut: its children before the cut stand for it
+                outer = Place(0, 0, place.first, place.start)
+                found += self._branches(node.children, outer, depth, leaf)
+            leaf += leaves
+        return found
+
+    def _leaf_count(self, id_: bytes) -> int:
+        known = self._leaves.get(id_)
+        if known is None:
+            node = self._nodes[id_]
+            known = 1 if node.is_leaf else sum(self._leaf_count(child) for child in node.children)
+            self._leaves[id_] = known
+        return known
+
+
+def _lines(branch: _Branch) -> Iterator[Shown]:
+    if branch.shown:
+        yield Shown(
+            branch.node.id, branch.node.summary.version, branch.depth, branch.place, branch.body
+        )
+    for child in branch.children:
+        yield from _lines(child)

@@ -1,0 +1,156 @@
+"""Who asks: a credential becomes a tenant (API section 1, Credentials).
+
+With keys configured only those values are let in. Without, any value is a tenant of its own, and
+no value is the tenant `anonymous` on a server that only its own machine can reach. A credential
+is never kept: tenants and cache entries are made from its hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from starlette.requests import Request
+
+from memtree.bounded import remember
+from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
+from memtree.ports.store import KeyStore
+from proxy.access.rate_limits import Rates
+from proxy.observability import request_trace
+
+ANONYMOUS = "anonymous"
+SESSION_COOKIE = "session"
+KEYS_SECONDS = 2.0  # how long a key or a revocation may take to be noticed
+MAX_CACHED = 4096
+
+_NO_KEY = "You did not provide an API key."
+_DOMAIN = b"memtree tenant v1\x00"
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """`keyed`: let in by one of our keys, so the credential means nothing to the upstream."""
+
+    id: str
+    keyed: bool
+
+
+def credentials(request: Request) -> Iterator[str]:
+    """The values a request carries, the most deliberate first."""
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and value.strip():
+        yield value.strip()
+    if value := request.headers.get("x-api-key", "").strip():
+        yield value
+    if value := request.cookies.get(SESSION_COOKIE, "").strip():
+        yield value
+
+
+def tenant_id(credential: str) -> str:
+    """The tenant of a value on a server without keys; says nothing about the value."""
+    return "t_" + hashlib.sha256(_DOMAIN + credential.encode()).hexdigest()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server bound to `host` can be reached from its own machine alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+class Gate:
+    """Lets requests in. `loopback`: the server is bound to a loopback address.
+    `operator_key`: the setting `metrics_key`. `rates`: none, and nobody is counted."""
+
+    def __init__(
+        self,
+        keys: KeyStore,
+        loopback: bool,
+        monotonic: Callable[[], float] = time.monotonic,
+        *,
+        operator_key: str | None = None,
+        rates: Rates | None = None,
+    ) -> None:
+        self._keys = keys
+        self._loopback = loopback
+        self._operator_key = operator_key
+        self._rates = rates
+        self._configured: Recent[bool] = Recent(monotonic)
+        self._tenants: Recent[str | None] = Recent(monotonic)
+
+    async def tenant(self, request: Request, *, counted: bool = True) -> Tenant:
+        """`counted`: this is one of the requests that a tenant may make in a minute.
+
+        Raises `Unauthorized`, `StoreUnavailable` where keys cannot be looked up, or `RateLimited`.
+        """
+        found = await self._find(request)
+        request_trace.of(request.scope).tenant = found.id
+        if counted and self._rates is not None:
+            self._rates.take(found.id)
+        return found
+
+    async def operator(self, request: Request) -> None:
+        """Let in who may see numbers of the whole server. Raises as `tenant` does.
+
+        An access key is not enough: it would let one tenant measure the others. Without access
+        keys a server on loopback has one user, who needs nothing unless a key was set.
+        """
+        if self._operator_key is None:
+            if self._loopback and not await self._configured.get("", self._keys.has_keys):
+                return
+            raise Unauthorized("This needs the operator's key: set MEMTREE_METRICS_KEY.")
+        wanted = self._operator_key.encode()
+        given = [value.encode() for value in credentials(request)]
+        if not any(hmac.compare_digest(value, wanted) for value in given):
+            raise Unauthorized("Incorrect API key provided." if given else _NO_KEY)
+
+    async def _find(self, request: Request) -> Tenant:
+        values = list(credentials(request))
+        if await self._configured.get("", self._keys.has_keys):
+            for value in values:
+                if known := await self._known(value):
+                    return Tenant(known, keyed=True)
+            raise Unauthorized("Incorrect API key provided." if values else _NO_KEY)
+        if values:
+            return Tenant(tenant_id(values[0]), keyed=False)
+        if self._loopback:
+            return Tenant(ANONYMOUS, keyed=False)
+        raise Unauthorized(_NO_KEY)
+
+    async def _known(self, value: str) -> str | None:
+        async def look_up() -> str | None:
+            return await self._keys.tenant_of(value)
+
+        return await self._tenants.get(tenant_id(value), look_up)
+
+
+class Recent(Generic[Value]):
+    """Values looked up a moment ago. When the store fails, the last known value still counts:
+    a chat goes on without the store (DESIGN, promise 10)."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._known: OrderedDict[str, tuple[float, Value]] = OrderedDict()
+
+    async def get(self, key: str, look_up: Callable[[], Awaitable[Value]]) -> Value:
+        now = self._monotonic()
+        known = self._known.get(key)
+        if known and now - known[0] < KEYS_SECONDS:
+            return known[1]
+        try:
+            value = await look_up()
+        except (StoreUnavailable, StoreCorrupt):
+            if known is None:
+                raise
+            value = known[1]
+        remember(self._known, key, (now, value), MAX_CACHED)
+        return value

@@ -1,0 +1,127 @@
+"""What one tenant may ask for: requests in a minute, and requests that wait for a tree at once.
+
+Counts live in this process and are gone with it. What this file does not do: sizes of requests
+(`inbound`, `protocol`), or who a tenant is (`auth`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from memtree.bounded import MAX_TENANTS
+from memtree.errors import RateLimited
+from memtree.tracing import step
+
+MINUTE = 60.0
+UNCOUNTED_SECONDS = 5.0  # nearly every request is answered before it counts as waiting
+WAIT_AGAIN_SECONDS = 10.0
+
+Result = TypeVar("Result")
+
+
+class Rates:
+    """A bucket for each tenant, full with a minute's requests, filled again over a minute.
+
+    Kept as one number, the time at which the bucket would be full (GCRA): a tenant whom nobody has
+    seen for a minute has a full bucket and needs no entry.
+    """
+
+    def __init__(self, per_minute: int, monotonic: Callable[[], float] = time.monotonic) -> None:
+        """`per_minute`: 0 means no limit."""
+        self._per_minute = per_minute
+        self._monotonic = monotonic
+        self._full: OrderedDict[str, float] = OrderedDict()  # late ones last
+
+    def __len__(self) -> int:
+        """How many tenants are remembered."""
+        return len(self._full)
+
+    def take(self, tenant: str) -> None:
+        """Count one request. Raises `RateLimited`, which costs the tenant nothing."""
+        if not self._per_minute:
+            return
+        now = self._monotonic()
+        full = max(now, self._full.get(tenant, now)) + MINUTE / self._per_minute
+        # A billionth: sums of sixtieths must not refuse the last request of a minute.
+        if full - now > MINUTE * (1 + 1e-9):
+            raise RateLimited(
+                f"Rate limit reached: {self._per_minute} requests in a minute.",
+                retry_after=full - now - MINUTE,
+            )
+        self._full[tenant] = full
+        self._full.move_to_end(tenant)
+        self._forget(now)
+
+    def _forget(self, now: float) -> None:
+        """Two at a time, so that entries go faster than they come."""
+        for _ in range(2):
+            oldest = next(iter(self._full))
+            if self._full[oldest] > now and len(self._full) <= MAX_TENANTS:
+                return
+            del self._full[oldest]
+
+
+class Waits:
+    """Counts the requests of each tenant that wait for their tree."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._waiting: Counter[str] = Counter()
+
+    def waiting(self, tenant: str) -> int:
+        return self._waiting[tenant]
+
+    @property
+    def all(self) -> int:
+        """Requests that wait, of all tenants."""
+        return self._waiting.total()
+
+    def enter(self, tenant: str) -> None:
+        """Take a place; `leave` must follow. Raises `RateLimited` where all are taken."""
+        if self._waiting[tenant] >= self._limit:
+            raise RateLimited(
+                f"{self._limit} requests of yours are waiting for their memory to be built.",
+                retry_after=WAIT_AGAIN_SECONDS,
+            )
+        self._waiting[tenant] += 1
+
+    def leave(self, tenant: str) -> None:
+        self._waiting[tenant] -= 1
+        if not self._waiting[tenant]:
+            del self._waiting[tenant]
+
+    @contextmanager
+    def place(self, tenant: str) -> Iterator[None]:
+        """`enter` and `leave` around a block."""
+        self.enter(tenant)
+        try:
+            yield
+        finally:
+            self.leave(tenant)
+
+    async def counted(
+        self,
+        tenant: str,
+        work: Coroutine[Any, Any, Result],
+        uncounted: float = UNCOUNTED_SECONDS,
+    ) -> Result:
+        """The result of `work`, which takes a place once it has run for `uncounted` seconds.
+
+        Raises `RateLimited` where there is none, and stops the work.
+        """
+        task = asyncio.ensure_future(work)
+        try:
+            done, _ = await asyncio.wait((task,), timeout=uncounted)
+            if done:
+                return task.result()
+            with self.place(tenant), step("wait"):
+                return await task
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,1 @@
+"""`/chat/completions`: the history shortened by memory on its way to the upstream."""

@@ -1,0 +1,115 @@
+"""An upstream that says that a prompt is too long: how to see it, and what it says of its window.
+
+Providers agree on neither status nor words. What is common: a status of 400, 413 or 422 (gateways
+make 500 of it), and a sentence about the context, often with the limit and with what was counted.
+
+    >>> read(400, b'{"error": {"message": "This model\\'s maximum context length is 8192 tokens. '
+    ...     b'However, your messages resulted in 9001 tokens."}}')
+    Overflow(limit=8192, counted=9001)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import NamedTuple
+
+from memtree.budget.packing import MARGIN
+from memtree.context.answer import Ask
+
+STATUSES = frozenset({400, 413, 422, 500})
+# Bytes of an error that are looked at. It is a sentence or two; a page of HTML is none.
+LONGEST = 16 * 1024
+# What is kept of the present size where nobody says how much is allowed
+STEP = 0.7
+# A second try must be smaller than the first one by so much at least
+SHRINK = 0.9
+MOST_RATIO = 4.0  # tokens as others count them, over ours
+LEAST_LIMIT = 256
+RESERVE_PART = 4
+
+_WORDS = re.compile(
+    r"context_length_exceeded|context[_ ]?(length|window|size|limit)|maximum prompt length"
+    r"|prompt is too long|input is too long|request_too_large_for_context"
+    r"|too many (input )?tokens|input token count|maximum number of (input )?tokens"
+    r"|reduce the length of (the|your) (messages|prompt|input)|max_model_len|max_seq_len"
+    r"|exceeds? the (model'?s )?(maximum|available) (context|number of tokens|input)"
+    r"|.?inputs?.? tokens \+ .?max_new_tokens|too large for model with",
+    re.IGNORECASE,
+)
+# It says the same words about the length of the answer that was asked for: a smaller prompt is
+# no help there.
+_ANSWER = re.compile(
+    r"max(imum)?[_ ](completion_|output_|new_)?tokens.{0,40}too (large|high)", re.I
+)
+_NUMBER = r"([0-9][0-9,_.]{0,14})"
+_LIMITS = (
+    rf"maximum (?:context|prompt|input|model) (?:length|size|window)(?: of this model)?"
+    rf"(?: is|:| of)? {_NUMBER}",
+    rf"> ?{_NUMBER} (?:tokens? )?maximum",
+    rf"(?:context|window|size|limit)[^.0-9]{{0,40}}\({_NUMBER}(?: tokens)?\)",
+    rf"maximum number of (?:input )?tokens allowed[^0-9]{{0,12}}{_NUMBER}",
+    rf"with {_NUMBER} maximum context length",
+    rf"(?:context (?:length|window|size)|max_model_len|n_ctx)[^0-9]{{0,30}}{_NUMBER}",
+    rf"must be <= ?{_NUMBER}",
+    rf"limit(?:ed)? (?:of|is|to) {_NUMBER} tokens",
+)
+_COUNTED = (
+    rf"\({_NUMBER} (?:in the|of) (?:messages|prompt|input|text)",
+    rf"(?:prompt|input|messages?) (?:contains?|has|is|are|of|resulted in|too long:?)"
+    rf"[^0-9]{{0,20}}{_NUMBER} ?tokens?",
+    rf"messages resulted in {_NUMBER}",
+    rf"too long: {_NUMBER} tokens",
+    rf"token count \({_NUMBER}\)",
+    rf"request(?:ed)? (?:contains |has |\()?{_NUMBER} ?(?:input )?tokens",
+    rf"given: {_NUMBER}",
+)
+_LIMIT = [re.compile(one, re.IGNORECASE) for one in _LIMITS]
+_COUNT = [re.compile(one, re.IGNORECASE) for one in _COUNTED]
+
+
+class Overflow(NamedTuple):
+    """Tokens as the upstream counts them; None: it does not say."""
+
+    limit: int | None
+    counted: int | None
+
+
+def read(status: int, body: bytes) -> Overflow | None:
+    """What an answer says about a prompt that is too long; None where it is about something else.
+    `body`: decoded, its beginning is enough."""
+    if status not in STATUSES:
+        return None
+    text = body[:LONGEST].decode("utf-8", "replace")
+    if not _WORDS.search(text) or _ANSWER.search(text):
+        return None
+    return Overflow(_first(_LIMIT, text), _first(_COUNT, text))
+
+
+def window(said: Overflow, sent: int, reserve: int) -> int:
+    """The window to reckon with from now on, in our tokens. `sent`: what was sent, system
+    messages and tools included; `reserve`: kept free for the answer."""
+    if said.limit:
+        # Their tokenizer may make more of the same text.
+        ratio = min(MOST_RATIO, max(1.0, (said.counted or sent) / max(1, sent)))
+        room = int(said.limit / ratio)
+        if room * (1 - MARGIN) - min(reserve, room // RESERVE_PART) < SHRINK * sent:
+            return room
+    return int((STEP * sent + reserve) / (1 - MARGIN)) + 1
+
+
+def narrowed(ask: Ask, window: int | None) -> Ask:
+    """The request for a window that was learned; what an answer may take of it is kept in bounds,
+    since the default is made for large ones."""
+    if window is None or window >= ask.window:
+        return ask
+    return replace(ask, window=window, reserve=min(ask.reserve, window // RESERVE_PART))
+
+
+def _first(patterns: list[re.Pattern[str]], text: str) -> int | None:
+    for pattern in patterns:
+        for match in pattern.finditer(text):
+            digits = re.sub(r"[,_.]", "", match[1])
+            if digits and LEAST_LIMIT <= int(digits) < 10**10:
+                return int(digits)
+    return None

@@ -1,0 +1,212 @@
+"""Answers that begin before there is anything to say, so that a waiting client stays.
+
+Clients give a silent server up after 60 to 300 seconds. A streamed answer therefore begins with
+200 and a comment every ten seconds; an answer that is not streamed may begin with 200 and white
+space, which JSON allows, where the setting `json_wait` says so. Whatever fails afterwards can no
+longer be a status: it is an event `{"error": ...}`, or the body.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from memtree.config import Settings
+from memtree.errors import (
+    BadRequest,
+    MemTreeError,
+    UnsupportedMedia,
+    UpstreamFailed,
+)
+from proxy.chat.peek import header, is_encoded
+from proxy.http import error_response
+from proxy.http.content_encoding import Decoder
+from proxy.observability import log
+from proxy.upstream.relay import Replied
+
+STAINLESS = "x-stainless-read-timeout"  # seconds that an OpenAI SDK waits for the answer
+STAINLESS_MARGIN = 5.0
+SILENT_SECONDS = 280.0  # the shortest default of a client that gives up silence is 294
+MAX_ERROR = 64 * 1024  # bytes of an upstream's error that are read
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds. `quiet`: how long memory may take before the client is told that it has to wait;
+    `beat`: between two signs of life."""
+
+    quiet: float = 5.0
+    beat: float = 10.0
+
+
+PACE = Pace()
+
+
+def patience(streams: bool, headers: Mapping[str, str], settings: Settings) -> float:
+    """Seconds that memory may take for a request."""
+    longest = float(settings.wait_seconds)
+    if streams or settings.json_wait == "spaces":
+        return longest
+    try:
+        given = float(headers.get(STAINLESS, ""))
+    except ValueError:
+        given = 0.0
+    # `not >`: also true of nan
+    allowed = given - STAINLESS_MARGIN if given > STAINLESS_MARGIN else SILENT_SECONDS
+    return max(1.0, min(longest, SILENT_SECONDS, allowed))
+
+
+class Form(Protocol):
+    """How waiting and failing look in an answer that has begun."""
+
+    media_type: str
+    sign: bytes
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        """All that still has to be said."""
+        ...
+
+    def fits(self, content_type: str) -> bool:
+        """Whether an upstream's answer may follow in the same body."""
+        ...
+
+
+class Stream:
+    media_type = "text/event-stream"
+    sign = b": keep-alive\n\n"
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        return b"data: " + msgspec.json.encode({"error": error}) + b"\n\ndata: [DONE]\n\n"
+
+    def fits(self, content_type: str) -> bool:
+        return content_type.startswith(self.media_type)
+
+
+class Json:
+    media_type = "application/json"
+    sign = b" "
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        return msgspec.json.encode({"error": error})
+
+    def fits(self, content_type: str) -> bool:
+        return "json" in content_type
+
+
+class Waiting(Response):
+    """Status 200 at once, signs of life until `reply` is there, then its body.
+
+    `reply` asks for an answer without content-encoding, and is cancelled when the client goes.
+    `ended`: called when it has ended, however.
+    """
+
+    def __init__(
+        self,
+        reply: Callable[[], Awaitable[Replied]],
+        form: Form,
+        beat: float,
+        ended: Callable[[], object],
+    ) -> None:
+        self._reply = reply
+        self._ended = ended
+        self._form = form
+        self._beat = beat
+        self.background = None
+        self.status_code = 200
+        self.raw_headers = [
+            (b"content-type", form.media_type.encode()),
+            (b"cache-control", b"no-cache"),
+            (b"x-accel-buffering", b"no"),  # nginx would keep the signs of life to itself
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = {"status": self.status_code, "headers": self.raw_headers}
+        work = asyncio.ensure_future(self._reply())
+        try:
+            await send({"type": "http.response.start", **head})
+            await send(_piece(self._form.sign))
+            while not (await asyncio.wait((work,), timeout=self._beat))[0]:
+                await send(_piece(self._form.sign))
+            async for piece in self._rest(work):
+                await send(_piece(piece))
+        finally:
+            work.cancel()
+            self._ended()
+            await asyncio.gather(work, return_exceptions=True)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _rest(self, work: asyncio.Future[Replied]) -> AsyncIterator[bytes]:
+        try:
+            reply = work.result()
+        except MemTreeError as error:
+            yield self._form.failed(named(error))
+            return
+        except Exception as error:  # noqa: BLE001  one request must not end the process
+            log.failure("chat.internal_error", error)
+            yield self._form.failed(named(error_response.internal()))
+            return
+        try:
+            if reply.status == 200 and self._form.fits(header(reply, b"content-type")):
+                async for piece in plain(reply):
+                    yield piece
+            else:
+                yield self._form.failed(said(reply.status, await beginning(reply, MAX_ERROR)))
+        finally:
+            reply.close()
+
+
+async def plain(reply: Replied) -> AsyncIterator[bytes]:
+    """The body without its content-encoding. Raises `UpstreamFailed`."""
+    if not is_encoded(reply):
+        async for chunk in reply.chunks():
+            yield chunk
+        return
+    try:
+        decoder = Decoder(header(reply, b"content-encoding"))
+        async for chunk in reply.chunks():
+            for piece in decoder.pieces(chunk):
+                yield piece
+        decoder.finish()
+    except (BadRequest, UnsupportedMedia) as error:
+        raise UpstreamFailed("The upstream's answer cannot be decoded.") from error
+
+
+async def beginning(reply: Replied, most: int) -> bytes:
+    """The first `most` bytes of the decoded body, or fewer; what cannot be read is left out."""
+    found = b""
+    try:
+        async for piece in plain(reply):
+            found += piece
+            if len(found) >= most:
+                break
+    except UpstreamFailed:
+        pass
+    return found[:most]
+
+
+def said(status: int, body: bytes) -> dict[str, Any]:
+    """An upstream's error as it said it, else what is known of it."""
+    try:
+        said = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        said = None
+    inner = said.get("error") if isinstance(said, dict) else None
+    if isinstance(inner, dict):
+        return {"code": status, **inner}
+    message = inner if isinstance(inner, str) else f"The upstream answered with status {status}."
+    return {"message": message, "type": "upstream_error", "param": None, "code": status}
+
+
+def named(error: MemTreeError) -> dict[str, Any]:
+    """With the status that can no longer be sent."""
+    return {**error_response.body(error), "status": error.status}
+
+
+def _piece(body: bytes) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": body, "more_body": True}

@@ -1,0 +1,122 @@
+"""Looking into an upstream's answer without taking anything from it.
+
+    error = await begun(reply)      the beginning of an error, and the same answer whole again
+    Watched(reply, instead)         a stream whose first event may be an error
+
+Bytes go on as they came; what is looked at is a decoded copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from memtree.errors import MemTreeError, UpstreamFailed
+from proxy.chat import context_overflow
+from proxy.http.content_encoding import Decoder
+from proxy.upstream.client import Headers
+from proxy.upstream.relay import Replied
+
+_DATA = b"data:"
+
+
+def header(reply: Replied, name: bytes) -> str:
+    found = (value for key, value in reply.headers if key.lower() == name)
+    return next(found, b"").decode("latin-1").strip().lower()
+
+
+def is_encoded(reply: Replied) -> bool:
+    return header(reply, b"content-encoding") not in ("", "identity")
+
+
+class Begun:
+    """A reply of which the first chunks have been read. `beginning`: these, decoded."""
+
+    def __init__(self, reply: Replied, read: list[bytes], rest: AsyncIterator[bytes]) -> None:
+        self._reply = reply
+        self._read = read
+        self._rest = rest
+        self.beginning = _decoded(b"".join(read), header(reply, b"content-encoding"))
+
+    @property
+    def status(self) -> int:
+        return self._reply.status
+
+    @property
+    def headers(self) -> Headers:
+        return self._reply.headers
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        for chunk in self._read:
+            yield chunk
+        async for chunk in self._rest:
+            yield chunk
+
+    def close(self) -> None:
+        self._reply.close()
+
+
+async def begun(reply: Replied, most: int = context_overflow.LONGEST) -> Begun:
+    """Read at least `most` bytes, or all. An answer that breaks off does so again in `chunks`."""
+    read: list[bytes] = []
+    rest = reply.chunks()
+    try:
+        async for chunk in rest:
+            read.append(chunk)
+            if sum(map(len, read)) >= most:
+                break
+    except UpstreamFailed as error:
+        rest = _broken(error)
+    return Begun(reply, read, rest)
+
+
+class Watched:
+    """A streamed reply whose first event is looked at: some gateways answer 200 and tell then that
+    the prompt is too long. Then `instead` is asked for another stream; None: the first goes on."""
+
+    def __init__(
+        self, reply: Replied, instead: Callable[[bytes], Awaitable[Replied | None]]
+    ) -> None:
+        self._reply = reply
+        self._instead = instead
+        self._other: Replied | None = None
+
+    @property
+    def status(self) -> int:
+        return self._reply.status
+
+    @property
+    def headers(self) -> Headers:
+        return self._reply.headers
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        looking = True
+        async for chunk in self._reply.chunks():
+            if looking and _DATA in chunk:
+                looking = False
+                if b'"error"' in chunk and (other := await self._instead(chunk)) is not None:
+                    self._other = other
+                    break
+            yield chunk
+        if self._other is not None:
+            self._reply.close()
+            async for chunk in self._other.chunks():
+                yield chunk
+
+    def close(self) -> None:
+        self._reply.close()
+        if self._other is not None:
+            self._other.close()
+
+
+async def _broken(error: UpstreamFailed) -> AsyncIterator[bytes]:
+    for one in (error,):
+        raise one
+    yield b""  # makes it a generator
+
+
+def _decoded(raw: bytes, encoding: str) -> bytes:
+    """As much as can be read of a beginning."""
+    try:
+        return Decoder(encoding).feed(raw) if encoding else raw
+    except MemTreeError:
+        return b""

@@ -1,0 +1,157 @@
+"""The rounds of one answer: upstream's streams one after the other, our tools answered in between.
+
+    reply of round 1 -> Stream/Plain -> the client
+           calls of ours -> Session.answer -> again() -> reply of round 2 -> ...
+
+The thin shell around `stream` and `plain`. One round is under way at a time; whoever gives the
+answer up gives that one up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+
+from memtree.errors import MemTreeError, UpstreamFailed
+from proxy.chat import keepalive
+from proxy.chat.peek import header
+from proxy.chat.recall_session import Session
+from proxy.server_tools import offer
+from proxy.server_tools.stream import Stream
+from proxy.server_tools.whole import Plain
+from proxy.upstream.client import Headers
+from proxy.upstream.relay import Replied
+
+# Bytes of one event, or of an answer that is not streamed; models answer with some 100,000
+LONGEST = 64 * 1024 * 1024
+LINGER_SECONDS = 0.5
+_OF_THE_BYTES = frozenset({b"content-length", b"content-encoding", b"content-md5", b"digest"})
+
+Again = Callable[[], Awaitable[Replied]]
+
+
+async def answered(reply: Replied, session: Session, again: Again) -> Replied:
+    """The reply as the client gets it. `again`: sends the request with what `session` has by then.
+
+    Raises what `again` does, before anything went to the client.
+    """
+    if reply.status != 200:
+        return reply
+    if keepalive.Stream().fits(header(reply, b"content-type")):
+        return Streamed(reply, session, again)
+    if keepalive.Json().fits(header(reply, b"content-type")):
+        return await _whole(reply, session, again)
+    return reply
+
+
+class Streamed:
+    """A streamed answer of several rounds. What goes wrong in a later one is an event, as in every
+    stream that has begun; an upstream that breaks off breaks the answer off."""
+
+    def __init__(self, reply: Replied, session: Session, again: Again) -> None:
+        self._reply = reply
+        self._session = session
+        self._again = again
+        self._form = keepalive.Stream()
+        self.status = reply.status
+        self.headers = _other_bytes(reply.headers)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        stream = Stream(offer.NAMES)
+        while True:
+            pieces = keepalive.plain(self._reply)
+            async for chunk in pieces:
+                if shown := stream.feed(chunk):
+                    yield shown
+                if stream.waiting > LONGEST:
+                    raise _too_long()
+                if stream.asks:
+                    await _drained(pieces)
+                    break
+            shown, asked = stream.end()
+            if shown:
+                yield shown
+            if asked is None:
+                return
+            self._reply.close()
+            # A round that calls says nothing: the next one has the whole patience of the client.
+            yield self._form.sign
+            await self._session.answer(asked)
+            stream.offered = self._session.offered
+            if (failed := await self._next()) is not None:
+                yield failed
+                return
+
+    async def _next(self) -> bytes | None:
+        """Begin the next round; what to say where there is none."""
+        try:
+            self._reply = await self._again()
+        except MemTreeError as error:
+            return self._form.failed(keepalive.named(error))
+        kind = header(self._reply, b"content-type")
+        if self._reply.status == 200 and self._form.fits(kind):
+            return None
+        body = await keepalive.beginning(self._reply, keepalive.MAX_ERROR)
+        return self._form.failed(keepalive.said(self._reply.status, body))
+
+    def close(self) -> None:
+        self._reply.close()
+
+
+class Made:
+    """An answer whose bytes are all there."""
+
+    def __init__(self, status: int, headers: Headers, body: bytes) -> None:
+        self.status = status
+        self.headers = [*headers, (b"content-length", str(len(body)).encode())]
+        self._body = body
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        yield self._body
+
+    def close(self) -> None:
+        pass
+
+
+async def _drained(pieces: AsyncIterator[bytes]) -> None:
+    """Wait for the end of an answer that has said its last word, so that its connection can be
+    used again; not for long, since some servers keep it open."""
+    with suppress(TimeoutError, MemTreeError):
+        async with asyncio.timeout(LINGER_SECONDS):
+            async for _ in pieces:
+                pass
+
+
+async def _whole(reply: Replied, session: Session, again: Again) -> Replied:
+    plain = Plain(offer.NAMES)
+    while True:
+        try:
+            asked = plain.take(await _read(reply))
+        finally:
+            reply.close()
+        if isinstance(asked, bytes):
+            return Made(reply.status, _other_bytes(reply.headers), asked)
+        await session.answer(asked)
+        plain.offered = session.offered
+        reply = await again()
+        if reply.status != 200 or not keepalive.Json().fits(header(reply, b"content-type")):
+            return reply
+
+
+async def _read(reply: Replied) -> bytes:
+    found = bytearray()
+    async for piece in keepalive.plain(reply):
+        found += piece
+        if len(found) > LONGEST:
+            raise _too_long()
+    return bytes(found)
+
+
+def _other_bytes(headers: Headers) -> Headers:
+    """Headers of an answer whose bytes may differ from the upstream's."""
+    return [(name, value) for name, value in headers if name.lower() not in _OF_THE_BYTES]
+
+
+def _too_long() -> UpstreamFailed:
+    return UpstreamFailed(f"The upstream's answer has an event of more than {LONGEST} bytes.")

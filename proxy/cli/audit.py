@@ -1,0 +1,250 @@
+"""`memtree audit FILE`: a few parts of a history with their summaries, side by side.
+
+A part that has no summary by the model yet is given to it now, where one is configured; what comes
+is kept, as if the indexer had asked, so nothing is paid for twice. A node above the leaves is asked
+for only when all its children have their summaries, since it is made of these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from indexer.runtime import SystemClock, open_runtime
+from indexer.summarizing.call import Call, Outcome, Refiner
+from indexer.summarizing.open import open_summarizer
+from indexer.summarizing.spending import MILLION, Limits, Prices, Spending
+from memtree.config import Settings
+from memtree.context.answer import UNHURRIED, Ask
+from memtree.conversation.history import History
+from memtree.conversation.message import Message
+from memtree.errors import BadRequest, SummarizerUnavailable
+from memtree.ports.store import NodeWork, Store, Summarizer, Usage, Written
+from memtree.summaries import audit_report
+from memtree.summaries.audit_report import Entry, Report
+from memtree.summaries.batching import Kinds
+from memtree.summaries.prompts import Task
+from memtree.summaries.replies import Draft, mended
+from memtree.tree.btree import walk
+from memtree.tree.node import Node, Summary
+from proxy.cli import audit_page
+from proxy.cli.commands import TENANT, read_history
+from proxy.cli.estimate import without_models
+
+SAMPLE = 12
+CLIP = 400  # characters of each message that the terminal shows
+
+
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    if options.sample < 1:
+        raise BadRequest("--sample must be 1 or more", param="--sample")
+    report = await audited(read_history(options.file), settings, options.sample)
+    if options.html:
+        await asyncio.to_thread(_write, options.html, audit_page.page(report, options.file))
+        Console().print(Text(plain(f"wrote {options.html}; {spent(report)}")), soft_wrap=True)
+    elif options.json:
+        sys.stdout.write(json.dumps(asdict(report), indent=1) + "\n")
+    else:
+        show(Console(), report)
+    return 0
+
+
+async def audited(messages: tuple[Message, ...], settings: Settings, count: int) -> Report:
+    """The stage-1 tree is kept in the store as by `memtree index`; embeddings are not made."""
+    summarizer = open_summarizer(settings)
+    try:
+        async with open_runtime(without_models(settings), drain=0) as runtime:
+            ask = Ask(TENANT, messages, patience=UNHURRIED)
+            posted, frontier, nodes = await runtime.memory.outline(ask)
+            first = {**nodes, **await runtime.store.nodes(TENANT, list(nodes))}
+            later = {id_: one.summary for id_, one in nodes.items() if one.summary.version}
+            placed = (NodeWork(node, place) for node, place in walk(frontier.nodes, nodes))
+            picked = audit_report.sample(placed, count)
+            desk = _Desk(settings, runtime.store, posted, first, later)
+            entries = [
+                one for level in _levels(picked) for one in await desk.look(level, summarizer)
+            ]
+            return _report(len(nodes), summarizer, desk, entries)
+    finally:
+        if summarizer:
+            await summarizer.close()
+
+
+def _levels(picked: Sequence[NodeWork]) -> list[list[NodeWork]]:
+    """Children first: what is written for them is what their parents are made of."""
+    levels = sorted({one.node.level for one in picked})
+    return [[one for one in picked if one.node.level == level] for level in levels]
+
+
+def _report(nodes: int, summarizer: Summarizer | None, desk: _Desk, entries: list[Entry]) -> Report:
+    usage = Usage(sum(one.input for one in desk.usages), sum(one.output for one in desk.usages))
+    prices = desk.prices
+    return Report(
+        nodes,
+        summarizer.recipe if summarizer else "",
+        tuple(entries),
+        len(desk.usages),
+        usage.input,
+        usage.output,
+        sum(prices.micros(one) for one in desk.usages) / MILLION,
+        bool(prices.input or prices.output),
+    )
+
+
+class _Recording:
+    """A `Summarizer` that keeps what passes: the refiner judges drafts and forgets them."""
+
+    def __init__(self, summarizer: Summarizer) -> None:
+        self._summarizer = summarizer
+        self.recipe = summarizer.recipe
+        self.usages: list[Usage] = []
+        self.draft: Draft | None = None
+
+    async def write(self, tasks: Sequence[Task]) -> Written:
+        try:
+            written = await self._summarizer.write(tasks)
+        except SummarizerUnavailable as error:
+            self.usages.append(Usage(*error.cost))
+            raise
+        self.usages.append(written.usage)
+        for draft in written.drafts.values():
+            self.draft = mended(draft)
+        return written
+
+    async def close(self) -> None:
+        """It is another's to close."""
+
+
+@dataclass(slots=True)
+class _Desk:
+    settings: Settings
+    store: Store
+    posted: History
+    first: Mapping[bytes, Node]
+    later: dict[bytes, Summary]
+    usages: list[Usage] = field(default_factory=list)
+    prices: Prices = field(init=False)
+    kinds: Kinds = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.prices = Prices.of(self.settings)
+        self.kinds = Kinds(self.posted, self.first, {})
+
+    async def look(self, level: Sequence[NodeWork], summarizer: Summarizer | None) -> list[Entry]:
+        """Nodes of one level, at once: the summariser itself lets a few calls in."""
+        return await asyncio.gather(*(self._entry(one, summarizer) for one in level))
+
+    async def _entry(self, work: NodeWork, summarizer: Summarizer | None) -> Entry:
+        draft = None
+        if known := self.later.get(work.id):
+            state = audit_report.STORED if known.by_model else audit_report.REJECTED
+        elif summarizer is None:
+            state = audit_report.NONE
+        elif any(child not in self.later for child in work.node.children):
+            state = audit_report.WAITING
+        else:
+            state, draft = await self._asked(work, summarizer)
+        kind = self.kinds.of(work)
+        return audit_report.entry(self.posted, work, kind, self.first, self.later, state, draft)
+
+    async def _asked(self, work: NodeWork, summarizer: Summarizer) -> tuple[str, Draft | None]:
+        recording = _Recording(summarizer)
+        try:
+            outcome = await self._refined(work, recording)
+        except SummarizerUnavailable as error:
+            return f"none: {error.message}", None
+        finally:
+            self.usages += recording.usages
+        if outcome.limited:
+            return audit_report.LIMITED, None
+        self.later |= await self.store.newest_summaries(TENANT, [work.id])
+        known = self.later.get(work.id)
+        if known is None:
+            return "none: another process is at it", None
+        return audit_report.WRITTEN if known.by_model else audit_report.REJECTED, recording.draft
+
+    async def _refined(self, work: NodeWork, recording: _Recording) -> Outcome:
+        """Asked for, and once more where the draft was rejected, as the indexer does."""
+        clock = SystemClock()
+        spending = Spending(self.store, clock, self.prices, Limits.of(self.settings))
+        refiner = Refiner(
+            self.store,
+            recording,
+            spending,
+            clock,
+            secrets.token_hex(8),
+            both=self.settings.summary_text == "both",
+        )
+        kind = self.kinds.of(work)
+        before: Mapping[bytes, tuple[int, int]] = {}
+        for _ in range(2):
+            call = Call(self.posted, (work,), kind, self.first, before, lambda: True)
+            outcome = await refiner.refine(call)
+            if not outcome.rejected:
+                break
+            before = outcome.rejected
+        return outcome
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, "utf-8")
+    except OSError as error:
+        raise BadRequest(f"{path}: {error.strerror}", param="--html") from error
+
+
+# ---------------------------------------------------------------- in the terminal
+
+
+def show(console: Console, report: Report) -> None:
+    def line(text: str, style: str = "") -> None:
+        console.print(Text(plain(text), style))
+
+    for one in report.entries:
+        first, last = one.messages
+        line(f"level {one.level}, messages {first}-{last}, {one.tokens:,} tokens", "bold cyan")
+        for label, text in one.text:
+            line(f"  {label}: {text if len(text) <= CLIP else text[:CLIP] + ' [...]'}", "dim")
+        for name, version in (("extraction", one.extraction), (f"model ({one.state})", one.model)):
+            if version is None:
+                line(f"  {name}")
+                continue
+            line(f"  {name}, {version.tokens} tokens: {version.headline}")
+            line(f"    {version.body}")
+            for problem in version.problems:
+                line(f"    {problem.name}: {problem.detail}", "red")
+        if any(one.cost):
+            line(f"  cost: {one.cost[0]:,} tokens in, {one.cost[1]:,} out", "dim")
+        line("")
+    line(f"{len(report.entries)} of {report.nodes:,} nodes; {spent(report)}")
+
+
+def spent(report: Report) -> str:
+    """What the report itself has cost."""
+    if not report.model:
+        return "no model for summaries is configured, nothing was asked"
+    if not report.calls:
+        return f"nothing was asked of {report.model}"
+    money = f", {report.money:.6f} in money" if report.priced else ", no price set"
+    return (
+        f"asked {report.model} {report.calls} time(s): {report.input:,} tokens in, "
+        f"{report.output:,} out{money}"
+    )
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def plain(text: str) -> str:
+    """Without what would steer a terminal."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text).encode(errors="replace").decode()

@@ -1,0 +1,91 @@
+"""The report of `memtree audit` as one HTML page that needs nothing else.
+
+All text in it comes from conversations and models, so all of it is escaped, and the page forbids
+scripts and anything from elsewhere: a conversation that holds HTML shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from memtree.summaries.audit_report import Entry, Report, Version
+
+STYLE = """
+:root { color-scheme: light dark; --line: #d0d0d8; --soft: #f4f4f7; --dim: #5c5c6a; --bad: #b3261e;
+  --mark: #1d5fa8; }
+@media (prefers-color-scheme: dark) { :root { --line: #3c3c46; --soft: #222228; --dim: #a2a2b0;
+  --bad: #ff8a80; --mark: #8ab8f0; } }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem; padding: 0 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1rem; margin: 2rem 0 .5rem; color: var(--mark); }
+h3 { font-size: .8rem; margin: 0 0 .4rem; color: var(--dim); text-transform: uppercase; }
+.row { display: grid; grid-template-columns: 2fr 1fr 1fr; gap: 1rem; }
+@media (max-width: 60rem) { .row { grid-template-columns: 1fr; } }
+section { border: 1px solid var(--line); border-radius: .4rem; padding: .8rem; min-width: 0; }
+.text { background: var(--soft); max-height: 26rem; overflow: auto; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 0 .8rem; font: 13px/1.45
+  ui-monospace, monospace; }
+p { margin: .3rem 0; overflow-wrap: anywhere; }
+.dim { color: var(--dim); font-size: .85rem; } .bad { color: var(--bad); } b { font-weight: 600; }
+"""
+# `frame-ancestors` has no meaning here; everything else falls back to `default-src`.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def page(report: Report, name: str) -> str:
+    """`name`: of the file that was looked at."""
+    title = f"Summaries of {name}"
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{_said(title)}</title><style>{STYLE}</style></head><body>",
+            f"<h1>{_said(title)}</h1>",
+            f"<p>{len(report.entries)} of {report.nodes:,} nodes. {_said(_cost(report))}</p>",
+            *(line for one in report.entries for line in _entry(one)),
+            "</body></html>\n",
+        ]
+    )
+
+
+def _entry(one: Entry) -> Iterator[str]:
+    first, last = one.messages
+    where = f"message {first}" if first == last else f"messages {first} to {last}"
+    kind = "Leaf" if not one.level else f"Level {one.level}"
+    yield f"<h2>{kind}, {where}, {one.tokens:,} tokens</h2>"
+    yield '<div class="row"><section class="text" tabindex="0">'
+    yield f"<h3>{'Text' if not one.level else 'Headlines of its children'}</h3>"
+    for label, text in one.text:
+        yield f'<p class="dim">{_said(label)}</p><pre>{_said(text)}</pre>'
+    yield "</section><section><h3>Extraction</h3>"
+    yield from _version(one.extraction)
+    yield f"</section><section><h3>Model: {_said(one.state)}</h3>"
+    if one.model:
+        yield from _version(one.model)
+    if any(one.cost):
+        yield f'<p class="dim">{one.cost[0]:,} tokens in, {one.cost[1]:,} out</p>'
+    yield "</section></div>"
+
+
+def _version(one: Version) -> Iterator[str]:
+    yield f"<p><b>{_said(one.headline)}</b></p><p>{_said(one.body)}</p>"
+    yield f'<p class="dim">{one.tokens} tokens</p>'
+    for problem in one.problems:
+        detail = f": {problem.detail}" if problem.detail else ""
+        yield f'<p class="bad">{_said(problem.name + detail)}</p>'
+
+
+def _cost(report: Report) -> str:
+    if not report.model:
+        return "No model for summaries is configured."
+    money = f", {report.money:.6f} in money" if report.priced else ""
+    return (
+        f"For this report {report.model} was asked {report.calls} time(s): {report.input:,} tokens "
+        f"in, {report.output:,} out{money}."
+    )
+
+
+def _said(text: str) -> str:
+    return escape(text.encode(errors="replace").decode())

@@ -1,0 +1,231 @@
+"""`memtree import`: conversations of other programs, listed, written as messages, or indexed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.progress import track
+
+from memtree.config import Settings
+from memtree.conversation import history
+from memtree.conversation.message import Message, Volatile, read_messages
+from memtree.errors import BadRequest
+from proxy.cli import warm
+from proxy.imports import js, recognise
+from proxy.imports.conversation import Conversation
+from proxy.imports.places import AnyPlace, places
+from proxy.imports.recognise import NoConversation
+
+SHOWN = 5  # choices named where a title fits several
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A conversation that was found, without its messages: there may be gigabytes of them."""
+
+    place: AnyPlace
+    found: Conversation
+    count: int
+    tokens: int
+
+
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Exit code 1 where something that was asked for could not be read."""
+    _check(options)
+    console = Console(stderr=True)
+    troubles: list[str] = []
+    entries = _survey(options, console, troubles)
+    for one in troubles:
+        console.print(f"left out: {one}", style="dim", markup=False, highlight=False)
+    if not entries:
+        raise BadRequest(f"{options.path}: nothing to import; there are no messages in it")
+    chosen = _chosen(entries, options)
+    if not chosen:
+        _list(entries)
+        return 0
+    if options.output or not options.warm:
+        _write(chosen, options, console)
+    if options.warm:
+        await warm.warm(_read(chosen, options), options, settings, console)
+    return 1 if options.all and troubles else 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.all and not (options.output or options.warm):
+        raise BadRequest("--all needs a folder to write to (-o FOLDER), or --warm")
+    if not options.warm and (options.key or options.key_file or options.server):
+        raise BadRequest("--key, --key-file and --server belong to --warm")
+    if options.path == "-" and options.key == "-":
+        raise BadRequest("--key - reads standard input, which is the file here: use --key-file")
+
+
+def _survey(options: argparse.Namespace, console: Console, troubles: list[str]) -> list[Entry]:
+    """All conversations, the newest first; a broken file among others is a trouble, no error."""
+    found = places(options.path, troubles.append)
+    entries: list[Entry] = []
+    shown = track(found, "reading", console=console, transient=True, disable=len(found) == 1)
+    for place in shown:
+        try:
+            read = recognise.conversations(place, options.format, options.whole)
+            entries += [_entry(place, one) for one in read]
+        except NoConversation as error:
+            if len(found) == 1:
+                raise
+            if options.format:
+                troubles.append(error.message)
+        except BadRequest as error:
+            if len(found) == 1:
+                raise
+            troubles.append(error.message)
+    return sorted(entries, key=lambda one: one.found.date, reverse=True)
+
+
+def _entry(place: AnyPlace, found: Conversation) -> Entry:
+    messages = _messages(found)
+    read = history.read("", messages, Volatile())
+    size = read.tokens + read.system_tokens
+    return Entry(place, replace(found, messages=()), len(messages), size)
+
+
+def _messages(found: Conversation) -> tuple[Message, ...]:
+    """The messages as the routes would read them; raises `BadRequest` where they would not."""
+    return read_messages([_raw(one) for one in found.messages], f"{found.id}: messages")
+
+
+def _raw(fields: dict[str, object]) -> bytes:
+    try:
+        return msgspec.json.encode(fields)
+    except UnicodeEncodeError:  # half a surrogate pair, which the routes refuse
+        return js.well_formed(json.dumps(fields, ensure_ascii=False)).encode()
+
+
+def _chosen(entries: list[Entry], options: argparse.Namespace) -> list[tuple[int, Entry]]:
+    """What is to be done, with its numbers; nothing where there is a list to be shown."""
+    numbered = list(enumerate(entries, 1))
+    if options.all:
+        return numbered
+    if options.pick:
+        return [_picked(numbered, options.pick)]
+    if len(entries) == 1:
+        return numbered
+    if options.output or options.warm:
+        raise BadRequest(
+            f"{options.path}: {len(entries)} conversations; choose one with --pick, or --all"
+        )
+    return []
+
+
+def _picked(numbered: list[tuple[int, Entry]], pick: str) -> tuple[int, Entry]:
+    """By number, else by id, else by a part of the title."""
+    words = pick.casefold()
+    for fits in (
+        [one for one in numbered if str(one[0]) == pick],
+        [one for one in numbered if one[1].found.id == pick],
+        [one for one in numbered if words in one[1].found.title.casefold()],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            names = "; ".join(f"{at} {one.found.title}" for at, one in fits[:SHOWN])
+            raise BadRequest(f"--pick {pick}: fits {len(fits)} conversations: {names}")
+    raise BadRequest(f"--pick {pick}: there is no such number, id or title")
+
+
+def _list(entries: list[Entry]) -> None:
+    """One line for each; tabs between the fields, so that other programs can read it."""
+    for number, one in enumerate(entries, 1):
+        date = one.found.date.replace("T", " ").removesuffix("Z") or "-"
+        fields = (number, date, one.found.format, f"{one.count} messages", f"{one.tokens} tokens",
+                  one.found.title, one.found.id)  # fmt: skip
+        line = "\t".join(" ".join(str(field).split()) for field in fields)
+        sys.stdout.write("".join(c for c in line if c.isprintable() or c == "\t") + "\n")
+
+
+def _read(
+    chosen: Sequence[tuple[int, Entry]], options: argparse.Namespace
+) -> Iterator[tuple[int, Conversation, tuple[Message, ...]]]:
+    """The chosen conversations with their messages, one at a time."""
+    for _, group in groupby(chosen, key=lambda one: one[1].place.name):
+        wanted = {entry.found.id: (number, entry.place) for number, entry in group}
+        _, place = next(iter(wanted.values()))
+        for found in recognise.conversations(place, options.format, options.whole):
+            if found.id in wanted:
+                number, _ = wanted.pop(found.id)
+                yield number, found, _messages(found)
+        if wanted:
+            raise BadRequest(f"{place.name}: has changed while it was read")
+
+
+def _write(
+    chosen: Sequence[tuple[int, Entry]], options: argparse.Namespace, console: Console
+) -> None:
+    folder = Path(options.output) if options.all and options.output else None
+    if folder:
+        _made(folder)
+    for number, found, messages in _read(chosen, options):
+        if folder:
+            where = str(folder / f"{number:04d}-{_slug(found.title) or _slug(found.id)}.json")
+        else:
+            where = options.output or ""
+        if where:
+            _save(Path(where), messages)
+        else:
+            sys.stdout.writelines(line.decode() for line in _lines(messages))
+        _tell(console, found, messages, where or "standard output")
+
+
+def _lines(messages: Sequence[Message]) -> Iterator[bytes]:
+    """A JSON array with a message on each line."""
+    for at, message in enumerate(messages):
+        yield (b"[\n" if at == 0 else b",\n") + message.raw
+    yield b"\n]\n"
+
+
+def _tell(console: Console, found: Conversation, messages: Sequence[Message], where: str) -> None:
+    left = ""
+    if found.dropped:
+        left = (
+            f"; {found.dropped} more that {found.format} had condensed or cut away are left out "
+            "(--whole keeps them)"
+        )
+    text = f"{found.title}: {len(messages)} messages to {where}{left}"
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _made(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadRequest(f"{folder}: {error.strerror}", param=str(folder)) from error
+
+
+def _save(path: Path, messages: Sequence[Message]) -> None:
+    """A file that appears under its name when it is complete, or not at all."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.writelines(_lines(messages))
+            os.replace(name, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise BadRequest(f"{path}: {error.strerror}", param=str(path)) from error
+
+
+def _slug(text: str) -> str:
+    return "-".join(re.findall(r"\w+", text.lower()))[:50].strip("-")

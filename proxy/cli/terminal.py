@@ -1,0 +1,60 @@
+"""Trees for the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.tree import Tree
+
+from memtree.context.context_memory import Answer
+
+
+def draw_all(console: Console, shape: dict[str, Any]) -> None:
+    """The whole tree, as `Memory.tree` gives it: every node a line."""
+    nodes = {node["id"]: node for node in shape["nodes"]}
+    tree = Tree(f"[bold]{len(nodes)} nodes[/bold]", guide_style="dim")
+    for root in shape["roots"]:
+        _branch(tree, nodes[root], nodes)
+    console.print(tree)
+
+
+def draw_unfolded(console: Console, explained: dict[str, Any]) -> None:
+    """What one answer shows: opened nodes, and under them how many excerpts are quoted."""
+    tree = Tree("[bold]memory message[/bold]", guide_style="dim")
+    stack = [tree]
+    for node in explained["nodes"]:
+        del stack[node["depth"] + 1 :]
+        stack.append(stack[-1].add(_line(node, opened=node["body"])))
+    quoted = tree.add(f"[bold]{len(explained['excerpts'])} excerpts, verbatim[/bold]")
+    for one in sorted(explained["excerpts"], key=lambda one: one["message"]):
+        scores = ", ".join(f"{name} {value:.2f}" for name, value in one["scores"].items())
+        quoted.add(
+            f"[cyan]{one['message']}[/cyan] {one['tokens']} tokens "
+            f"[dim]{one['reason']} {scores}[/dim]"
+        )
+    console.print(tree)
+
+
+def summary_line(answer: Answer) -> str:
+    share = answer.sent_tokens / max(1, answer.raw_tokens)
+    return (
+        f"[bold]{answer.raw_tokens:,} tokens posted, {answer.sent_tokens:,} sent[/bold] "
+        f"({share:.1%}): outline {answer.outline_tokens:,}, {answer.excerpts} excerpts, "
+        f"recent {answer.recent_tokens:,}; state {answer.state}"
+    )
+
+
+def _branch(parent: Tree, node: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> None:
+    branch = parent.add(_line(node))
+    for child in node["children"]:
+        _branch(branch, nodes[child], nodes)
+
+
+def _line(node: dict[str, Any], opened: bool = False) -> str:
+    first, last = node["messages"]
+    where = f"{first}" if first == last else f"{first}-{last}"
+    style = "bold" if opened else "default"
+    by = " [dim](model)[/dim]" if node.get("summary") == "model" else ""
+    return f"[cyan]{where}[/cyan] [{style}]{escape(node['headline'])}[/{style}]{by}"

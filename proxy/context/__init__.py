@@ -1,0 +1,1 @@
+"""`/context_memory`: messages in, fewer messages out; the tree, the status, deletion."""

@@ -1,0 +1,146 @@
+"""`/context_memory`: messages in, compressed messages out; its status, and the tree as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree import __version__
+from memtree.config import Settings
+from memtree.context.context_memory import Answer, Ask, Memory
+from memtree.ports.store import SummaryStatus
+from memtree.tracing import step
+from proxy.access.auth import Gate
+from proxy.access.rate_limits import Waits
+from proxy.http import json_body, request_body
+from proxy.observability import request_trace
+from proxy.request import fields
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    ask: Ask
+    index_only: bool
+    explain: bool
+
+
+class ContextMemory:
+    def __init__(self, memory: Memory, gate: Gate, waits: Waits, settings: Settings) -> None:
+        self._memory = memory
+        self._gate = gate
+        self._waits = waits
+        self._settings = settings
+
+    async def compress(self, request: Request) -> Response:
+        posted = await self._read(request)
+        started = time.perf_counter()
+        work = self._memory.index if posted.index_only else self._memory.compress
+        answer = await self._waits.counted(posted.ask.tenant, work(posted.ask))
+        seen = request_trace.of(request.scope)
+        seen.learn(answer)
+        seen.memory_ms = (time.perf_counter() - started) * 1000
+        explained = await asyncio.to_thread(answer.explain) if posted.explain else None
+        if posted.index_only:
+            seen.index_only, seen.sent_tokens = True, 0
+            return _json(rendered(answer, None, explained), 202, seen.headers())
+        return _json(
+            rendered(answer, json_body.joined(answer.messages), explained), 200, seen.headers()
+        )
+
+    async def status(self, request: Request) -> Response:
+        tenant = await self._gate.tenant(request, counted=False)
+        pending = await self._memory.pending(tenant.id)
+        shown = {
+            "ready": True,
+            "pending_tokens": pending.tokens,
+            "pending_jobs": pending.jobs,
+            "summaries": summaries(await self._memory.summary_status(tenant.id)),
+            "version": __version__,
+        }
+        return _json(msgspec.json.encode(shown))
+
+    async def tree(self, request: Request) -> Response:
+        posted = await self._read(request)
+        tree = await self._waits.counted(posted.ask.tenant, self._memory.tree(posted.ask))
+        return _json(msgspec.json.encode(tree))
+
+    async def _read(self, request: Request) -> ContextRequest:
+        tenant = await self._gate.tenant(request)
+        raw = await request_body.content(request, self._settings.max_body_bytes)
+
+        def parse() -> ContextRequest:
+            body = json_body.split(raw)
+            return ContextRequest(
+                ask=fields.context_ask(tenant.id, body, request.headers, self._settings),
+                index_only=bool(fields.boolean(body.value("index_only"), "index_only")),
+                explain=bool(fields.boolean(body.value("explain"), "explain")),
+            )
+
+        with step("parse"):
+            return await json_body.off_loop(len(raw), parse)
+
+
+def summaries(status: SummaryStatus) -> dict[str, Any]:
+    """How summaries by a model do for one tenant."""
+    return {
+        "state": status.state,
+        "pending_nodes": status.pending_nodes,
+        "today": {
+            "calls": status.calls,
+            "input_tokens": status.input_tokens,
+            "cached_tokens": status.cached_tokens,
+            "output_tokens": status.output_tokens,
+            "money": status.money,
+        },
+    }
+
+
+def rendered(answer: Answer, messages: bytes | None, explained: dict[str, Any] | None) -> bytes:
+    """The answer's JSON; `messages` is raw JSON, None where none are returned."""
+    shown: dict[str, Any] = {} if messages is None else {"messages": msgspec.Raw(messages)}
+    shown["usage"] = usage(answer, 0 if messages is None else answer.sent_tokens)
+    shown["memory"] = memory(answer)
+    if explained is not None:
+        shown["explain"] = explained
+    return msgspec.json.encode(shown)
+
+
+def usage(answer: Answer, returned: int) -> dict[str, Any]:
+    return {
+        "prompt_tokens": answer.raw_tokens,
+        "completion_tokens": returned,
+        "total_tokens": answer.raw_tokens + returned,
+        "prompt_tokens_details": {"cached_tokens": answer.cached_tokens},
+        "raw_prompt_tokens": answer.raw_tokens,
+    }
+
+
+def memory(answer: Answer) -> dict[str, Any]:
+    return {
+        "address": answer.address.hex(),
+        "state": answer.state,
+        "indexed_tokens": answer.indexed_tokens,
+        "indexed_messages": answer.indexed_messages,
+        "pending_tokens": answer.pending_tokens,
+        "epoch": answer.epoch,
+        "mode": answer.mode,
+        "outline_tokens": answer.outline_tokens,
+        "recent_tokens": answer.recent_tokens,
+        "recall_tokens": answer.recall_tokens,
+        "saved_tokens": answer.saved_tokens,
+        "excerpts": answer.excerpts,
+    }
+
+
+def _json(
+    content: bytes, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None
+) -> Response:
+    response = Response(content, status, media_type="application/json")
+    response.raw_headers.extend(headers or ())
+    return response

@@ -1,0 +1,117 @@
+"""`/context_memory/delete`: forget a history, an address, or all that a tenant has.
+
+A deletion never pretends: whatever the store raises becomes an error, and only what is gone for
+good is a 200.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.config import Settings
+from memtree.context.context_memory import Ask, Memory
+from memtree.conversation.message import Message
+from memtree.errors import BadRequest, Forbidden
+from memtree.ports.store import Receipt
+from proxy.access.auth import Gate
+from proxy.chat.shadow import Shadows
+from proxy.http import json_body, request_body
+from proxy.http.json_body import Body
+from proxy.observability import log
+from proxy.observability.metrics import Metrics
+from proxy.request import fields
+
+NAMES = ("messages", "address", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to forget: the history of `messages`, or what one `address` names, or everything."""
+
+    messages: tuple[Message, ...] = ()
+    address: bytes | None = None
+
+    @property
+    def scope(self) -> str:
+        if self.messages:
+            return "history"
+        return "tenant" if self.address is None else "address"
+
+
+class Deletion:
+    def __init__(
+        self, memory: Memory, gate: Gate, metrics: Metrics, settings: Settings, shadows: Shadows
+    ) -> None:
+        self._memory = memory
+        self._gate = gate
+        self._metrics = metrics
+        self._settings = settings
+        self._shadows = shadows
+
+    async def delete(self, request: Request) -> Response:
+        refuse_other_sites(request)
+        tenant = await self._gate.tenant(request)
+        raw = await request_body.content(request, self._settings.max_body_bytes)
+        most = self._settings.max_messages
+        target = await json_body.off_loop(len(raw), lambda: read_target(json_body.split(raw), most))
+        self._shadows.forget(tenant.id)
+        receipt = await self._forget(tenant.id, target)
+        self._metrics.deleted(target.scope)
+        log.event(
+            "context_memory.deleted",
+            tenant=tenant.id[:10],
+            scope=target.scope,
+            addresses=receipt.addresses,
+            nodes=receipt.nodes,
+        )
+        content = rendered(target, receipt, datetime.now(UTC))
+        return Response(content, media_type="application/json")
+
+    async def _forget(self, tenant: str, target: Target) -> Receipt:
+        if target.messages:
+            return await self._memory.forget_history(Ask(tenant, target.messages))
+        if target.address is not None:
+            return await self._memory.forget_address(tenant, target.address)
+        return await self._memory.forget_tenant(tenant)
+
+
+def refuse_other_sites(request: Request) -> None:
+    """A page that a browser loaded from elsewhere can post to loopback, where no key is asked for;
+    it could not read the answer, but the memory would be gone. Raises `Forbidden`."""
+    if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        raise Forbidden("a page of another site may not delete memory")
+
+
+def read_target(body: Body, most: int | None = None) -> Target:
+    """`most`: messages that may be posted. Raises `BadRequest` naming the field, or all of them
+    unless exactly one is given."""
+    whole = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
+    given = [name for name in NAMES[:2] if body.fragment(name) not in (None, b"null")]
+    given += ["all"] if any(whole) else []
+    if len(given) != 1:
+        found = f"not {' and '.join(given)}" if given else "there is none"
+        raise BadRequest(
+            f"give exactly one of messages, address, or all: true; {found}",
+            param=given[-1] if given else None,
+        )
+    if given == ["messages"]:
+        return Target(messages=body.messages(most))
+    if given == ["address"]:
+        return Target(address=fields.address(body.value("address"), "address"))
+    return Target()
+
+
+def rendered(target: Target, receipt: Receipt, now: datetime) -> bytes:
+    shown = {
+        "object": "context_memory.deletion",
+        "scope": target.scope,
+        "address": None if target.address is None else target.address.hex(),
+        **receipt._asdict(),
+        "deleted_at": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    return msgspec.json.encode(shown)

@@ -1,0 +1,1 @@
+"""HTTP without routes: request bodies, JSON bodies, content encodings, headers, error responses."""

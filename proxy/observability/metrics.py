@@ -1,0 +1,180 @@
+"""Counts for Prometheus: what memory did and what it was worth. No tenants, no models, no text.
+
+A registry of its own for each app, so that two apps in one process do not share counts. What this
+file does not do: decide who may read (`auth.Gate.operator`), or count requests and times
+(`traffic`). Every name is explained in docs/observability.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Protocol, runtime_checkable
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memtree.shadow.probes import Found
+from proxy.access.auth import Gate
+from proxy.observability.request_metrics import Traffic
+from proxy.observability.request_trace import Trace
+
+log = logging.getLogger("memtree")
+
+# A time of birth for each series would double the page; Prometheus does not read it.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+PATIENCE = 2.0  # seconds for numbers that are kept elsewhere; Prometheus itself waits for ten
+
+
+@runtime_checkable
+class Asking(Protocol):
+    """A collector whose numbers are kept elsewhere."""
+
+    async def ask(self) -> None:
+        """Fetch them."""
+        ...
+
+
+class Metrics:
+    """The counters of one app. Tokens as counted here, savings in uncached input tokens."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self.traffic = Traffic(self._registry)
+        self._asked: list[Asking] = []
+        self._answers = self._counter(
+            "memtree_answers",
+            "Requests by what memory made of them (x-memtree-state); no mode where memory was not "
+            "asked.",
+            "state",
+            "mode",
+        )
+        self._raw = self._counter("memtree_raw_tokens", "Tokens that were posted to memory.")
+        self._sent = self._counter("memtree_sent_tokens", "Tokens that memory sent in their place.")
+        self._recall = self._counter("memtree_recall_tokens", "Tokens sent in recall blocks.")
+        self._saved = self._counter(
+            "memtree_folding_saved_tokens",
+            "Input cost saved by requests that were cheaper than sending everything, in uncached "
+            "input tokens at the prices in effect.",
+        )
+        self._lost = self._counter(
+            "memtree_folding_lost_tokens",
+            "Input cost lost by requests that were dearer than sending everything, in the same "
+            "unit.",
+        )
+        self._deletions = self._counter(
+            "memtree_deletions", "Deletions carried out, by what was named.", "scope"
+        )
+        self._shadows = self._counter(
+            "memtree_shadows",
+            "Requests that memory compressed beside the chat, without a say in it, by what came "
+            "of it.",
+            "outcome",
+        )
+        self._shadow_raw = self._counter(
+            "memtree_shadow_raw_tokens", "Tokens of requests that were folded in the shadow."
+        )
+        self._shadow_sent = self._counter(
+            "memtree_shadow_sent_tokens", "Tokens that would have been sent in their place."
+        )
+        self._probes = self._counter(
+            "memtree_shadow_probes",
+            "Facts of folded messages that were looked for, by kind.",
+            "kind",
+        )
+        self._kept = self._counter(
+            "memtree_shadow_kept", "Those of them that stood in what would have been sent.", "kind"
+        )
+
+        self._epochs = self._counter(
+            "memtree_epoch_answers",
+            "Packed answers that went on with an epoch, or began one: only what goes on is cached "
+            "by the provider.",
+            "kind",
+        )
+        self._prefix = self._counter(
+            "memtree_prefix_tokens",
+            "Tokens of these answers that stayed as the request before them had sent them, and "
+            "those that changed or were new; system messages and tools included.",
+            "kind",
+        )
+
+    def count(self, seen: Trace) -> None:
+        """Add a request that has come to its end; indexing alone is no answer, and neither is one
+        that was given up before memory had a state for it."""
+        if not seen.state or seen.index_only:
+            return
+        self._answers.labels(seen.state, seen.mode or "").inc()
+        if seen.raw_tokens is not None and seen.sent_tokens is not None:
+            self._raw.inc(seen.raw_tokens)
+            self._sent.inc(seen.sent_tokens)
+            self._recall.inc(seen.recall_tokens or 0)
+        if seen.epoch is not None and seen.sent_tokens is not None:
+            self._epochs.labels("continued" if seen.continued else "begun").inc()
+            stays = min(seen.stays, seen.sent_tokens)
+            self._prefix.labels("stays").inc(stays)
+            self._prefix.labels("changes").inc(seen.sent_tokens - stays)
+        # A counter cannot fall, so gains and losses are two.
+        (self._saved if seen.gain > 0 else self._lost).inc(abs(seen.gain))
+
+    def deleted(self, scope: str) -> None:
+        self._deletions.labels(scope).inc()
+
+    def shadowed(self, outcome: str, found: Found | None = None) -> None:
+        """A shadow that has ended, and what was measured in it."""
+        self._shadows.labels(outcome).inc()
+        if found is None:
+            return
+        if found.folded:
+            self._shadow_raw.inc(found.raw)
+            self._shadow_sent.inc(found.sent)
+        for kind, score in found.scores.items():
+            self._probes.labels(kind).inc(score.probes)
+            self._kept.labels(kind).inc(score.kept)
+
+    def show_also(self, collector: Collector) -> None:
+        """Numbers that somebody else keeps. What has to `ask` for them is asked before each page;
+        where they do not come in time, the page goes without them."""
+        if isinstance(collector, Asking):
+            self._asked.append(collector)
+        self._registry.register(collector)
+
+    async def gather(self) -> None:
+        """Before a page: ask those who have to be asked."""
+        for one in self._asked:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await one.ask()
+            except TimeoutError:
+                log.warning("metrics.source_late")
+
+    def page(self, accept: str = "") -> Response:
+        """All counts in the text format that the reader asks for."""
+        encode, content_type = choose_encoder(accept)
+        return Response(encode(self._registry), headers={"content-type": content_type})
+
+    def _counter(self, name: str, help_: str, *labels: str) -> Counter:
+        return Counter(name, help_, labels, registry=self._registry)
+
+
+class MetricsPage:
+    """`GET /metrics`."""
+
+    def __init__(self, metrics: Metrics, gate: Gate) -> None:
+        self._metrics = metrics
+        self._gate = gate
+
+    async def show(self, request: Request) -> Response:
+        await self._gate.operator(request)
+        await self._metrics.gather()
+        return self._metrics.page(request.headers.get("accept", ""))

@@ -1,0 +1,248 @@
+"""What is known about one request while it runs: its log line, its `x-memtree-*` headers, the times
+of its steps, and what of it becomes spans.
+
+The watch of a request (`memtree.steps`) with a clock. Steps are added up by name; only where traces
+are on is each of them kept. Nothing here is text of a message, a model's name or a credential.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Iterator, MutableMapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from memtree.context.context_memory import Answer
+from memtree.tracing import Watch
+from proxy.http.request_body import PREFIXES
+from proxy.observability import log
+from proxy.observability.timing import (
+    MOST_STEPS,
+    Call,
+    Known,
+    Span,
+    Spans,
+    Step,
+    Taken,
+    Worked,
+    behind,
+)
+from proxy.upstream.client import Headers
+
+_KEY = "memtree.trace"
+REQUEST_ID = b"x-request-id"  # as the client names its request; ours says it on all answers of ours
+OWN_REQUEST_ID = b"x-memtree-request-id"
+_SANE_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
+RELAYED = "/*"  # the route of all that is none of ours
+NO_ROUTE = "none"
+
+
+@dataclass(slots=True)
+class Trace:
+    """Filled in by whoever learns something; None: not known (yet).
+
+    `memory_ms` is what memory cost: from the whole body read to the request for the model ready.
+    `gain`: what this request saved against sending everything, in uncached input tokens. `route`:
+    the path; `pattern`: the route of ours that it is. `steps`: seconds by name.
+    """
+
+    method: str
+    route: str
+    request: str = ""
+    pattern: str = NO_ROUTE
+    status: int = 0
+    error: str | None = None
+    tenant: str | None = None
+    state: str | None = None
+    address: str | None = None
+    raw_tokens: int | None = None
+    sent_tokens: int | None = None
+    memory_ms: float | None = None
+    mode: str | None = None
+    epoch: str | None = None
+    recall_tokens: int | None = None
+    gain: float = 0.0
+    continued: bool = False
+    stays: int = 0
+    index_only: bool = False
+    recall_rounds: int = 0
+    overflows: int = 0
+    begun: float = field(default_factory=time.perf_counter)
+    steps: dict[str, float] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    taken: list[Taken] = field(default_factory=list)
+    span: Span | None = None
+    worked: Worked | None = None
+
+    # -- the watch ---------------------------------------------------------------------------
+
+    def step(self, name: str) -> Step:
+        return Step(self, name)
+
+    def add(self, one: Taken) -> None:
+        self.steps[one.name] = self.steps.get(one.name, 0.0) + one.ended - one.begun
+        if one.failed:
+            self.failed.append(one.name)
+        if self.span is not None and len(self.taken) < MOST_STEPS:
+            self.taken.append(one)
+
+    def behind(self, name: str) -> AbstractContextManager[Watch]:
+        return behind(name, self.request, self.span, self.worked)
+
+    # -- the upstream ------------------------------------------------------------------------
+
+    @contextmanager
+    def calling(self, headers: Headers) -> Iterator[Calling]:
+        """A request to the upstream, until the head of its answer is there."""
+        begun = time.perf_counter()
+        one = Calling(headers)
+        handle = None
+        if self.span is not None:
+            one.headers, handle = self.span.outgoing(headers)
+        try:
+            yield one
+        except BaseException as error:
+            one.status = getattr(error, "code", "cancelled")
+            raise
+        finally:
+            call = Call(time.perf_counter() - begun, one.status)
+            self.calls.append(call)
+            if self.span is not None:
+                self.span.called(handle, call)
+
+    # -- what it knows -----------------------------------------------------------------------
+
+    def learn(self, answer: Answer) -> None:
+        self.state = answer.state
+        self.mode = answer.mode
+        self.epoch = answer.epoch
+        self.recall_tokens = answer.recall_tokens
+        self.gain = answer.gain
+        self.continued, self.stays = answer.continued, answer.stays
+        self.address = answer.address.hex()
+        self.raw_tokens = answer.raw_tokens
+        self.sent_tokens = answer.sent_tokens
+
+    def headers(self) -> Headers:
+        """Response headers for what is known; nothing where memory had no say."""
+        if self.state is None:
+            return []
+        known = {
+            "address": self.address,
+            "raw-tokens": self.raw_tokens,
+            "sent-tokens": self.sent_tokens,
+            "state": self.state,
+            "epoch": self.epoch,
+            "ms": None if self.memory_ms is None else round(self.memory_ms),
+        }
+        return [
+            (f"x-memtree-{name}".encode(), str(value).encode())
+            for name, value in known.items()
+            if value is not None
+        ]
+
+    def end(self) -> None:
+        """The request is over."""
+        if self.span is not None:
+            self.span.end(f"{self.method} {self.pattern}", self.status, self.taken, self._known())
+
+    def _known(self) -> dict[str, Known]:
+        return {
+            "http.request.method": self.method,
+            "http.route": self.pattern,
+            "http.response.status_code": self.status,
+            "memtree.request_id": self.request,
+            "memtree.error": self.error,
+            "memtree.state": self.state,
+            "memtree.mode": self.mode,
+            "memtree.epoch.continued": self.continued if self.epoch else None,
+            "memtree.raw_tokens": self.raw_tokens,
+            "memtree.sent_tokens": self.sent_tokens,
+            "memtree.recall_tokens": self.recall_tokens,
+            "memtree.recall_rounds": self.recall_rounds or None,
+        }
+
+    def named(self, headers: Headers) -> Headers:
+        """Response headers with the id of the request, unless they are another's."""
+        if self.pattern == RELAYED:
+            return headers
+        kept = [one for one in headers if one[0].lower() != OWN_REQUEST_ID]
+        return [*kept, *self.own_id()]
+
+    def own_id(self) -> Headers:
+        return [(OWN_REQUEST_ID, self.request.encode())]
+
+    def log(self, ms: float) -> None:
+        log.event(
+            "http.request",
+            method=self.method,
+            route=self.route,
+            status=self.status,
+            ms=ms,
+            tenant=self.tenant[:10] if self.tenant else None,
+            state=self.state,
+            raw_tokens=self.raw_tokens,
+            sent_tokens=self.sent_tokens,
+            epoch=self.epoch[:8] if self.epoch else None,
+            recall_tokens=self.recall_tokens,
+            memory_ms=self.memory_ms,
+        )
+
+
+@dataclass(slots=True)
+class Calling:
+    """A request on its way to the upstream. `headers`: those that go out."""
+
+    headers: Headers
+    status: int | str = "cancelled"
+
+
+# -- around a request -------------------------------------------------------------------------
+
+
+def begin(
+    scope: MutableMapping[str, Any], spans: Spans | None = None, worked: Worked | None = None
+) -> Trace:
+    # raw_path: percent-encoded, so it cannot break the log line, and without the query string.
+    route = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")
+    path = route.partition(b"?")[0].decode("ascii", "replace")[:120]
+    headers = scope.get("headers", [])
+    trace = Trace(scope["method"], path, request_id(headers), worked=worked)
+    if spans is not None:
+        trace.span = spans.begin(headers)
+    scope[_KEY] = trace
+    return trace
+
+
+def of(scope: MutableMapping[str, Any]) -> Trace:
+    """The trace of a running request."""
+    trace: Trace = scope[_KEY]
+    return trace
+
+
+def request_id(headers: Headers) -> str:
+    """The client's id of its request where that is a sane one, else one of ours.
+
+    >>> request_id([(b"x-request-id", b"call-7")])
+    'call-7'
+    """
+    for name, value in headers:
+        if name == REQUEST_ID and _SANE_ID.fullmatch(value):
+            return value.decode()
+    return secrets.token_hex(8)
+
+
+def pattern(scope: MutableMapping[str, Any]) -> str:
+    """The route that answered, without its prefix: one of few, whatever was asked for."""
+    path = getattr(scope.get("route"), "path", None)
+    if not isinstance(path, str):
+        return NO_ROUTE
+    shown = path.replace("{rest:rest}", "*")
+    for prefix in PREFIXES:
+        if prefix and shown.startswith(prefix + "/"):
+            return shown.removeprefix(prefix)
+    return shown

@@ -1,0 +1,82 @@
+"""What watches a process, put together from the settings: warnings, the event loop, traces."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prometheus_client.registry import Collector
+
+from indexer.embedding.queue import InProcessQueue
+from indexer.progress import Done, Told
+from indexer.runtime import Runtime
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from proxy.observability.index_metrics import IndexMetrics
+from proxy.observability.log import counting
+from proxy.observability.process_metrics import ProcessMetrics, Pulse
+from proxy.observability.timing import Spans
+
+if TYPE_CHECKING:
+    from proxy.observability.otel import Tracing
+
+NEEDS_EXTRA = "otel_endpoint needs OpenTelemetry: pip install 'memtree-proxy[otel]'"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """`collectors`: numbers of the process. No `spans`: there are no traces."""
+
+    collectors: tuple[Collector, ...] = ()
+    spans: Spans | None = None
+
+
+UNWATCHED = Watch()
+
+
+@asynccontextmanager
+async def watching(settings: Settings) -> AsyncIterator[Watch]:
+    """Watch this process while the block runs. Raises `BadRequest` where traces are asked for and
+    their library is missing."""
+    tracing, pulse = open_tracing(settings), Pulse()
+    pulse.start()
+    try:
+        with counting() as tally:
+            yield Watch((ProcessMetrics(tally), pulse), tracing)
+    finally:
+        await pulse.close()
+        if tracing is not None:
+            await asyncio.to_thread(tracing.close)
+
+
+def open_tracing(settings: Settings) -> Tracing | None:
+    """None without `otel_endpoint`. Raises `BadRequest`."""
+    if settings.otel_endpoint is None:
+        return None
+    try:
+        # The optional `otel` extra, and 0.2 s that only those pay who use it.
+        from proxy.observability.otel import Tracing  # noqa: PLC0415
+    except ImportError as error:
+        raise BadRequest(NEEDS_EXTRA, param="otel_endpoint") from error
+    return Tracing(settings.otel_endpoint, propagate=settings.otel_propagate)
+
+
+def index_metrics(runtime: Runtime) -> IndexMetrics:
+    """What waits in this process or in Redis, and what this process has indexed."""
+    queues: dict[str, Told] = {}
+    done: dict[str, Done] = {"1": runtime.one.done} if runtime.one else {}
+    embedded: Counter[str] = Counter()
+    if isinstance(runtime.queue, InProcessQueue):
+        queues["2"], done["2"] = runtime.queue, runtime.queue.done
+        embedded = runtime.queue.embedded
+    if runtime.three:
+        queues["3"], done["3"] = runtime.three.queue, runtime.three.queue.done
+    if runtime.elsewhere:
+        queues["2"] = runtime.elsewhere.queue
+        if runtime.elsewhere.summaries:
+            queues["3"] = runtime.elsewhere.summaries
+    return IndexMetrics(queues, done, embedded)

@@ -1,0 +1,195 @@
+"""Context windows of models whose window is not 128,000 tokens.
+
+What stands here is the most that a prompt may have: where a vendor names a limit for input beside
+the window (OpenAI from gpt-5 on: 272,000 of 400,000 and 922,000 of 1,050,000), it is that one. As
+of November 2026, from the model pages of OpenAI, Anthropic, Google, xAI, DeepSeek, Moonshot, Z.ai,
+Alibaba Cloud, MiniMax and Mistral, the catalogue inside the `litellm` package (1.83) for older
+names, and the catalogues of ngrok and Vercel for grok-4.7 and qwen3.6 on.
+
+A window that is thought too large costs a refused request, one too small only some room. So where
+sources disagree, or hosts of an open model differ, the smaller number stands, and a model that is
+not listed has 128,000: right for gpt-4o, gpt-oss, Llama 3.1 to 4 and most hosts of open models. A
+window that the upstream names when it refuses wins over this table.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from proxy.request.model_names import beginning
+
+DEFAULT = 128_000
+_MILLION, _BINARY_MILLION = 1_000_000, 1_048_576
+_GPT_5, _GPT_5_4 = 272_000, 922_000
+_KIMI, _CLAUDE = 262_144, 200_000
+
+WINDOWS = {
+    # OpenAI
+    "gpt-3.5-turbo": 16_385,
+    "gpt-3.5-turbo-instruct": 4_096,
+    "gpt-4": 8_192,
+    "gpt-4-32k": 32_768,
+    "gpt-4-turbo": 128_000,
+    "gpt-4-1106": 128_000,
+    "gpt-4-0125": 128_000,
+    "gpt-4.1": 1_047_576,
+    "gpt-5": _GPT_5,
+    "gpt-5-chat": 128_000,
+    "gpt-5-pro": 128_000,
+    "gpt-5.1": _GPT_5,
+    "gpt-5.1-chat": 128_000,
+    "gpt-5.2": _GPT_5,
+    "gpt-5.2-chat": 128_000,
+    "gpt-5.3": _GPT_5,
+    "gpt-5.3-chat": 128_000,
+    "gpt-5.4": _GPT_5_4,
+    "gpt-5.4-mini": _GPT_5,
+    "gpt-5.4-nano": _GPT_5,
+    "gpt-5.5": _GPT_5_4,
+    "gpt-5.6": _GPT_5_4,
+    "gpt-6": _GPT_5_4,
+    "gpt-6.1": _GPT_5_4,
+    "gpt-realtime": 32_000,
+    "codex-mini": 200_000,
+    "o1": 200_000,
+    "o1-mini": 128_000,
+    "o1-preview": 128_000,
+    "o3": 200_000,
+    "o3-mini": 200_000,
+    "o4-mini": 200_000,
+    # Anthropic: a million without a beta header from 4.6 on (Haiku: from 5.5 on)
+    "claude": _CLAUDE,
+    "claude-2": 100_000,
+    "claude-instant": 100_000,
+    "claude-opus-4-6": _MILLION,
+    "claude-opus-4.6": _MILLION,
+    "claude-opus-4-7": _MILLION,
+    "claude-opus-4.7": _MILLION,
+    "claude-opus-4-8": _MILLION,
+    "claude-opus-4.8": _MILLION,
+    "claude-opus-5": _MILLION,
+    "claude-opus-5.5": _MILLION,
+    "claude-sonnet-4-6": _MILLION,
+    "claude-sonnet-4.6": _MILLION,
+    "claude-sonnet-5": _MILLION,
+    "claude-sonnet-5.5": _MILLION,
+    "claude-haiku-5-5": _MILLION,
+    "claude-haiku-5.5": _MILLION,
+    "claude-fable-5": _MILLION,
+    "claude-fable-5.1": _MILLION,
+    # Google
+    "gemini-1.5-flash": _BINARY_MILLION,
+    "gemini-1.5-pro": 2_097_152,
+    "gemini-2.0": _BINARY_MILLION,
+    "gemini-2.5": _BINARY_MILLION,
+    "gemini-2.5-computer-use": 128_000,
+    "gemini-3": _BINARY_MILLION,
+    "gemini-3.1": _BINARY_MILLION,
+    "gemini-3.1-flash-live": 128_000,
+    "gemini-3.5": _BINARY_MILLION,
+    "gemini-3.6": _BINARY_MILLION,
+    "gemini-3.7": _BINARY_MILLION,
+    "gemini-3.8": _BINARY_MILLION,
+    "gemini-flash-latest": _BINARY_MILLION,
+    "gemini-flash-lite-latest": _BINARY_MILLION,
+    "gemini-pro-latest": _BINARY_MILLION,
+    "gemma-2": 8_192,
+    # xAI
+    "grok-2-vision": 32_768,
+    "grok-4": 256_000,
+    "grok-4-fast": 2 * _MILLION,
+    "grok-4-1-fast": 2 * _MILLION,
+    "grok-4.1-fast": 2 * _MILLION,
+    "grok-4.20": _MILLION,
+    "grok-4.3": _MILLION,
+    "grok-4.5": 500_000,
+    "grok-4.6": 500_000,
+    "grok-4.7": 500_000,
+    "grok-build": 256_000,
+    "grok-code-fast": 256_000,
+    # DeepSeek: the first ones as the vendor served them
+    "deepseek-r1": 65_536,
+    "deepseek-v3": 65_536,
+    "deepseek-v4": _MILLION,
+    "deepseek-v4-flash": _MILLION,
+    "deepseek-v4-pro": _MILLION,
+    # Moonshot
+    "kimi-k2-0905": _KIMI,
+    "kimi-k2-thinking": _KIMI,
+    "kimi-k2-turbo": _KIMI,
+    "kimi-k2.5": _KIMI,
+    "kimi-k2.6": _KIMI,
+    "kimi-k2.7-code": 256_000,
+    "kimi-k3": _MILLION,
+    "kimi-k3.1": _MILLION,
+    "kimi-latest-8k": 8_192,
+    "kimi-latest-32k": 32_768,
+    "moonshot-v1-8k": 8_192,
+    "moonshot-v1-32k": 32_768,
+    # Alibaba Cloud; the open ones of the first Qwen 3 have 40,960 where nobody stretched them
+    "qwen-coder": _MILLION,
+    "qwen-flash": 997_952,
+    "qwen-max": 30_720,
+    "qwen3-4b": 40_960,
+    "qwen3-8b": 40_960,
+    "qwen3-14b": 40_960,
+    "qwen3-32b": 40_960,
+    "qwen3-30b-a3b": 40_960,
+    "qwen3-235b-a22b": 40_960,
+    "qwen3-coder-flash": 997_952,
+    "qwen3-coder-plus": 997_952,
+    "qwen3-max": 258_048,
+    "qwen3.5-plus": 991_808,
+    "qwen3.6-plus": 991_808,
+    "qwen3.7-plus": 991_808,
+    "qwen3.7-max": 991_000,
+    "qwq": 32_768,
+    "qwq-plus": 98_304,
+    # Z.ai
+    "glm-4.6": 200_000,
+    "glm-4.7": 200_000,
+    "glm-5": 200_000,
+    "glm-5.1": 200_000,
+    "glm-5.2": _MILLION,
+    "glm-5.3": _MILLION,
+    # MiniMax; M3 is held to half of its million by the vendor
+    "minimax-m2": 200_000,
+    "minimax-m2.1": 200_000,
+    "minimax-m2.5": 200_000,
+    "minimax-m2.7": 200_000,
+    "minimax-m3": 500_000,
+    # Mistral: names without a date mean the newest, a bare one may be of any age
+    "codestral": 32_000,
+    "codestral-2508": 256_000,
+    "devstral-2512": 256_000,
+    "devstral-latest": 256_000,
+    "magistral": 40_000,
+    "magistral-medium": 40_000,
+    "magistral-small": 40_000,
+    "mistral-7b": 32_768,
+    "mistral-large-2402": 32_000,
+    "mistral-large-2512": 262_144,
+    "mistral-large-3": 262_144,
+    "mistral-large-latest": 262_144,
+    "mistral-medium-2312": 32_000,
+    "mistral-small-2402": 32_000,
+    "mistral-tiny": 32_000,
+    "mixtral-8x7b": 32_768,
+    "mixtral-8x22b": 65_536,
+    "open-mistral-7b": 32_000,
+    "open-mixtral-8x7b": 32_000,
+    "open-mixtral-8x22b": 65_536,
+    # Meta
+    "llama-2": 4_096,
+    "llama-3-8b": 8_192,
+    "llama-3-70b": 8_192,
+    "meta-llama-3-8b": 8_192,
+    "meta-llama-3-70b": 8_192,
+}
+
+
+@lru_cache(maxsize=256)
+def of(model: str) -> int:
+    """The window of a model in tokens, `DEFAULT` where it is not known."""
+    known = beginning(model, WINDOWS)
+    return WINDOWS[known] if known else DEFAULT

@@ -1,0 +1,81 @@
+"""Whether a chat request wants memory, and its model's name without our suffix.
+
+>>> strip_suffix("m:online:memory-90")
+Suffix(model='m:online', found=True, days=90)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from memtree.errors import BadRequest
+from proxy.http.json_body import Body
+from proxy.request import fields
+
+HEADER = "x-polychat-memory"
+FLAG_HEADER = "memory"
+TOOLS_HEADER = "x-memtree-recall-tools"
+# Headers that are meant for us: they do not go to the upstream of a chat.
+OWN_HEADERS = frozenset(
+    name.encode() for name in (HEADER, FLAG_HEADER, TOOLS_HEADER, *fields.OWN_HEADERS)
+)
+
+_SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
+_WORDS = {"on": True, "true": True, "off": False, "false": False}
+
+
+class Suffix(NamedTuple):
+    model: str
+    found: bool
+    days: int | None
+
+
+def strip_suffix(model: str) -> Suffix:
+    match = _SUFFIX.search(model)
+    if not match:
+        return Suffix(model, False, None)
+    days = int(match[1]) if match[1] else None
+    return Suffix(model[: match.start()] + model[match.end() :], True, days)
+
+
+def suffix_of(body: Body) -> Suffix:
+    """A model that is no string, or cannot be read, is the upstream's to judge."""
+    try:
+        model = body.value("model")
+    except BadRequest:
+        model = None
+    return strip_suffix(model) if isinstance(model, str) else Suffix("", False, None)
+
+
+def by_headers(headers: Mapping[str, str], default: bool) -> bool:
+    """What the headers alone say: for a body that cannot be read."""
+    return _decide([_word(headers, HEADER), _word(headers, FLAG_HEADER)], default)
+
+
+def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
+    """An off wins over every on. Raises `BadRequest` for a `memory` that is no boolean."""
+    said = [
+        _word(headers, HEADER),
+        _word(headers, FLAG_HEADER),
+        fields.boolean(body.value("memory"), "memory"),
+        suffix.found or None,
+    ]
+    return _decide(said, default)
+
+
+def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
+    """Whether the model may be offered tools of ours."""
+    said = _word(headers, TOOLS_HEADER)
+    return default if said is None else said
+
+
+def _word(headers: Mapping[str, str], name: str) -> bool | None:
+    return _WORDS.get(headers.get(name, "").strip().lower())
+
+
+def _decide(said: list[bool | None], default: bool) -> bool:
+    if False in said:
+        return False
+    return True in said or default

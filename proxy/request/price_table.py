@@ -1,0 +1,121 @@
+"""What providers charge for cached input, relative to uncached input, and how long a cache lives.
+
+From the vendors' price and caching pages as of November 2026, at their standard tier and up to
+their first size step. A model stands here only where its prices were found; for any other one
+`UNKNOWN` holds, and the setting `prices` wins over both. Lifetimes count from the last use. Where
+a vendor names none or a range, the long end stands: a cache that is thought to be alive is never
+thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from memtree.budget.prices import UNKNOWN, Prices
+from memtree.config import OTHERS, price
+from proxy.request.model_names import bare, beginning
+
+_MINUTES_5, _HOUR = 300.0, 3_600.0
+
+_CLAUDE = Prices(1.25, 0.10, _MINUTES_5)
+_CLAUDE_5_5 = Prices(1.25, 0.05, _MINUTES_5)
+_FABLE_5_1 = Prices(1.25, 0.025, _MINUTES_5)
+_UNCACHED = Prices(1.0, 1.0, _HOUR)  # OpenAI caches from gpt-4o on
+_HALF = Prices(1.0, 0.50, _HOUR)
+_QUARTER = Prices(1.0, 0.25, _HOUR)
+_FIFTH = Prices(1.0, 0.20, _HOUR)
+_TENTH = Prices(1.0, 0.10, _HOUR)
+_GPT_5_6 = Prices(1.25, 0.10, _HOUR)  # from gpt-5.6 on OpenAI charges for what it caches
+_GLM = Prices(1.0, 0.19, _HOUR)
+
+PRICES: Mapping[str, Prices] = {
+    # Anthropic: writes for five minutes, which is what a marker without `ttl` asks for
+    "claude": _CLAUDE,
+    "claude-opus-5-5": _CLAUDE_5_5,
+    "claude-opus-5.5": _CLAUDE_5_5,
+    "claude-sonnet-5-5": _CLAUDE_5_5,
+    "claude-sonnet-5.5": _CLAUDE_5_5,
+    "claude-fable-5-1": _FABLE_5_1,
+    "claude-fable-5.1": _FABLE_5_1,
+    "claude-mythos-5-1": _FABLE_5_1,
+    "claude-mythos-5.1": _FABLE_5_1,
+    # OpenAI: 5 to 60 minutes
+    "gpt-3.5-turbo": _UNCACHED,
+    "gpt-4": _UNCACHED,
+    "gpt-4o": _HALF,
+    "gpt-4.1": _QUARTER,
+    "o1": _HALF,
+    "o1-mini": _HALF,
+    "o1-preview": _HALF,
+    "o3": _QUARTER,
+    "o3-mini": _HALF,
+    "o4-mini": _QUARTER,
+    "gpt-5": _TENTH,
+    "gpt-5.1": _TENTH,
+    "gpt-5.2": _TENTH,
+    "gpt-5.3": _TENTH,
+    "gpt-5.4": _TENTH,
+    "gpt-5.5": _TENTH,
+    "gpt-5.6": _GPT_5_6,
+    "gpt-6": _GPT_5_6,
+    "gpt-6.1": Prices(1.25, 0.05, _HOUR),
+    # Google: implicit caching, "90% discount" for 2.5 and later
+    "gemini-2.5": _TENTH,
+    "gemini-3": _TENTH,
+    "gemini-3.1": _TENTH,
+    "gemini-3.5": _TENTH,
+    "gemini-3.6": _TENTH,
+    "gemini-3.7": _TENTH,
+    "gemini-3.8": _TENTH,
+    "gemini-flash-latest": _TENTH,
+    "gemini-flash-lite-latest": _TENTH,
+    # xAI
+    "grok-3": _QUARTER,
+    "grok-3-mini": _QUARTER,
+    "grok-4": _QUARTER,
+    "grok-4.3": Prices(1.0, 0.16, _HOUR),
+    "grok-4.5": _QUARTER,
+    "grok-4.6": _QUARTER,
+    "grok-4.7": _QUARTER,
+    # DeepSeek: the day's hours change the price, not the ratio
+    "deepseek-flash": Prices(1.0, 0.02, _HOUR),
+    "deepseek-v4-flash": Prices(1.0, 0.02, _HOUR),
+    "deepseek-v4-pro": Prices(1.0, 0.033, _HOUR),
+    # Moonshot
+    "kimi-k2": _QUARTER,
+    "kimi-k2.5": Prices(1.0, 0.17, _HOUR),
+    "kimi-k2.6": Prices(1.0, 0.17, _HOUR),
+    "kimi-k2.7-code": _FIFTH,
+    "kimi-k3": _TENTH,
+    # Alibaba Cloud: implicit cache (the explicit one is at 1.25/0.10/300, and asked for by markers)
+    "qwen-max": _FIFTH,
+    "qwen-plus": _FIFTH,
+    "qwen-turbo": _FIFTH,
+    "qwen3-max": _FIFTH,
+    "qwen3-coder-plus": _FIFTH,
+    # Z.ai
+    "glm-4.5": _GLM,
+    "glm-4.6": _GLM,
+    "glm-4.7": _GLM,
+    "glm-5.2": _GLM,
+    "glm-5.3": _GLM,
+    # Mistral: for requests with a `prompt_cache_key`
+    "mistral-large": _TENTH,
+    "mistral-medium": _TENTH,
+    "codestral": _TENTH,
+}
+
+
+@lru_cache(maxsize=256)
+def of(model: str, setting: tuple[str, ...] = ()) -> Prices:
+    """The prices of a model: by the setting, else as known here, else by the setting's `*`.
+
+    `setting`: entries as `memtree.config.price` reads them.
+    """
+    own = {bare(name): prices for name, prices in map(price, setting)}
+    if name := beginning(model, own):
+        return own[name]
+    if name := beginning(model, PRICES):
+        return PRICES[name]
+    return own.get(OTHERS, UNKNOWN)

@@ -1,0 +1,1 @@
+"""The ASGI application and the processes that serve it."""

@@ -1,0 +1,158 @@
+"""The routes, put together from services that the composition root has built."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from prometheus_client.registry import Collector
+from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from indexer.summarizing.queue import InProcessSummaries
+from memtree.config import Settings
+from memtree.context.context_memory import Memory
+from memtree.ports.store import KeyStore, Tallies
+from proxy.access.auth import Gate, is_loopback
+from proxy.access.rate_limits import Rates, Waits
+from proxy.chat.completions import Chat
+from proxy.chat.keepalive import PACE, Pace
+from proxy.chat.shadow import Shadows
+from proxy.context.compress import ContextMemory
+from proxy.context.delete import Deletion
+from proxy.http import error_response
+from proxy.http.request_body import PREFIXES
+from proxy.observability.metrics import Metrics, MetricsPage
+from proxy.observability.process_metrics import WaitMetrics
+from proxy.observability.summary_metrics import SummaryMetrics
+from proxy.observability.timing import Spans
+from proxy.openapi.page import DocumentPage
+from proxy.server.edge import Edge
+from proxy.server.health import health
+from proxy.upstream.client import Upstream
+from proxy.upstream.passthrough import Passthrough
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the routes need. Whoever builds them closes them. No `upstream`: nothing is relayed.
+    `summaries`: the queue of stage 3, for its metrics. No `tallies`: what is measured in shadow
+    mode is counted in the metrics alone. `collectors`: numbers of the process, for its metrics;
+    those that have to be asked first are asked. No `spans`: there are no traces."""
+
+    memory: Memory
+    keys: KeyStore
+    upstream: Upstream | None
+    settings: Settings
+    pace: Pace = PACE
+    summaries: InProcessSummaries | None = None
+    tallies: Tallies | None = None
+    collectors: tuple[Collector, ...] = ()
+    spans: Spans | None = None
+
+
+class Rest(PathConvertor):
+    """What is left of a path, whatever it holds: Starlette's own stops at a line's end (%0a)."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("rest", Rest())
+
+
+class Handler:
+    """An endpoint as an ASGI app, so that Starlette gives it any method; no `methods`: all."""
+
+    def __init__(self, endpoint: Endpoint, *methods: str) -> None:
+        self._endpoint = endpoint
+        self._methods = methods
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = scope["method"]
+        asked = "GET" if method == "HEAD" else method
+        if self._methods and asked not in self._methods:
+            raise error_response.MethodNotAllowed(method, ", ".join(self._methods))
+        response = await self._endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+
+def everywhere(path: str, endpoint: Endpoint, method: str | None = None) -> list[Route]:
+    """A route under every prefix; another method goes on to the routes after it."""
+    methods = None if method is None else [method]
+    return [Route(prefix + path, Handler(endpoint), methods=methods) for prefix in PREFIXES]
+
+
+def own(path: str, endpoint: Endpoint, *methods: str) -> list[Route]:
+    """A route under every prefix that is ours alone: another method is a 405."""
+    return [Route(prefix + path, Handler(endpoint, *methods)) for prefix in PREFIXES]
+
+
+def create_app(services: Services) -> Starlette:
+    settings = services.settings
+    gate = Gate(
+        services.keys,
+        loopback=is_loopback(settings.host),
+        operator_key=settings.metrics_key,
+        rates=Rates(settings.requests_per_minute),
+    )
+    waits = Waits(settings.max_waits)
+    metrics = Metrics()
+    if services.summaries:
+        metrics.show_also(SummaryMetrics(services.summaries))
+    for collector in services.collectors:
+        metrics.show_also(collector)
+    metrics.show_also(WaitMetrics(waits))
+    context = ContextMemory(services.memory, gate, waits, settings)
+    shadows = Shadows(services.memory, settings, metrics, services.tallies)
+    chat = Chat(services.memory, gate, services.upstream, settings, waits, services.pace, shadows)
+    deletion = Deletion(services.memory, gate, metrics, settings, shadows)
+    passthrough = Passthrough(gate, services.upstream, settings)
+    routes = [
+        # GET and DELETE of stored completions lie on the same path and are the upstream's.
+        *everywhere("/chat/completions", chat.complete, "POST"),
+        *everywhere("/chat_completions", chat.complete, "POST"),
+        *own("/context_memory", context.compress, "POST"),
+        *own("/memory", context.compress, "POST"),
+        *own("/context_memory/status", context.status, "GET"),
+        *own("/context_memory/tree", context.tree, "POST"),
+        *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
+        *everywhere("/context_memory/{rest:rest}", error_response.not_found),
+        *own("/health", health, "GET"),
+        *own("/healthz", health, "GET"),
+        # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
+        Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
+        Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
+        *everywhere("/{rest:rest}", passthrough.relay),
+    ]
+    app = Starlette(
+        lifespan=_lifespan,
+        routes=routes,
+        middleware=[
+            Middleware(
+                Edge,
+                overflow_status=settings.overflow_status,
+                metrics=metrics,
+                upload_seconds=settings.upload_seconds,
+                spans=services.spans,
+            )
+        ],
+    )
+    app.state.shadows = shadows
+    app.router.redirect_slashes = False
+    app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    """What goes on in the background ends before memory and store are closed."""
+    yield
+    await app.state.shadows.close()

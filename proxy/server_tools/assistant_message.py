@@ -1,0 +1,97 @@
+"""The assistant message of one round, put together for the way back to the model.
+
+Besides its text and calls the message keeps the reasoning as it came, since models that think
+between calls want it back: DeepSeek refuses a call without its `reasoning_content`, OpenRouter
+wants `reasoning_details` unmodified, Gemini its signatures. What is not known to be wanted stays
+out: servers refuse fields that they do not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from proxy.server_tools.calls import Call
+
+Json = dict[str, Any]
+
+TEXTS = ("reasoning_content", "reasoning", "reasoning_text")
+LISTS = ("reasoning_details", "thinking_blocks")
+_WHOLE = ("reasoning_opaque", "reasoning_signature", "extra_content", "provider_specific_fields")
+_GROWING = ("text", "summary", "thinking")  # fields of a part of reasoning that come in pieces
+
+
+class Said:
+    """One message. `add` takes deltas, `Said.of` a message that came whole."""
+
+    def __init__(self) -> None:
+        self._parts: list[Any] = []
+        self._fields: Json = {}
+
+    @classmethod
+    def of(cls, message: Json) -> Said:
+        said = cls()
+        said.add({name: value for name, value in message.items() if name not in LISTS})
+        said._fields |= {name: message[name] for name in LISTS if message.get(name)}
+        return said
+
+    def add(self, delta: Json) -> None:
+        self._parts += _parts(delta.get("content"))
+        for name in TEXTS:
+            if isinstance(delta.get(name), str):
+                self._fields[name] = self._fields.get(name, "") + delta[name]
+        for name in LISTS:
+            if isinstance(delta.get(name), list):
+                _extend(self._fields.setdefault(name, []), delta[name])
+        for name in _WHOLE:
+            if delta.get(name) is not None:
+                self._fields[name] = delta[name]
+
+    @property
+    def content(self) -> Any:
+        """A string, or parts where the model answered with some; null for nothing."""
+        if all(isinstance(part, str) for part in self._parts):
+            return "".join(self._parts) or None
+        return [_part(part) for part in self._parts]
+
+    def message(self, calls: Sequence[Call], spare: str) -> Json:
+        """`spare`: the beginning of ids for calls that came without one."""
+        made = [call.message(f"{spare}{at:04}") for at, call in enumerate(calls)]
+        fields = {name: value for name, value in self._fields.items() if value}
+        return {"role": "assistant", "content": self.content, **fields, "tool_calls": made}
+
+
+def _parts(content: Any) -> list[Any]:
+    if isinstance(content, str):
+        return [content] if content else []
+    return content if isinstance(content, list) else []
+
+
+def _part(part: Any) -> Any:
+    return {"type": "text", "text": part} if isinstance(part, str) else part
+
+
+def _extend(known: list[Any], pieces: list[Any]) -> None:
+    """Pieces of one block of reasoning become one; a signature ends its block."""
+    for piece in pieces:
+        last = known[-1] if known else None
+        if isinstance(piece, dict) and isinstance(last, dict) and _continues(last, piece):
+            known[-1] = _joined(last, piece)
+        else:
+            known.append(piece)
+
+
+def _continues(last: Json, piece: Json) -> bool:
+    if last.get("type") != piece.get("type") or last.get("index") != piece.get("index"):
+        return False
+    return not last.get("signature") and any(name in piece for name in (*_GROWING, "signature"))
+
+
+def _joined(last: Json, piece: Json) -> Json:
+    told = {name: value for name, value in piece.items() if value is not None}
+    grown = {
+        name: last[name] + told[name]
+        for name in _GROWING
+        if isinstance(last.get(name), str) and isinstance(told.get(name), str)
+    }
+    return {**last, **told, **grown}

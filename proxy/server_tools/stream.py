@@ -1,0 +1,219 @@
+"""One streamed answer for the client out of the streams of several rounds. No I/O.
+
+    bytes of round 1 -> what the client sees of them, as they come
+    its end          -> the calls of ours that it made, or None: that was all
+    bytes of round 2 -> the same answer goes on: same id, one role, one end, usage as a sum
+
+A round that calls none of our tools goes through byte for byte (the first one) or under the head of
+the first one. Calls of ours are kept back, and so are finish reason, usage and `[DONE]` of a round
+that goes on. Where a round calls the client's tools as well, it is the last one: the client has to
+answer those, and ours are dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from proxy.server_tools import sse
+from proxy.server_tools.assistant_message import LISTS, Said
+from proxy.server_tools.calls import Call, Calls
+from proxy.server_tools.sse import Events
+from proxy.server_tools.usage import added
+
+Json = dict[str, Any]
+
+SEAM = "\n\n"  # between the texts of two rounds
+UNFINISHED = ("length", "max_tokens", "content_filter", "error")
+_HEAD = ("id", "created", "model", "system_fingerprint")
+_CALLING = ("tool_calls", "function_call")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a round asks of us: its message as it goes back to the model, and the calls in it."""
+
+    message: Json
+    calls: tuple[Call, ...]
+
+
+class Stream:
+    """`names`: of our tools. `offered`: whether the present round was offered them; calls that a
+    model makes all the same are dropped."""
+
+    def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
+        self.offered = offered
+        self._names = names
+        self._rounds = 0
+        self._head: Json = {}
+        self._used: Json | None = None  # by the rounds before
+        self._role = False  # the client knows it
+        self._seen = ""  # the last character of text that the client has seen
+        self._blocks = dict.fromkeys(LISTS, 0)  # of reasoning, that it has seen
+        self._begin()
+
+    def _begin(self) -> None:
+        self._rounds += 1
+        self._events, self._calls, self._said = Events(), Calls(self._names), Said()
+        self._usage: Json | None = None
+        self._seam = bool(self._seen.strip())
+        self._offset = dict(self._blocks)
+        self._over = False  # there was a finish reason, or an error
+        self._asks = False  # and another round follows
+        self._done = False
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that are kept back until their event is complete."""
+        return self._events.waiting
+
+    @property
+    def asks(self) -> bool:
+        """Whether another round follows, and this one has said its last word."""
+        return self._asks and self._done
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What the client gets for these bytes of the upstream."""
+        return b"".join(self._event(event) for event in self._events.feed(chunk))
+
+    def end(self) -> tuple[bytes, Asked | None]:
+        """The upstream's stream has ended: the rest, and what the round asks of us."""
+        rest = self._events.rest()
+        last = self._event(rest) if rest else b""
+        if not self._asks:
+            return last, None
+        calls = tuple(self._calls.ours)
+        asked = Asked(self._said.message(calls, f"mem{self._rounds:02}"), calls)
+        self._used = added(self._used, self._usage)
+        self._begin()
+        return last, asked
+
+    # -- one event ---------------------------------------------------------------------------
+
+    def _event(self, raw: bytes) -> bytes:
+        data = sse.data(raw)
+        if data is None:
+            return raw
+        if data.strip() == sse.DONE:
+            return self._ended(raw)
+        try:
+            chunk = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return raw
+        if not isinstance(chunk, dict) or chunk.get("error"):
+            self._over = True
+            return raw
+        shown = self._shown(chunk)
+        if self._rounds == 1 and shown == chunk:
+            return raw
+        return sse.made(msgspec.json.encode(shown)) if _says(shown) else b""
+
+    def _ended(self, raw: bytes) -> bytes:
+        self._done = True
+        late = [] if self._over else self._end_of_round(None)  # a server may give no reason
+        if not late:
+            return b"" if self._asks else raw
+        choice = {"index": 0, "delta": {"tool_calls": late}, "finish_reason": None}
+        chunk = {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
+        return sse.made(msgspec.json.encode(chunk)) + raw
+
+    def _shown(self, chunk: Json) -> Json:
+        """What the client gets of a chunk."""
+        if self._rounds == 1:
+            self._head |= {name: chunk[name] for name in _HEAD if chunk.get(name)}
+            shown = dict(chunk)
+        else:
+            shown = chunk | {name: self._head[name] for name in self._head if name in chunk}
+        if (choice := _first(chunk)) is not None:
+            shown["choices"] = [self._choice(choice)]
+        if isinstance(usage := chunk.get("usage"), dict):
+            self._usage = usage
+            shown["usage"] = None if self._asks else added(self._used, usage)
+        return shown
+
+    def _choice(self, choice: Json) -> Json:
+        shown = dict(choice)
+        delta = choice.get("delta")
+        reason = choice.get("finish_reason")
+        if isinstance(delta, dict):
+            self._said.add(delta)
+            shown["delta"] = delta = self._continued(self._without_ours(delta))
+        if reason is not None:
+            if not self._over and (late := self._end_of_round(reason)):
+                delta = delta if isinstance(delta, dict) else {}
+                calls = [*(delta.get("tool_calls") or ()), *late]
+                shown["delta"] = {**delta, "tool_calls": calls}
+            shown["finish_reason"] = self._reason(reason)
+        return shown
+
+    # -- what is kept back -------------------------------------------------------------------
+
+    def _without_ours(self, delta: Json) -> Json:
+        pieces = delta.get("tool_calls")
+        if not isinstance(pieces, list) or not pieces:
+            return delta
+        if shown := self._calls.take(pieces):
+            return {**delta, "tool_calls": shown}
+        return {name: value for name, value in delta.items() if name != "tool_calls"}
+
+    def _end_of_round(self, reason: Any) -> list[Any]:
+        """No more calls come: decide whether another round follows. Calls of the client that were
+        kept back until now."""
+        self._over = True
+        late = self._calls.settle()
+        ours, theirs = self._calls.ours, self._calls.theirs
+        self._asks = bool(ours) and not theirs and self.offered and reason not in UNFINISHED
+        return late
+
+    def _reason(self, reason: Any) -> Any:
+        if self._asks:
+            return None
+        dropped = self._calls.ours and not self._calls.theirs
+        return "stop" if dropped and reason in _CALLING else reason
+
+    # -- what goes on ------------------------------------------------------------------------
+
+    def _continued(self, delta: Json) -> Json:
+        """A delta as a continuation of what the client has seen in earlier rounds."""
+        later = self._rounds > 1
+        if later and self._role and "role" in delta:
+            delta = {name: value for name, value in delta.items() if name != "role"}
+        self._role |= "role" in delta
+        text = delta.get("content")
+        if isinstance(text, str) and text:
+            if later and self._seam:
+                delta = {**delta, "content": SEAM + text}
+            self._seam, self._seen = False, text[-1]
+        for name in LISTS:
+            if isinstance(blocks := delta.get(name), list):
+                delta = {**delta, name: [self._renumbered(name, block) for block in blocks]}
+        return delta
+
+    def _renumbered(self, name: str, block: Any) -> Any:
+        """Blocks of reasoning are numbered in each round from 0 again."""
+        if not isinstance(block, dict) or not isinstance(index := block.get("index"), int):
+            return block
+        self._blocks[name] = max(self._blocks[name], self._offset[name] + index + 1)
+        return {**block, "index": self._offset[name] + index}
+
+
+def _says(chunk: Json) -> bool:
+    """Whether a chunk that was changed still tells the client anything."""
+    if isinstance(chunk.get("usage"), dict):
+        return True
+    choice = _first(chunk)
+    if choice is None:
+        return False
+    delta = choice.get("delta")
+    told = isinstance(delta, dict) and any(value not in (None, "", []) for value in delta.values())
+    return told or choice.get("finish_reason") is not None
+
+
+def _first(chunk: Json) -> Json | None:
+    """The one choice of a chunk that has one."""
+    choices = chunk.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    return choices[0]

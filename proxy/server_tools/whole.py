@@ -1,0 +1,111 @@
+"""One answer that is not streamed, out of those of several rounds. No I/O.
+
+The client gets what a streamed answer would have added up to: the texts of all rounds, the calls of
+its own tools, usage as a sum. A first answer without calls of ours stays as it is, byte for byte.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from proxy.server_tools.assistant_message import LISTS, TEXTS, Said
+from proxy.server_tools.calls import Calls
+from proxy.server_tools.stream import SEAM, UNFINISHED, Asked
+from proxy.server_tools.usage import added
+
+Json = dict[str, Any]
+
+_HEAD = ("id", "created", "model")
+
+
+class Plain:
+    """`names`: of our tools. `offered`: whether the present round was offered them."""
+
+    def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
+        self.offered = offered
+        self._names = names
+        self._rounds = 0
+        self._head: Json = {}
+        self._used: Json | None = None
+        self._before: Json = {}  # of the message: texts and reasoning of the rounds before
+
+    def take(self, raw: bytes) -> bytes | Asked:
+        """The body of an answer: the client's answer, or what it asks of us."""
+        self._rounds += 1
+        answer = _decoded(raw)
+        choice = _choice(answer)
+        if answer is None or choice is None:
+            return raw
+        message = choice["message"]
+        calls = Calls(self._names)
+        posted = message.get("tool_calls")
+        # Whole calls: each of them begins one, whatever its index and id.
+        shown = calls.whole(posted) if isinstance(posted, list) else []
+        reason = choice.get("finish_reason")
+        if calls.ours and not calls.theirs and self.offered and reason not in UNFINISHED:
+            return self._asked(answer, message, calls)
+        if not calls.ours and self._rounds == 1:
+            return raw
+        dropped = calls.ours and not calls.theirs and reason == "tool_calls"
+        whole = self._joined({**message, "tool_calls": shown})
+        if not shown:
+            del whole["tool_calls"]
+        choices = [{**choice, "message": whole, "finish_reason": "stop" if dropped else reason}]
+        head = {name: self._head[name] for name in self._head if name in answer}
+        usage = {"usage": added(self._used, answer["usage"])} if "usage" in answer else {}
+        return msgspec.json.encode({**answer, **head, "choices": choices, **usage})
+
+    def _asked(self, answer: Json, message: Json, calls: Calls) -> Asked:
+        if self._rounds == 1:
+            self._head = {name: answer[name] for name in _HEAD if name in answer}
+        self._before = self._joined(message)
+        self._used = added(self._used, answer.get("usage"))
+        ours = tuple(calls.ours)
+        return Asked(Said.of(message).message(ours, f"mem{self._rounds:02}"), ours)
+
+    def _joined(self, message: Json) -> Json:
+        """The message with what the rounds before said put in front of its own."""
+        before = self._before
+        joined = message | {"content": _texts(before.get("content"), message.get("content"))}
+        for name in (*TEXTS, *LISTS):
+            if known := before.get(name):
+                later = message.get(name)
+                joined[name] = known + later if _alike(known, later) else known
+        return joined
+
+
+def _decoded(raw: bytes) -> Json | None:
+    try:
+        answer = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _choice(answer: Json | None) -> Json | None:
+    choices = answer.get("choices") if answer else None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    return choices[0] if isinstance(choices[0].get("message"), dict) else None
+
+
+def _texts(one: Any, other: Any) -> Any:
+    """Two contents as one: strings with a seam between them, else parts."""
+    if not one or not other:
+        return one or other
+    if isinstance(one, str) and isinstance(other, str):
+        return one + (SEAM if one[-1].strip() else "") + other
+    return [*_as_parts(one), *_as_parts(other)]
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether both are texts, or both lists."""
+    return type(one) is type(other) and isinstance(one, str | list)
+
+
+def _as_parts(content: Any) -> list[Any]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return content if isinstance(content, list) else []

@@ -1,0 +1,185 @@
+"""Costs as the ledger reckons them, against a provider whose cache is played through."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from memtree.budget.costs import costs_little, direct_cost, followed, opened
+from memtree.budget.epoch import Turn
+from memtree.budget.prices import UNKNOWN, Prices
+from tests.properties.sizes import dialogue, sized
+
+
+class Provider:
+    """Caches each prompt that it is sent; a prompt is a tuple of pieces of one token."""
+
+    def __init__(self, prices, *known):
+        self.prices, self.known, self.cost = prices, list(known), 0.0
+
+    def ask(self, prompt):
+        cached = max((shared(prompt, one) for one in self.known), default=0)
+        self.known.append(prompt)
+        self.cost += self.prices.read * cached + self.prices.write * (len(prompt) - cached)
+
+    def forget(self):
+        self.known = []
+
+
+def shared(one, other):
+    """Length of the common beginning."""
+    if one[: len(other)] == other:
+        return len(other)
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+
+
+def pieces(name, size):
+    return tuple((name, at) for at in range(size))
+
+
+def whole(history, fixed, end=None):
+    """The prompt that holds the first `end` messages."""
+    prompt = pieces("system", fixed)
+    for index, fact in enumerate(history.facts[:end]):
+        prompt += pieces(index, fact.tokens)
+    return prompt
+
+
+def asked_at(history):
+    """Where the client asked for each message of the assistant, and now."""
+    spoken = [i for i, fact in enumerate(history.facts) if fact.role == "assistant" and i]
+    return [*spoken, len(history)]
+
+
+rounds = st.one_of(
+    st.tuples(st.sampled_from(["user", "assistant"]), st.integers(5, 60)),
+    st.tuples(st.just("tools"), st.integers(20, 60), st.integers(5, 90), st.integers(5, 20)),
+)
+histories = st.lists(rounds, min_size=1, max_size=8).map(lambda made: sized(*made))
+prices = st.builds(Prices, st.sampled_from([1.0, 1.25, 2.0]), st.sampled_from([0.1, 0.25, 0.5]))
+fixed_sizes = st.integers(0, 80)
+
+
+@settings(max_examples=25)
+@given(histories, fixed_sizes, prices)
+def test_sending_everything_costs_what_the_provider_takes(history, fixed, price):
+    provider = Provider(price)
+    for end in asked_at(history):
+        provider.ask(whole(history, fixed, end))
+    assert direct_cost(history, fixed, price) == pytest.approx(provider.cost)
+
+
+def test_an_example_by_hand():
+    history = sized(("user", 100), ("assistant", 50), ("user", 10))
+    first, second = 1.25 * (20 + 100), 0.1 * 120 + 1.25 * 60
+    assert direct_cost(history, 20, UNKNOWN) == pytest.approx(first + second)
+
+
+@given(histories, fixed_sizes, prices, st.integers(0, 300))
+def test_a_first_fold_costs_what_the_provider_takes(history, fixed, price, size):
+    """Everything went whole until now; this request shares only what is fixed with it."""
+    *earlier, _ = asked_at(history)
+    assume(earlier)
+    provider = Provider(price)
+    for end in earlier:
+        provider.ask(whole(history, fixed, end))
+    provider.ask(pieces("system", fixed) + pieces("memory", size))
+    direct, paid = opened(history, fixed, fixed + size, price)
+    assert direct == direct_cost(history, fixed, price)
+    assert paid == pytest.approx(provider.cost)
+
+
+turns = st.tuples(
+    st.integers(1, 2),  # how many messages are appended
+    st.integers(0, 40),  # tokens of the recall block
+    st.booleans(),  # the epoch ends before this turn
+    st.booleans(),  # the cache is warm
+)
+
+
+@settings(max_examples=25)
+@given(st.lists(turns, min_size=1, max_size=8), st.integers(0, 40), prices)
+def test_requests_in_epochs_cost_what_the_provider_takes(made, fixed, price):
+    """One request a turn, on both sides. Each new memory message differs from all before."""
+    length, epochs = 6, 0
+    history = dialogue(length, 20, 50)
+    folded = pieces("system", fixed) + pieces(("memory", epochs), 30)
+    direct, sent = Provider(price), Provider(price)
+    turn = Turn(b"e", sent=len(folded))
+    direct.ask(whole(history, fixed))
+    sent.ask(folded)
+    direct.cost = sent.cost = 0.0
+    for at, (more, block, ends, warm) in enumerate(made):
+        previous = history.tokens
+        history = dialogue(length + more, 20, 50)
+        if not warm:
+            direct.forget()
+            sent.forget()
+        epochs += ends
+        if ends:
+            folded = pieces("system", fixed) + pieces(("memory", epochs), 30)
+        folded += pieces(("block", at), block)
+        for index in range(length, length + more):
+            folded += pieces(index, history.facts[index].tokens)
+        length += more
+        direct.ask(whole(history, fixed))
+        sent.ask(folded)
+        found = followed(turn, previous, not ends, warm, history, fixed, len(folded), price)
+        assert found == pytest.approx((direct.cost, sent.cost))
+        turn = Turn(b"e", direct=found[0], paid=found[1], sent=len(folded))
+
+
+def test_a_repeated_request_reads_what_it_wrote():
+    history = dialogue(7, 100, 400)
+    before = Turn(b"e", direct=10.0, paid=5.0, sent=900)
+    found = followed(before, history.tokens, True, True, history, 50, 900, UNKNOWN)
+    assert found == pytest.approx((10 + 0.1 * (50 + history.tokens), 5 + 0.1 * 900))
+
+
+def test_a_shorter_request_than_the_one_before_writes_nothing():
+    """A branch inside the epoch: all of it was sent before."""
+    history = dialogue(7, 100, 400)
+    before = Turn(b"e", sent=900)
+    _, paid = followed(before, history.tokens, True, True, history, 50, 700, UNKNOWN)
+    assert paid == pytest.approx(0.1 * 700)
+
+
+@settings(max_examples=25)
+@given(histories, fixed_sizes, prices, st.integers(0, 900), st.floats(0, 0.2))
+def test_whether_a_fold_costs_little(history, fixed, price, size, share):
+    """The extra cost against sending the rest from the cache, as a share of what was paid.
+    Since the last request the assistant's answer and what follows it are new."""
+    *earlier, _ = asked_at(history)
+    newest = history.size(earlier[-1] if earlier else 0)
+    folding = price.write * size
+    going_on = price.read * (history.tokens - newest) + price.write * newest
+    found = costs_little(size, history, fixed, price, share)
+    extra, limit = folding - going_on, share * direct_cost(history, fixed, price)
+    if extra != pytest.approx(limit):
+        assert found == (extra <= limit)
+
+
+@settings(max_examples=25)
+@given(
+    histories,
+    fixed_sizes,
+    prices,
+    st.tuples(st.integers(0, 900), st.integers(0, 900)).map(sorted),
+    st.tuples(st.floats(0, 0.2), st.floats(0, 0.2)).map(sorted),
+)
+def test_a_smaller_fold_and_a_larger_share_cost_no_more(history, fixed, price, sizes, shares):
+    (small, large), (low, high) = sizes, shares
+    if costs_little(large, history, fixed, price, low):
+        assert costs_little(small, history, fixed, price, low)
+        assert costs_little(large, history, fixed, price, high)
+
+
+def test_in_a_growing_chat_folding_costs_little_from_some_turn_on():
+    found = [
+        costs_little(8_000, dialogue(turns, 100, 400), 1_000, UNKNOWN, 0.026)
+        for turns in range(1, 400, 2)
+    ]
+    assert found == sorted(found)
+    assert not found[10]
+    assert found[-1]

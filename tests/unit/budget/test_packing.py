@@ -1,0 +1,234 @@
+"""Who gets how many tokens: pass, pack, wait or refuse."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from memtree.budget import packing
+from memtree.budget.packing import (
+    SOFT_MEMORY_SHARE,
+    THRESHOLD,
+    WRAPPER,
+    Limits,
+    Packed,
+    Pass,
+    Refuse,
+    Wait,
+    decide,
+)
+from memtree.conversation.history import read
+from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
+
+
+def sized(*rounds):
+    """A history whose messages have the given sizes: ("user", 500), ("tools", 9, 500, 500)."""
+    made = []
+    for role, size, *results in rounds:
+        own = {
+            "role": role if role == "user" else "assistant",
+            "content": str(size - MESSAGE_OVERHEAD),
+        }
+        if results:  # a call costs its overhead too; its name and arguments are counted as 0
+            own["content"] = str(size - (1 + len(results)) * MESSAGE_OVERHEAD)
+            own["tool_calls"] = [
+                {"id": str(n), "type": "function", "function": {"name": "0", "arguments": "0"}}
+                for n in range(len(results))
+            ]
+        made.append(own)
+        made += [
+            {"role": "tool", "tool_call_id": str(n), "content": str(result - MESSAGE_OVERHEAD)}
+            for n, result in enumerate(results)
+        ]
+    return read(
+        "t", [Message.of(one) for one in made], Volatile(), count=lambda text: int(text or 0)
+    )
+
+
+def limits(target=20_000, hard=True, prompt=100_000):
+    return Limits(target, hard, prompt)
+
+
+CHAT = [("user", 100), ("assistant", 900)] * 40  # 40,000 tokens
+
+
+def test_sizes_are_what_they_say():
+    assert sized(("user", 500), ("tools", 90, 500, 600)).tokens == 1690
+
+
+def test_limits_of_a_window():
+    assert Limits.of(target=1, hard=True, window=100_000, reserve=4_096).prompt == 95_000 - 4_096
+    assert Limits.of(target=1, hard=True, window=1_000, reserve=4_096).prompt == 0
+
+
+def test_a_history_that_fits_its_target_passes():
+    assert decide(sized(*CHAT), limits(40_000), 0, tree=True) == Pass()
+    assert isinstance(decide(sized(*CHAT), limits(39_999), 0, tree=True), Packed)
+
+
+def test_a_history_under_the_threshold_passes_whatever_the_target():
+    assert decide(sized(("user", THRESHOLD - 1)), limits(1_000), 0, tree=True) == Pass()
+    assert isinstance(decide(sized(*CHAT[:20]), limits(1_000), 0, tree=True), Packed)
+
+
+def test_a_short_history_is_packed_where_the_window_is_smaller():
+    found = decide(sized(*CHAT[:18]), limits(20_000, prompt=5_000), 1_000, tree=True)
+    assert isinstance(found, Packed)
+    assert found.recent + found.memory <= 4_000
+
+
+def test_a_window_smaller_than_the_system_prompt_refuses():
+    found = decide(sized(("user", 50)), limits(prompt=8_000), 9_000, tree=True)
+    assert found == Refuse(8_000, 9_050)
+
+
+def test_a_newest_round_over_the_window_refuses_even_while_the_tree_is_built():
+    history = sized(*CHAT, ("tools", 100, 60_000, 60_000))
+    assert decide(history, limits(), 500, tree=False, busy=True) == Refuse(100_000, 120_600)
+
+
+def test_waiting_only_where_the_tree_is_built_elsewhere_and_needed():
+    history = sized(*CHAT)
+    assert decide(history, limits(), 0, tree=False, busy=True) == Wait()
+    assert isinstance(decide(history, limits(), 0, tree=True, busy=True), Packed)
+    assert isinstance(decide(history, limits(), 0, tree=False, busy=False), Packed)
+    assert decide(history, limits(50_000), 0, tree=False, busy=True) == Pass()
+
+
+def test_the_recent_part_is_small_and_the_memory_takes_the_rest():
+    found = decide(sized(*CHAT), limits(20_000), 0, tree=True)
+    assert isinstance(found, Packed)
+    assert found.recent + found.memory == 20_000
+    assert found.recent <= 2 * packing.RECENT_SHARE * 20_000 + 900
+
+
+def test_an_assistant_message_follows_the_memory_message_where_one_can():
+    for end in (79, 80):
+        history = sized(*CHAT[:end])
+        found = decide(history, limits(20_000), 0, tree=True)
+        assert history.facts[found.cut].role == "assistant"
+
+
+def test_a_tool_loop_keeps_its_last_rounds():
+    loop = [("tools", 100, 1_000, 800)] * 20
+    history = sized(("user", 500), *loop)
+    found = decide(history, limits(20_000), 0, tree=True)
+    kept = [first for first in history.rounds if first >= found.cut]
+    assert len(kept) == 3
+    assert found.cut in history.rounds
+    assert found.recent == 3 * 1_900
+
+
+def test_a_tool_loop_of_huge_rounds_keeps_the_newest():
+    history = sized(("user", 500), *[("tools", 100, 9_000)] * 5)
+    found = decide(history, limits(20_000), 0, tree=True)
+    assert found == Packed(history.rounds[-1], 9_100, 10_900)
+
+
+def test_a_newest_round_over_a_hard_target_goes_alone():
+    history = sized(*CHAT, ("user", 25_000))
+    assert decide(history, limits(20_000), 0, tree=True) == Packed(80, 25_000, 0)
+
+
+def test_a_newest_round_over_a_soft_target_gets_some_memory():
+    history = sized(*CHAT, ("user", 25_000))
+    found = decide(history, limits(20_000, hard=False), 0, tree=True)
+    assert found == Packed(80, 25_000, int(SOFT_MEMORY_SHARE * 20_000))
+    near = decide(history, limits(20_000, hard=False, prompt=26_000), 0, tree=True)
+    assert near == Packed(80, 25_000, 1_000)
+    full = decide(history, limits(20_000, hard=False, prompt=25_010), 0, tree=True)
+    assert full == Packed(80, 25_000, 0)
+
+
+def test_one_round_over_the_target_has_nothing_to_remember():
+    assert decide(sized(("user", 25_000)), limits(20_000, hard=False), 0, tree=True) == Packed(
+        0, 25_000, 0
+    )
+
+
+rounds = st.one_of(
+    st.tuples(st.sampled_from(["user", "assistant"]), st.integers(10, 3_000)),
+    st.tuples(st.just("tools"), st.integers(50, 400), st.integers(10, 5_000), st.integers(10, 900)),
+)
+
+
+@given(
+    st.lists(rounds, min_size=1, max_size=60),
+    st.integers(1_000, 60_000),
+    st.booleans(),
+    st.integers(0, 60_000),
+    st.integers(0, 9_000),
+)
+def test_decisions_keep_to_the_limits(made, target, hard, prompt, fixed):
+    history = sized(*made)
+    found = decide(history, limits(target, hard, prompt), fixed, tree=True)
+    event(type(found).__name__)
+    newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
+    room = prompt - fixed
+    if isinstance(found, Refuse):
+        assert newest > room
+        return
+    if isinstance(found, Pass):
+        assert history.tokens <= room
+        return
+    assert isinstance(found, Packed)
+    assert found.cut in history.rounds
+    assert found.recent == sum(fact.tokens for fact in history.facts[found.cut :])
+    assert found.recent + found.memory <= room
+    assert found.memory == 0 or found.memory >= 2 * WRAPPER
+    if hard:
+        assert found.recent + found.memory <= max(min(target, room), newest)
+
+
+# ---------------------------------------------------------------- decay
+
+
+def words(*sizes):
+    made = [
+        {"role": ("user", "assistant")[n % 2], "content": "x" * size}
+        for n, size in enumerate(sizes)
+    ]
+    return read("t", [Message.of(one) for one in made], Volatile(), count=len)
+
+
+def kept(history, budget, first=0, cut=None):
+    spans = packing.decay(history, first, len(history) if cut is None else cut, budget)
+    found: dict[int, int] = {}
+    for span in spans:
+        found[span.message] = found.get(span.message, 0) + span.end - span.start
+    return spans, found
+
+
+def test_each_older_round_gets_half_of_the_next():
+    _, found = kept(words(*[5_000] * 8), 4_000)
+    assert list(found) == [3, 4, 5, 6, 7]
+    for message, share in zip((7, 6, 5, 4, 3), (2_000, 1_000, 500, 250, 125), strict=True):
+        assert share * 0.98 <= found[message] <= share
+
+
+def test_a_round_over_its_share_is_cut_in_the_middle():
+    spans, _ = kept(words(9_000), 1_000)
+    head, tail = spans
+    assert (head.start, tail.end) == (0, 9_000)
+    assert head.end - head.start == tail.end - tail.start
+
+
+def test_short_rounds_stay_whole_and_leave_their_share_to_older_ones():
+    _, found = kept(words(*[100] * 30), 2_000)
+    assert list(found) == list(range(30 - len(found), 30))
+    assert all(found[message] == 100 for message in range(16, 30))
+    assert len(found) > 12
+
+
+@pytest.mark.parametrize("size", [10, 300, 4_000])
+@pytest.mark.parametrize("budget", [0, 100, 1_000, 20_000])
+def test_decay_keeps_to_its_budget(size, budget):
+    spans, found = kept(words(*[size] * 40), budget)
+    assert sum(found.values()) <= budget
+    assert list(spans) == sorted(spans)
+
+
+def test_decay_stays_between_its_ends():
+    _, found = kept(words(*[50] * 20), 2_000, first=5, cut=12)
+    assert set(found) == set(range(5, 12))

@@ -1,0 +1,68 @@
+"""`memtree import` called in this process: what cannot be done is said in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from proxy.cli.main import main
+from tests.foreign import chatgpt_simple
+
+
+@pytest.fixture
+def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([chatgpt_simple("a", "A trip"), chatgpt_simple("b", "Two trips")]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("none.json",), "none.json"),
+        (("conversations.json", "--pick", "nothing"), "--pick nothing"),
+        (("conversations.json", "--pick", "trip"), "fits 2 conversations: 1 "),
+        (("conversations.json", "-o", "x.json"), "2 conversations; choose one with --pick"),
+        (("conversations.json", "--warm"), "2 conversations; choose one with --pick"),
+        (("conversations.json", "--all"), "--all needs a folder"),
+        (("conversations.json", "--pick", "a", "-o", "no/such/folder.json"), "no/such/folder.json"),
+        (("conversations.json", "--all", "-o", "conversations.json"), "conversations.json"),
+        (("conversations.json", "--pick", "a", "-o", "."), "."),
+        (("conversations.json", "--key", "x"), "--warm"),
+        (("conversations.json", "--format", "claude-code"), "conversations.json"),
+        (("conversations.json", "--pick", "a", "--warm", "--store", "memory:"), "--store"),
+        (("conversations.json", "--pick", "a", "--warm", "--key-file", "gone"), "gone"),
+        (("conversations.json", "--pick", "a", "--warm", "--key", " "), "--key"),
+        (("conversations.json", "--pick", "a", "--warm", "--server", "x:1"), "--server"),
+        (("-", "--warm", "--key", "-"), "--key-file"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_line(
+    export: Path, arguments: tuple[str, ...], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(os.listdir(export.parent))
+    assert main(["import", *arguments]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("memtree: ")
+    assert named in shown.err
+    assert len(shown.err.splitlines()) == 1
+    assert sorted(os.listdir(export.parent)) == before
+
+
+def test_an_earlier_file_stays_when_writing_fails(
+    export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (export.parent / "out.json").write_text("before")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert main(["import", "conversations.json", "--pick", "a", "-o", "out.json"]) == 1
+    assert (export.parent / "out.json").read_text() == "before"
+    assert sorted(os.listdir(export.parent)) == ["conversations.json", "out.json"]

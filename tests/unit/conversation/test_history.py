@@ -1,0 +1,112 @@
+"""What a posted list is made of: history, system messages, rounds, facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.conversation.history import read
+from memtree.conversation.message import Message, Volatile
+from memtree.errors import BadRequest
+
+
+def history(*messages, **options):
+    return read("t", [Message.of(one) for one in messages], Volatile(), **options)
+
+
+USER = {"role": "user", "content": "go"}
+DONE = {"role": "assistant", "content": "done"}
+
+
+def calls(*ids):
+    made = [
+        {"id": i, "type": "function", "function": {"name": f"f{i}", "arguments": ""}} for i in ids
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": made}
+
+
+def result(id_):
+    return {"role": "tool", "tool_call_id": id_, "content": f"result {id_}"}
+
+
+def test_system_and_developer_messages_stand_apart():
+    system, developer = {"role": "system", "content": "S"}, {"role": "developer", "content": "D"}
+    found = history(system, USER, developer, DONE, count=len)
+    assert len(found) == 2
+    assert found.posted == (1, 3)
+    assert [index for index, _ in found.system] == [0, 2]
+    assert found.system_tokens == 2 * (1 + 4)
+    assert found.tokens == (2 + 4) + (4 + 4)
+
+
+def test_a_round_is_a_user_message_or_an_assistant_message_with_all_its_results():
+    found = history(USER, calls("a", "b"), result("b"), result("a"), DONE, USER, USER)
+    assert found.rounds == (0, 1, 4, 5, 6)
+    assert list(found.round_ends()) == [(0, 1), (1, 4), (4, 5), (5, 6), (6, 7)]
+
+
+def test_a_system_message_between_call_and_result_does_not_part_them():
+    found = history(USER, calls("a"), {"role": "system", "content": "S"}, result("a"))
+    assert found.rounds == (0, 1)
+
+
+def test_legacy_functions_answer_by_name():
+    call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "1"}}
+    assert history(USER, call, {"role": "function", "name": "f", "content": "x"}).rounds == (0, 1)
+    with pytest.raises(BadRequest):
+        history(USER, call, {"role": "function", "name": "g", "content": "x"})
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        (USER, DONE, result("a")),
+        (USER, calls("a"), result("b")),
+        (USER, calls("a"), USER, result("a")),
+        (USER, calls("a"), DONE, result("a")),
+        (USER, USER, result("a")),
+    ],
+)
+def test_an_orphan_tool_message_is_refused_by_its_posted_number(messages):
+    with pytest.raises(BadRequest) as caught:
+        history({"role": "system", "content": "S"}, *messages)
+    assert caught.value.param == f"messages[{len(messages)}]"
+    assert caught.value.message.startswith(f"messages[{len(messages)}]: a tool message")
+
+
+def test_messages_are_checked_when_they_are_read():
+    with pytest.raises(BadRequest) as caught:
+        history(USER, {"role": "user", "content": 5})
+    assert caught.value.param == "messages[1].content"
+
+
+def test_an_empty_history_has_an_address():
+    found = history({"role": "system", "content": "S"})
+    assert (len(found), found.tokens, found.rounds) == (0, 0, ())
+    assert len(found.addresses) == 1
+
+
+def test_facts_that_are_known_are_not_looked_for_again():
+    class Remembering:
+        def __init__(self):
+            self.known, self.asked = {}, []
+
+        def get(self, tenant, raw):
+            self.asked.append((tenant, raw))
+            return self.known.get((tenant, raw))
+
+        def put(self, tenant, raw, facts):
+            self.known[tenant, raw] = facts
+
+    cache, counted = Remembering(), []
+
+    def count(text):
+        counted.append(text)
+        return len(text)
+
+    first = history(USER, calls("a"), result("a"), cache=cache, count=count)
+    counted.clear()
+    again = history(USER, calls("a"), result("a"), DONE, cache=cache, count=count)
+    assert counted == ["done"]
+    assert again.addresses[: len(first.addresses)] == first.addresses
+    assert again.facts[:3] == first.facts
+    assert {tenant for tenant, _ in cache.asked} == {"t"}

@@ -1,0 +1,320 @@
+"""Messages as real clients send them: what is hashed, what the tree reads, what is counted."""
+
+from __future__ import annotations
+
+import base64
+
+import msgspec
+import pytest
+
+from memtree.conversation import addresses
+from memtree.conversation.history import read
+from memtree.conversation.media.parts import FLAT_TOKENS
+from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile, read_messages
+from memtree.conversation.message_tokens import markers, price
+from memtree.errors import BadRequest
+from memtree.text import tokens
+
+SIGNATURE = base64.b64encode(bytes(range(256)) * 4).decode()
+CACHED = {"cache_control": {"type": "ephemeral"}}
+THOUGHT = "First I look at the file."
+
+
+def length(text):
+    return len(text)
+
+
+def said(role="assistant", content="Done.", **more):
+    return {"role": role, "content": content, **more}
+
+
+def call(id_="c1", name="f", arguments="{}", **more):
+    return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments},
+            **more}  # fmt: skip
+
+
+def text(words, **more):
+    return {"type": "text", "text": words, **more}
+
+
+def digest(fields):
+    return addresses.digest(Message.of(fields), Volatile())
+
+
+def cost(fields, count=length):
+    return price(Message.of(fields), count)
+
+
+def history(*messages):
+    return read("t", [Message.of(one) for one in messages], Volatile())
+
+
+# ---------------------------------------------------------------- reasoning
+
+REASONED = [
+    {"reasoning_content": THOUGHT},
+    {"reasoning": THOUGHT},
+    {"thinking": THOUGHT},
+    {"reasoning_text": THOUGHT, "reasoning_opaque": ""},
+    {"reasoning_details": [{"type": "", "text": THOUGHT}]},
+    {"thinking_blocks": [{"type": "", "thinking": THOUGHT}]},
+    {"reasoning_content": THOUGHT, "reasoning": THOUGHT, "thinking": THOUGHT},
+]
+
+
+@pytest.mark.parametrize("spelled", REASONED)
+def test_reasoning_is_counted_once_and_neither_hashed_nor_read(spelled):
+    fields = said(**spelled)
+    assert digest(fields) == digest(said())
+    assert Message.of(fields).text == "Done."
+    plain = MESSAGE_OVERHEAD + len("Done.")
+    assert plain + len(THOUGHT) <= cost(fields) <= plain + len(THOUGHT) + 30
+
+
+@pytest.mark.parametrize("kind", ["thinking", "reasoning", "redacted_thinking"])
+def test_reasoning_as_a_part(kind):
+    fields = said(
+        content=[{"type": kind, "thinking": THOUGHT, "signature": SIGNATURE}, text("Done.")]
+    )
+    assert digest(fields) == digest(said())
+    assert Message.of(fields).text == "Done."
+    assert len(THOUGHT) < cost(fields) < len(SIGNATURE)
+
+
+def test_signatures_are_not_counted_as_text():
+    google = {"extra_content": {"google": {"thought_signature": SIGNATURE}}}
+    fields = said(content=None, tool_calls=[call(**google)], **google)
+    plain = {"role": "assistant", "content": None, "tool_calls": [call()]}
+    assert digest(fields) == digest(plain)
+    added = cost(fields) - cost(plain)
+    assert 2 * len(SIGNATURE) // 5 <= added < 2 * len(SIGNATURE) // 5 + 80
+    assert cost(fields, tokens.count) < 650
+
+
+def test_encrypted_reasoning_is_no_text():
+    fields = said(reasoning_details=[{"type": "reasoning.encrypted", "data": SIGNATURE * 99}])
+    assert FLAT_TOKENS < cost(fields, tokens.count) < FLAT_TOKENS + 40
+
+
+# ---------------------------------------------------------------- refusal, audio, media
+
+
+def test_a_refusal_is_counted():
+    refused = said(content=None, refusal="I cannot.", parsed=None)
+    assert cost(refused) == MESSAGE_OVERHEAD + len("I cannot.")
+    assert Message.of(refused).text == ""
+    part = said(content=[{"type": "refusal", "refusal": "I cannot."}])
+    assert cost(part) == cost(refused)
+    assert digest(part) == digest(refused) == digest(said(content=None))
+
+
+def test_an_answer_that_was_spoken_leaves_a_placeholder():
+    one, other = (said(content=None, audio={"id": id_}) for id_ in ("audio_1", "audio_2"))
+    assert Message.of(one).text == "\n[audio]"
+    assert cost(one) == MESSAGE_OVERHEAD + FLAT_TOKENS
+    assert digest(one) == digest(other)
+    assert cost(said(audio=None)) == cost(said())
+
+
+@pytest.mark.parametrize(
+    ("part", "placeholder"),
+    [
+        ({"type": "image_url", "image_url": {"url": "data:,x"}}, "[image]"),
+        ({"type": "input_image", "image_url": "data:,x"}, "[image]"),
+        ({"type": "input_audio", "input_audio": {"data": "AAAA"}}, "[audio]"),
+        ({"type": "video_url", "video_url": {"url": "x"}}, "[video]"),
+        (
+            {"type": "file", "file": {"filename": "plan.pdf", "file_data": "AAAA"}},
+            "[file plan.pdf]",
+        ),
+        ({"type": "input_file", "filename": "plan.pdf", "file_id": "f"}, "[file plan.pdf]"),
+        ({"type": "file", "file": {"filename": 5}}, "[file]"),
+        ({"type": "file", "file": {"filename": "n" * 500}}, f"[file {'n' * 60}]"),
+        ({"type": "hologram", "data": SIGNATURE}, "[hologram]"),
+        ({"type": "h" * 500}, f"[{'h' * 60}]"),
+        ({"type": ""}, "[]"),
+    ],
+)
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_media_leave_a_placeholder_that_is_not_quoted(part, placeholder, role):
+    message = Message.of(said(role, [part, text("Look: ")]))
+    assert message.text == f"Look: \n{placeholder}"
+    assert [one.quotable for one in message.segments] == [True, False]
+    assert digest(said(role, [part])) != digest(said(role, []))
+    assert digest(said(role, [{**part, **CACHED}])) == digest(said(role, [part]))
+
+
+def test_media_are_hashed_by_their_data():
+    long = [{"type": "image_url", "image_url": {"url": f"data:,{n}" + "x" * 5_000}} for n in "ab"]
+    deep = [{"type": "a", "b": {"c": {"d": {"e": n + "x" * 5_000}}}} for n in "ab"]
+    for one, other in (long, deep):
+        assert digest(said("user", [one])) != digest(said("user", [other]))
+        assert digest(said("user", [one])) == digest(said("user", [dict(reversed(one.items()))]))
+
+
+def test_a_picture_in_a_tool_message_is_no_text():
+    url = f"data:image/jpeg;base64,{SIGNATURE * 2_000}"
+    content = [text("shot"), {"type": "image_url", "image_url": {"url": url}}]
+    fields = said("tool", content, tool_call_id="c1")
+    assert cost(fields, tokens.count) == MESSAGE_OVERHEAD + 1 + FLAT_TOKENS
+
+
+# ---------------------------------------------------------------- content and fields
+
+
+@pytest.mark.parametrize("content", ["", None, []])
+def test_no_content(content):
+    assert digest(said(content=content)) == digest({"role": "assistant"})
+    assert cost(said(content=content)) == cost({"role": "assistant"}) == MESSAGE_OVERHEAD
+    assert Message.of(said(content=content)).text == ""
+
+
+def test_unknown_fields_stay_and_do_not_count():
+    raw = (
+        b'{"role":"assistant","content":"Done.","x-new":{"n":1.50},"prefix":true,"annotations":[1]}'
+    )
+    (message,) = read_messages([raw])
+    assert message.raw == raw
+    assert price(message, length) == cost(said())
+    assert addresses.digest(message, Volatile()) == digest(said())
+
+
+def test_a_name_is_counted():
+    assert cost(said("user", name="ada")) == cost(said("user")) + 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "number"),
+    [
+        (said("user", "a"), 0),
+        (said("user", "a", **CACHED), 1),
+        (said("user", "a", cache_control=None), 0),
+        (said("user", [text("a", **CACHED), text("b", **CACHED)]), 2),
+        (said("tool", [text("a", **CACHED)], tool_call_id="c"), 1),
+        (said(tool_calls=[call(**CACHED)]), 1),
+        (said("user", 'we use "cache_control": {"type": "ephemeral"}'), 0),
+    ],
+)
+def test_cache_markers_are_counted_where_they_are_markers(fields, number):
+    assert len(markers(Message.of(fields))) == number
+    found = history(said("system", "S", **CACHED), fields if fields["role"] != "tool" else said())
+    assert found.facts[0].markers == (number if fields["role"] != "tool" else 0)
+    assert found.system_markers == 1
+
+
+# ---------------------------------------------------------------- calls and their answers
+
+
+def result(id_="c1", content="x", **more):
+    named = {} if id_ is ... else {"tool_call_id": id_}
+    return {"role": "tool", "content": content, **named, **more}
+
+
+def calls(*made, content=None):
+    return {"role": "assistant", "content": content, "tool_calls": list(made)}
+
+
+USER = said("user", "go")
+
+
+def test_results_in_another_order_are_bound_to_their_calls():
+    asked = calls(call("a"), call("b"))
+    one = history(USER, asked, result("a", "1"), result("b", "2"))
+    other = history(USER, asked, result("b", "2"), result("a", "1"))
+    assert one.rounds == other.rounds == (0, 1)
+    assert set(one.facts[2:]) - {one.facts[2]} != set()
+    assert {fact.digest for fact in one.facts} == {fact.digest for fact in other.facts}
+
+
+def test_the_same_id_in_a_later_round():
+    again = [calls(call("call_0")), result("call_0"), calls(call("call_0")), result("call_0")]
+    assert history(USER, *again).rounds == (0, 1, 3)
+
+
+def nameless(name="f"):
+    made = call(name=name)
+    del made["id"]
+    return made
+
+
+@pytest.mark.parametrize("id_", ["", None, ...])
+def test_calls_without_ids_are_answered_in_order(id_):
+    made = [nameless() if id_ is ... else call(id_) for _ in range(2)]
+    found = history(USER, calls(*made), result(id_, "same"), result(id_, "same"), said())
+    assert found.rounds == (0, 1, 4)
+    named = history(USER, calls(call("a"), call("b")), result("a", "same"), result("b", "same"))
+    assert [f.digest for f in found.facts[:4]] == [f.digest for f in named.facts]
+
+
+def test_a_result_without_an_id_answers_the_next_call():
+    found = history(USER, calls(call("a"), call("b")), result("b", "2"), result(..., "1"))
+    named = history(USER, calls(call("a"), call("b")), result("b", "2"), result("a", "1"))
+    assert found.addresses == named.addresses
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [USER, result(...)],
+        [USER, calls(call("a")), result("a"), result(...)],
+        [USER, calls(call("")), result(""), result("")],
+        [USER, said(), result(None)],
+        [USER, calls(call("a")), said("user", "wait"), result(...)],
+    ],
+)
+def test_results_without_a_call_stay_orphans(messages):
+    with pytest.raises(BadRequest) as caught:
+        history(*messages)
+    assert caught.value.param == f"messages[{len(messages) - 1}]"
+
+
+def test_a_second_result_of_a_call_is_let_through():
+    """Whether it may be is the upstream's to say."""
+    assert history(USER, calls(call("a")), result("a"), result("a")).rounds == (0, 1)
+
+
+def test_arguments_as_an_object():
+    fields = calls(call(arguments={"path": "a.py", "n": 1.5}))
+    message = Message.of(fields)
+    assert message.text == '\nf {"path":"a.py","n":1.5}'
+    assert not any(one.quotable for one in message.segments)
+    assert cost(fields) > len('{"path":"a.py"}')
+    assert digest(fields) == digest(calls(call(arguments='{"path":"a.py","n":1.5}')))
+
+
+def test_an_unanswered_call_is_a_round():
+    assert history(USER, calls(call("a")), said("user", "stop")).rounds == (0, 1, 2)
+    assert history(USER, calls(call("a"))).rounds == (0, 1)
+
+
+def test_legacy_functions():
+    asked = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "1"}}
+    answer = {"role": "function", "name": "f", "content": "x"}
+    assert history(USER, asked, answer).rounds == (0, 1)
+    assert history(USER, asked, {"role": "function", "content": "x"}).rounds == (0, 1)
+    assert Message.of(asked).text == "\nf 1"
+
+
+def test_nested_beyond_reason_is_a_bad_request():
+    deep = b'{"a":' * 40_000 + b"1" + b"}" * 40_000
+    raw = b'{"role":"user","content":[{"type":"x","v":' + deep + b"}]}"
+    with pytest.raises(BadRequest) as caught:
+        read("t", [Message(raw)], Volatile())
+    assert caught.value.param == "messages[0]"
+
+
+@pytest.mark.parametrize("depth", [100, 300, 900])
+def test_parts_are_as_deep_as_a_decoder_reads(depth):
+    deep = b'{"a":' * depth + b"1" + b"}" * depth
+    raw = b'{"role":"user","content":[{"type":"x","v":' + deep + b"}]}"
+    assert read("t", [Message(raw)], Volatile()).facts[0].tokens > 0
+
+
+@pytest.mark.parametrize(
+    "newest",
+    [said(content="Well, "), said(content="Well, ", prefix=True), calls(call("a"))],
+)
+def test_an_assistant_may_stand_last(newest):
+    found = history(USER, newest)
+    assert found.rounds == (0, 1)
+    assert msgspec.json.decode(found.messages[-1].raw) == newest

@@ -1,0 +1,269 @@
+"""A run of stage 1 that nobody waits for is stopped, and nothing of it remains."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from indexer.growing import child_process
+from indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, Children, StageOne
+from memtree.tree.growth import grow
+from tests.properties.strategies import conversation, history_of, tail_of
+
+LARGE = THREAD_TOKENS + 1
+GRACE = 0.05
+
+
+@pytest.fixture(scope="module")
+def tail():
+    return tail_of(history_of(conversation(1, 6_000)))
+
+
+@pytest.fixture(scope="module")
+def others():
+    return [tail_of(history_of(conversation(seed, 6_000))) for seed in range(2, 5)]
+
+
+class Scripted:
+    """In place of `Children`: runs end when they are let go."""
+
+    def __init__(self):
+        self.go = asyncio.Event()
+        self.begun = 0
+        self.stopped = 0
+
+    async def grow(self, tail, _parts):
+        self.begun += 1
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            raise
+        return grow(tail)
+
+    async def close(self):
+        self.go.set()
+
+
+@pytest.fixture
+async def scripted():
+    return Scripted()
+
+
+@pytest.fixture
+async def builder(scripted):
+    one = StageOne(grace=GRACE)
+    await one._children.close()
+    one._children = scripted
+    yield one
+    await one.close()
+
+
+async def left(builder, tail):
+    """A request that hangs up."""
+    work = asyncio.create_task(builder.grow(tail, LARGE))
+    await asyncio.sleep(0.01)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+
+
+async def test_a_run_that_nobody_waits_for_is_stopped_after_the_grace(builder, scripted, tail):
+    await left(builder, tail)
+    assert scripted.stopped == 0
+    await asyncio.sleep(3 * GRACE)
+    assert scripted.stopped == 1
+    assert not builder._under_way
+
+
+async def test_the_same_request_again_finds_the_run(builder, scripted, tail):
+    await left(builder, tail)
+    again = asyncio.create_task(builder.grow(tail, LARGE))
+    await asyncio.sleep(3 * GRACE)
+    scripted.go.set()
+    assert await again == grow(tail)
+    assert (scripted.begun, scripted.stopped) == (1, 0)
+
+
+async def test_the_grace_begins_anew_each_time(builder, scripted, tail):
+    for _ in range(6):
+        await left(builder, tail)
+        await asyncio.sleep(GRACE / 2)
+    assert (scripted.begun, scripted.stopped) == (1, 0)
+    await asyncio.sleep(3 * GRACE)
+    assert scripted.stopped == 1
+
+
+async def test_one_of_two_that_stays_is_enough(builder, scripted, tail):
+    stays = asyncio.create_task(builder.grow(tail, LARGE))
+    await left(builder, tail)
+    await asyncio.sleep(3 * GRACE)
+    scripted.go.set()
+    assert await stays == grow(tail)
+    assert scripted.stopped == 0
+
+
+async def test_who_comes_while_a_run_is_being_stopped_gets_one_of_his_own(
+    builder, scripted, tail, monkeypatch
+):
+    stop = builder._stop
+    late = []
+
+    def stop_and_come(key, run):
+        stop(key, run)
+        late.append(asyncio.create_task(builder.grow(tail, LARGE)))
+
+    monkeypatch.setattr(builder, "_stop", stop_and_come)
+    await left(builder, tail)
+    await asyncio.sleep(3 * GRACE)
+    scripted.go.set()
+    assert await late[0] == grow(tail)
+    assert (scripted.begun, scripted.stopped) == (2, 1)
+
+
+async def test_a_run_that_ends_within_the_grace_is_no_trouble(builder, scripted, tail):
+    await left(builder, tail)
+    scripted.go.set()
+    await asyncio.sleep(3 * GRACE)
+    assert scripted.stopped == 0
+    assert not builder._under_way
+
+
+async def test_a_run_that_fails_with_nobody_there_is_seen(builder, scripted, tail, caplog):
+    async def fails(_tail, _parts):
+        await asyncio.sleep(0.02)
+        raise ValueError
+
+    scripted.grow = fails
+    await left(builder, tail)
+    await asyncio.sleep(GRACE)
+    assert "never retrieved" not in caplog.text
+
+
+async def test_in_a_thread_it_is_left_to_itself(tail):
+    builder = StageOne(child=False, grace=0.0)
+    work = asyncio.create_task(builder.grow(tail, INLINE_TOKENS + 1))
+    await asyncio.sleep(0)
+    work.cancel()
+    await asyncio.gather(work, return_exceptions=True)
+    await asyncio.sleep(0.01)
+    assert not builder._under_way
+    assert await builder.grow(tail, INLINE_TOKENS + 1) == grow(tail)
+    await builder.close()
+
+
+# ---------------------------------------------------------------- real processes
+
+
+def workers() -> set[int | None]:
+    """The builder's own threads; the event loop's come and go."""
+    found = threading.enumerate()
+    return {thread.ident for thread in found if thread.name.startswith("memtree-build")}
+
+
+def processes() -> set[int]:
+    """Children of this process, and theirs."""
+    found: set[int] = set()
+    new = {os.getpid()}
+    while new:
+        pid = new.pop()
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            mine = {int(one) for one in task.read_text().split()} - found
+            found |= mine
+            new |= mine
+    return found
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def until(true) -> None:
+    async with asyncio.timeout(20):
+        while not true():  # noqa: ASYNC110  what is waited for has no events
+            await asyncio.sleep(0.005)
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+
+
+@needs_proc
+async def test_a_child_at_work_is_ended(tail, monkeypatch):
+    monkeypatch.setattr(child_process, "_START", "import time; time.sleep(60)")
+    builder = StageOne(parts=1, grace=GRACE)
+    before, files = processes(), open_files()
+    work = asyncio.create_task(builder.grow(tail, LARGE))
+    await until(lambda: builder._children._busy)
+    work.cancel()
+    await until(lambda: not builder._children._busy and processes() == before)
+    assert not builder._children._idle
+    assert open_files() == files
+    await builder.close()
+
+
+@needs_proc
+async def test_a_run_in_the_queue_is_dropped(tail, others, monkeypatch):
+    """Both children are busy; the third never begins, and the fourth has its turn."""
+    monkeypatch.setattr(child_process, "_START", "import time; time.sleep(60)")
+    children = Children(2)
+    busy = [asyncio.create_task(children.grow(one, 1)) for one in others[:2]]
+    await until(lambda: len(children._busy) == 2)
+    started = []
+    monkeypatch.setattr(Children, "_take", lambda self: started.append(1) or child_process.Child())
+    waiting = asyncio.create_task(children.grow(tail, 1))
+    await asyncio.sleep(0.05)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    for one in busy:
+        one.cancel()
+    await asyncio.gather(*busy, return_exceptions=True)
+    await until(lambda: not children._busy)
+    assert not started
+    await children.close()
+
+
+@needs_proc
+@pytest.mark.slow
+async def test_forks_end_with_their_child_and_the_next_run_is_right(tail):
+    builder = StageOne(parts=3, grace=0.0)
+    threads = workers()
+    before, files = processes(), open_files()
+    long = tail_of(history_of(conversation(1, 400_000)))
+    work = asyncio.create_task(builder.grow(long, 3 * STRETCH_TOKENS))
+    await until(lambda: len(processes() - before) >= 3)
+    made = processes() - before
+    work.cancel()
+    await until(lambda: not builder._children._busy)
+    await until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in made))
+    assert await builder.grow(tail, LARGE) == grow(tail)
+    await builder.close()
+    assert processes() == before
+    assert open_files() <= files
+    assert workers() <= threads
+
+
+@needs_proc
+@pytest.mark.slow
+async def test_runs_begun_and_left_at_random_leave_nothing_behind(tail, others, caplog):
+    """The race between a run that ends and one that is stopped: no other run loses its child."""
+    others_children = processes()
+    builder = StageOne(parts=1, grace=0.0)
+    await builder.grow(tail, LARGE)
+    before = processes() - others_children
+    for step in range(40):
+        hasty = asyncio.create_task(builder.grow(others[step % 3], LARGE))
+        patient = asyncio.create_task(builder.grow(tail, LARGE))
+        await asyncio.sleep(step * 0.002)
+        hasty.cancel()
+        await asyncio.gather(hasty, return_exceptions=True)
+        assert await patient == grow(tail)
+    assert "build.child_failed" not in caplog.text
+    await until(lambda: not builder._children._busy)
+    assert len(processes() - before - others_children) <= 2
+    await builder.close()
+    assert not processes() & before

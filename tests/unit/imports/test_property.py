@@ -1,0 +1,169 @@
+"""Whatever a file holds, what is imported of it is a history that the routes take."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from memtree.conversation import history
+from memtree.conversation.message import Volatile, read_messages
+from proxy.cli.import_command import _raw
+from proxy.imports.recognise import FORMATS, Parsed, conversations
+from tests.foreign import Fields
+
+ids = st.sampled_from(["a", "b", "c", "", "10"])
+words = st.text(max_size=8) | st.sampled_from(["", " ", "\ud800", "<user_input>x</user_input>"])
+scalars = st.none() | st.booleans() | st.integers() | st.just(10**400) | st.floats() | words
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=6,
+)
+blocks = st.one_of(
+    st.fixed_dictionaries({"type": st.just("text"), "text": words}),
+    st.fixed_dictionaries({"type": st.just("tool_use"), "id": ids, "name": words, "input": values}),
+    st.fixed_dictionaries(
+        {
+            "type": st.just("tool_result"),
+            "tool_use_id": ids,
+            "content": words
+            | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": words})),
+        }
+    ),
+    st.fixed_dictionaries({"type": st.just("image"), "source": values}),
+    st.fixed_dictionaries({"type": st.just("tool"), "callID": ids, "tool": words, "state": values}),
+    st.fixed_dictionaries({"type": st.just("compaction"), "tail_start_id": ids}),
+    st.fixed_dictionaries({"type": values}, optional={"text": values, "id": values}),
+    values,
+)
+roles = st.sampled_from(["user", "assistant", "tool", "system", None])
+contents = words | st.lists(blocks, max_size=4) | values
+stored = st.fixed_dictionaries(
+    {"role": roles, "content": contents},
+    optional={
+        "isSummary": st.booleans(),
+        "condenseId": ids | values,
+        "condenseParent": ids | values,
+        "truncationId": values,
+        "isTruncationMarker": st.booleans(),
+        "truncationParent": ids | values,
+        "ts": scalars,
+    },
+)
+lines = st.fixed_dictionaries(
+    {"type": st.sampled_from(["user", "assistant", "system"]), "uuid": ids, "parentUuid": ids},
+    optional={
+        "message": stored | values,
+        "isSidechain": st.booleans(),
+        "logicalParentUuid": ids,
+        "timestamp": scalars,
+    },
+)
+tavern = st.fixed_dictionaries(
+    {"name": words, "is_user": st.booleans()},
+    optional={
+        "mes": scalars,
+        "is_system": st.booleans(),
+        "swipes": values,
+        "swipe_id": scalars,
+        "send_date": scalars,
+        "extra": values
+        | st.fixed_dictionaries({"tool_invocations": st.lists(st.dictionaries(words, words))}),
+    },
+)
+kinds = st.sampled_from(["text", "code", "tether_quote"]) | values
+nodes = st.dictionaries(
+    ids,
+    st.fixed_dictionaries(
+        {
+            "parent": ids | st.none(),
+            "children": st.lists(ids, max_size=2) | values,
+            "message": st.none()
+            | st.fixed_dictionaries(
+                {
+                    "author": st.fixed_dictionaries({"role": roles}),
+                    "content": st.fixed_dictionaries(
+                        {
+                            "content_type": st.sampled_from(["text", "code", "tether_quote"])
+                            | values
+                        },
+                        optional={"parts": values, "text": scalars},
+                    ),
+                    "recipient": st.sampled_from(["all", "python", None]),
+                }
+            ),
+        }
+    ),
+    max_size=5,
+)
+sessions = st.lists(
+    st.fixed_dictionaries(
+        {
+            "info": st.fixed_dictionaries({"id": ids, "role": roles}, optional={"summary": values}),
+            "parts": st.lists(blocks, max_size=4) | values,
+        }
+    ),
+    max_size=4,
+)
+
+FILES: dict[str, st.SearchStrategy[Any]] = {
+    "chatgpt": st.fixed_dictionaries({"mapping": nodes, "current_node": ids | st.none()}),
+    "cline": st.lists(stored, max_size=6)
+    | st.fixed_dictionaries({"sessionId": ids, "messages": st.lists(stored, max_size=6)}),
+    "roo": st.lists(stored, max_size=6)
+    | st.fixed_dictionaries({"version": st.just(2), "messages": st.lists(stored, max_size=6)}),
+    "kilo": st.lists(stored, max_size=6),
+    "opencode": st.fixed_dictionaries({"info": values, "messages": sessions}),
+    "sillytavern": st.lists(tavern, max_size=5),
+    "claude-code": st.lists(lines, max_size=6),
+}
+
+
+class Given:
+    """A place whose file holds what was drawn."""
+
+    name = origin = "x.json"
+    id = title = "x"
+
+    def __init__(self, format_: str, value: Any) -> None:
+        self._parsed = Parsed(value, lines=format_ in ("sillytavern", "claude-code"))
+
+    def load(self) -> Parsed:
+        return self._parsed
+
+    def beside(self, name: str) -> Any:
+        return None
+
+
+def test_every_format_is_drawn() -> None:
+    assert set(FILES) == set(FORMATS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format_", FORMATS)
+@given(whole=st.booleans(), data=st.data())
+def test_every_import_is_a_history(format_: str, whole: bool, data: st.DataObject) -> None:
+    value = json.loads(json.dumps(data.draw(FILES[format_])))
+    for found in conversations(Given(format_, value), format_, whole):
+        messages = read_messages([_raw(one) for one in found.messages])
+        read = history.read("t", messages, Volatile())
+        assert len(read) <= len(messages)
+        assert found.title.isprintable()
+        event(f"tools: {any(fact.calls for fact in read.facts)}")
+        answered(list(found.messages))
+
+
+def answered(messages: list[Fields]) -> None:
+    """Every call has one result behind it, before anything else is said."""
+    waiting: list[str] = []
+    for message in messages:
+        if message["role"] == "tool":
+            waiting.remove(message["tool_call_id"])
+            continue
+        assert not waiting
+        waiting = [call["id"] for call in message.get("tool_calls", ())]
+    assert not waiting

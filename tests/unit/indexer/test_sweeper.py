@@ -1,0 +1,124 @@
+"""What has expired is forgotten now and then, whatever the store says in between."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+from indexer.embedding.queue import NoQueue
+from indexer.growing.builder import StageOne
+from indexer.sweeper import Sweeper
+from memtree.context.context_memory import Memory
+from memtree.errors import StoreUnavailable
+from memtree.ports.store import RECIPE_DAYS, Batch, Receipt
+from memtree.stores import MemoryStore
+from tests.contracts.backends import address, frontier, leaf
+from tests.fakes import HashingEmbedder
+from tests.unit.summarizing.refined import Hands
+
+
+class Swept:
+    """The part of a memory that is swept; `fails` of the first sweeps meet a locked store."""
+
+    def __init__(self, fails: int = 0) -> None:
+        self.fails, self.sweeps = fails, 0
+        self.again = asyncio.Event()
+
+    async def keep_vectors(self) -> None:
+        pass
+
+    async def sweep(self) -> Receipt:
+        self.sweeps += 1
+        if self.sweeps <= self.fails:
+            raise StoreUnavailable("locked")
+        if self.sweeps >= self.fails + 2:
+            self.again.set()
+        return Receipt(addresses=3, nodes=2, vectors=4, epochs=1)
+
+
+def sweeper(memory: Swept, **times: float) -> Sweeper:
+    return Sweeper(cast(Memory, memory), **{"first": 0.0, "interval": 0.0} | times)
+
+
+async def test_it_goes_on_after_a_store_that_failed(caplog):
+    memory = Swept(fails=2)
+    running = sweeper(memory)
+    with caplog.at_level("INFO"):
+        running.start()
+        await asyncio.wait_for(memory.again.wait(), 5)
+        await running.close()
+    said = [record.getMessage() for record in caplog.records]
+    assert said[:3] == [
+        "retention.failed code=store_unavailable",
+        "retention.failed code=store_unavailable",
+        "retention.swept addresses=3 nodes=2 epochs=1 vectors=4",
+    ]
+    done = memory.sweeps
+    await asyncio.sleep(0.02)
+    assert memory.sweeps == done
+
+
+async def test_the_first_requests_are_left_alone():
+    memory = Swept()
+    running = sweeper(memory, first=60.0)
+    running.start()
+    await asyncio.sleep(0.01)
+    await running.close()
+    assert memory.sweeps == 0
+
+
+async def test_closing_what_never_started_is_nothing():
+    await sweeper(Swept()).close()
+
+
+class Unmet(HashingEmbedder):
+    """A model of whose vectors nobody knows how long they are."""
+
+    recipe, dimensions = "unmet/0", 0
+
+
+async def vectored() -> MemoryStore:
+    store, one = MemoryStore(), leaf(0)
+    await store.commit("t", Batch((one,), {address(0): frontier([one], 1)}, 1e15))
+    for recipe in (HashingEmbedder.recipe, "old/1"):
+        await store.put_vectors("t", recipe, {one.id: b"1234"})
+    return store
+
+
+async def swept(store: MemoryStore, embedder: HashingEmbedder, days: int) -> None:
+    """Sweeps of a process, the clock of which jumps by three days each time."""
+    clock = Hands()
+    memory = Memory(store, StageOne(child=False), NoQueue(), clock, embedder=embedder)
+    for _ in range(days):
+        await memory.sweep()
+        clock.seconds += 3 * 86_400
+
+
+async def test_vectors_in_use_stay_and_old_ones_go():
+    store = await vectored()
+    await swept(store, HashingEmbedder(), RECIPE_DAYS + 1)
+    assert await store.vectors("t", HashingEmbedder.recipe, [leaf(0).id])
+    assert not await store.vectors("t", "old/1", [leaf(0).id])
+
+
+async def test_a_model_that_was_not_met_names_nothing():
+    store = await vectored()
+    await swept(store, Unmet(), 1)
+    assert set(store._recipes) == {HashingEmbedder.recipe, "old/1"}
+
+
+async def test_a_process_says_at_its_start_what_it_uses():
+    store = await vectored()
+    await swept(store, HashingEmbedder(), RECIPE_DAYS)
+    clock = Hands()
+    other = HashingEmbedder()
+    other.recipe = "old/1"
+    memory = Memory(store, StageOne(child=False), NoQueue(), clock, embedder=other)
+    running = Sweeper(memory)
+    running.start()
+    async with asyncio.timeout(5):
+        while store._recipes["old/1"].idle:  # noqa: ASYNC110  what is waited for has no event
+            await asyncio.sleep(0.001)
+    await running.close()
+    await swept(store, HashingEmbedder(), RECIPE_DAYS)
+    assert await store.vectors("t", "old/1", [leaf(0).id])

@@ -1,0 +1,181 @@
+"""BM25 that only grows, and the corpus that carries it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtree.ranking import bm25, vector_index
+from memtree.ranking.bm25 import Lexicon
+from memtree.ranking.corpus import Corpus
+from memtree.text import terms
+from memtree.tree.node import Terms
+from tests.properties.strategies import batch, conversation, history_of, leaves_of
+from tests.trees import places
+
+PASSAGES = ["the cache missed", "disk cache full cache", "violin opera", "", "opera tickets"]
+
+
+def statistics(*texts):
+    return terms.pack([terms.terms(text) for text in texts])
+
+
+def lexicon(*texts):
+    made = Lexicon()
+    made.extend([statistics(*texts)])
+    return made
+
+
+def scores(made, query):
+    return made.scores(terms.terms(query))
+
+
+def test_what_holds_the_words_scores():
+    found = scores(lexicon(*PASSAGES), "cache")
+    assert found.shape == (5,)
+    assert [bool(score) for score in found] == [True, True, False, False, False]
+
+
+def test_rare_words_weigh_more_than_common_ones():
+    found = scores(lexicon("cache a1", "cache b2", "cache c3", "violin d4"), "cache violin")
+    assert found.argmax() == 3
+
+
+def test_more_occurrences_score_more_and_longer_passages_less():
+    found = scores(
+        lexicon("cache disk", "cache cache", "cache disk full again today slow"), "cache"
+    )
+    assert found[1] > found[0] > found[2]
+
+
+def test_scores_are_those_of_the_formula():
+    found = scores(lexicon("cache disk", "cache violin", "opera opera"), "disk")
+    idf = np.log1p((3 - 1 + 0.5) / (1 + 0.5))
+    norm = bm25.K1 * (1 - bm25.B + bm25.B * 2 / 2)
+    assert found[0] == pytest.approx(idf * (bm25.K1 + 1) / (1 + norm))
+
+
+def test_nothing_to_search_or_nothing_asked():
+    assert scores(Lexicon(), "cache").shape == (0,)
+    assert not scores(lexicon(*PASSAGES), "").any()
+    assert not scores(lexicon(*PASSAGES), "unheard").any()
+    assert not lexicon("", "").scores({0: 1, 2**32 - 1: 1}).any()
+
+
+def test_growing_is_the_same_as_starting_over(monkeypatch):
+    monkeypatch.setattr(bm25, "_REBUILD_FLOOR", 5)
+    grown = Lexicon()
+    for text in PASSAGES * 10:
+        grown.extend([statistics(text)])
+        grown.settle()
+    whole = lexicon(*PASSAGES * 10)
+    for query in ("cache", "opera violin", "disk full tickets"):
+        assert np.array_equal(scores(grown, query), scores(whole, query))
+
+
+def test_many_small_additions_are_settled():
+    grown = Lexicon()
+    for _ in range(100):
+        grown.extend([statistics("cache")])
+        grown.settle()
+    assert len(grown._fresh) <= 33
+
+
+def test_reset_takes_back_what_was_added():
+    made = lexicon(*PASSAGES)
+    before, mark = scores(made, "cache opera"), made.mark()
+    made.extend([statistics("cache cache opera")])
+    assert len(made) == 6
+    made.reset(mark)
+    assert np.array_equal(scores(made, "cache opera"), before)
+
+
+def test_a_leaf_without_terms():
+    made = Lexicon()
+    made.extend([Terms(b"", b"", (0, 0))])
+    made.extend([])
+    assert len(made) == 2
+
+
+# ---------------------------------------------------------------- corpus
+
+
+@pytest.fixture(scope="module")
+def grown():
+    history = history_of(conversation(3, 9_000))
+    found = batch(history)
+    leaves = leaves_of(found.frontier, {node.id: node for node in found.nodes})
+    return history, leaves, found.open
+
+
+def corpus_of(leaves, dimensions=4):
+    corpus = Corpus(dimensions)
+    corpus.extend(leaves, places(leaves))
+    return corpus
+
+
+def test_rows_are_the_passages_in_reading_order(grown):
+    history, leaves, _ = grown
+    corpus = corpus_of(leaves)
+    assert len(corpus) == sum(len(leaf.passages) for leaf in leaves)
+    text = "".join(
+        history.view(m).text[s:e]
+        for m, s, e in zip(corpus.message, corpus.start, corpus.end, strict=True)
+    )
+    whole = "".join(history.view(index).text for index in range(len(history)))
+    assert whole.startswith(text)
+    assert list(corpus.leaf) == sorted(corpus.leaf)
+
+
+def test_a_corpus_grows_like_one_that_was_made_at_once(grown):
+    _, leaves, _ = grown
+    one, spots = Corpus(4), places(leaves)
+    for index, leaf in enumerate(leaves):
+        assert one.begins([x.id for x in leaves])
+        one.extend([leaf], [spots[index]])
+    other = corpus_of(leaves)
+    assert np.array_equal(one.columns, other.columns)
+    query = terms.terms(leaves[3].summary.headline)
+    assert np.array_equal(one.lexicon.scores(query), other.lexicon.scores(query))
+    assert not one.begins([x.id for x in leaves[:-1]])
+
+
+def test_an_open_leaf_joins_for_one_request(grown):
+    _, leaves, open_leaf = grown
+    corpus = corpus_of(leaves)
+    rows, query = len(corpus), terms.terms(open_leaf.summary.headline)
+    before = corpus.lexicon.scores(query)
+    with corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1]):
+        assert len(corpus) == rows + len(open_leaf.passages)
+        assert corpus.lexicon.scores(query)[rows:].any()
+    assert len(corpus) == rows
+    assert np.array_equal(corpus.lexicon.scores(query), before)
+    with corpus.with_open(None, None):
+        assert len(corpus) == rows
+
+
+def test_vectors_may_come_in_any_order(grown):
+    _, leaves, open_leaf = grown
+    corpus = corpus_of(leaves)
+    rng = np.random.default_rng(1)
+    matrices = {}
+    for leaf in leaves:
+        rows = rng.normal(size=(len(leaf.passages), 4)).astype(np.float32)
+        matrices[leaf.id] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    query = np.array([1, 0, 0, 0], np.float32)
+    assert corpus.lacking() == list(range(len(leaves)))
+    for index in (3, 0, 1, *range(4, len(leaves))):
+        leaf = leaves[index]
+        corpus.add_vectors({leaf.id: vector_index.pack(matrices[leaf.id])})
+    assert corpus.lacking() == [2]
+    _, known = corpus.cosines(query)
+    assert list(known) == [index != 2 for index in corpus.leaf]
+    corpus.add_vectors({leaves[2].id: vector_index.pack(matrices[leaves[2].id])})
+    assert corpus.lacking() == []
+    with corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1]):
+        found, known = corpus.cosines(query)
+        assert not known[-len(open_leaf.passages) :].any()
+    found, known = corpus.cosines(query)
+    assert known.all()
+    wanted = np.concatenate([matrices[leaf.id][:, 0] for leaf in leaves])
+    assert np.allclose(found, wanted, atol=0.02)

@@ -1,0 +1,122 @@
+"""Packing keeps directions; the index answers like plain arithmetic."""
+
+from __future__ import annotations
+
+import faiss
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from memtree.ranking.vector_index import VectorIndex, pack, unpack
+
+Matrix = NDArray[np.float32]
+
+numbers = st.floats(-(2.0**100), 2.0**100, width=32)
+matrices = st.integers(0, 6).flatmap(lambda n: arrays(np.float32, (n, 8), elements=numbers))
+
+
+def noise(rows: int, dimensions: int = 384, seed: int = 1) -> Matrix:
+    matrix = np.random.default_rng(seed).standard_normal((rows, dimensions)).astype(np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    return matrix
+
+
+def filled(*matrices: Matrix) -> VectorIndex:
+    index = VectorIndex(matrices[0].shape[1])
+    for matrix in matrices:
+        index.extend(matrix)
+    return index
+
+
+def test_a_row_takes_one_byte_a_number() -> None:
+    assert pack(np.array([[0.5, -1.0, 0.25]], np.float32)) == bytes([64, 256 - 127, 32])
+
+
+def test_packing_keeps_the_direction() -> None:
+    matrix = noise(200)
+    cosines = (unpack(pack(matrix), 384) * matrix).sum(axis=1)
+    assert cosines.min() > 0.999
+
+
+@given(matrices)
+def test_unpacked_rows_are_unit_or_zero(matrix: Matrix) -> None:
+    norms = np.linalg.norm(unpack(pack(matrix), 8), axis=1)
+    np.testing.assert_allclose(norms, np.any(matrix != 0, axis=1), atol=1e-6)
+
+
+@given(matrices)
+def test_packing_what_was_unpacked_changes_nothing(matrix: Matrix) -> None:
+    data = pack(matrix)
+    assert pack(unpack(data, 8)) == data
+
+
+def test_packed_rows_can_be_joined() -> None:
+    a, b = noise(3), noise(2, seed=2)
+    assert pack(a) + pack(b) == pack(np.concatenate([a, b]))
+
+
+def test_no_rows() -> None:
+    assert pack(np.zeros((0, 384), np.float32)) == b""
+    assert unpack(b"", 384).shape == (0, 384)
+
+
+def test_a_torn_row_is_refused() -> None:
+    with pytest.raises(ValueError, match="383 bytes are no whole rows of 384"):
+        unpack(bytes(383), 384)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_number_that_is_none_is_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        pack(np.array([[1.0, bad]], np.float32))
+
+
+def test_cosines_stand_in_order_of_insertion() -> None:
+    first, second, query = noise(5), noise(300, seed=2), noise(1, seed=3)[0]
+    index = filled(first, second)
+    assert len(index) == 305
+    expected = np.concatenate([first, second]) @ query
+    np.testing.assert_allclose(index.cosines(query), expected, atol=1e-6)
+
+
+def test_cosines_outlive_the_memory_they_came_from() -> None:
+    index, query = filled(noise(10)), noise(1, seed=3)[0]
+    cosines = index.cosines(query)
+    kept = cosines.copy()
+    index.extend(noise(5000, seed=4))
+    np.testing.assert_array_equal(cosines, kept)
+
+
+def test_length_does_not_count() -> None:
+    matrix, query = noise(4), noise(1, seed=3)[0]
+    cosines = filled(matrix * 9).cosines(query * 5)
+    np.testing.assert_allclose(cosines, matrix @ query, atol=1e-6)
+
+
+def test_zero_is_near_nothing() -> None:
+    index = filled(np.zeros((1, 384), np.float32), noise(1))
+    assert index.cosines(noise(1)[0]) == pytest.approx([0.0, 1.0], abs=1e-6)
+    assert index.cosines(np.zeros(384, np.float32)).tolist() == [0.0, 0.0]
+
+
+def test_an_empty_index() -> None:
+    index, query = VectorIndex(384), noise(1)[0]
+    index.extend(np.zeros((0, 384), np.float32))
+    assert len(index) == 0
+    assert index.cosines(query).shape == (0,)
+
+
+def test_another_width_is_refused() -> None:
+    index = filled(noise(1))
+    with pytest.raises(ValueError, match="rows of 384"):
+        index.extend(noise(1, dimensions=64))
+    with pytest.raises(ValueError, match="query of 384"):
+        index.cosines(noise(1, dimensions=64)[0])
+    assert len(index) == 1
+
+
+def test_faiss_uses_one_thread() -> None:
+    assert faiss.omp_get_max_threads() == 1

@@ -1,0 +1,136 @@
+"""Stage 1: nodes and frontiers from text alone; and which stored prefix a history finds."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.context.prefix_lookup import Covered, between, covering, first_probes
+from memtree.conversation.message import Message
+from memtree.ports.store import Batch
+from memtree.stores import MemoryStore
+from memtree.tree import growth
+from memtree.tree.growth import Grown
+from memtree.tree.node import EMPTY
+from tests.properties.strategies import (
+    batch,
+    conversation,
+    history_of,
+    history_text,
+    leaf_text,
+    leaves_of,
+    prose,
+    tail_of,
+)
+from tests.trees import tree_problems
+
+
+def nodes_of(grown: Grown):
+    return {node.id: node for node in grown.nodes}
+
+
+def user(content):
+    return Message.of({"role": "user", "content": content})
+
+
+def test_a_short_history_is_one_open_leaf():
+    history = history_of([user("hello"), user("world")])
+    grown = batch(history)
+    assert (grown.nodes, grown.frontier, dict(grown.frontiers)) == ((), EMPTY, {})
+    assert grown.open is not None
+    assert (grown.open.messages, grown.open.tail, len(grown.open.passages)) == (2, 0, 2)
+    assert leaf_text(history, [grown.open]) == "helloworld"
+
+
+def test_nothing_gives_nothing():
+    grown = batch(history_of([]))
+    assert (grown.nodes, grown.open) == ((), None)
+
+
+def test_leaves_and_the_open_one_give_the_text_again():
+    history = history_of(conversation(1, 9_000))
+    grown = batch(history)
+    leaves = [*leaves_of(grown.frontier, nodes_of(grown)), grown.open]
+    assert tree_problems(grown.frontier, nodes_of(grown)) == []
+    assert leaf_text(history, leaves) == history_text(history)
+    assert sum(leaf.messages for leaf in leaves) == len(history)
+    assert leaves[-1].tail == 0
+
+
+def test_going_on_from_any_prefix_gives_the_same():
+    posted = conversation(2, 9_000)
+    history = history_of(posted)
+    whole = batch(history)
+    known = nodes_of(whole)
+    for length in range(1, len(history), 7):
+        frontier = whole.frontiers.get(history.addresses[length])
+        if frontier is None:
+            continue
+        loose = {id_: known[id_] for id_ in frontier.nodes}
+        grown = growth.grow(tail_of(history, frontier, loose, length))
+        assert grown.frontier == whole.frontier
+        assert grown.open == whole.open
+        assert all(known[node.id] == node for node in grown.nodes)
+        assert all(whole.frontiers[one] == found for one, found in grown.frontiers.items())
+
+
+def test_equal_content_has_equal_leaves_wherever_it_stands():
+    """And whoever posts it: ids say what is covered, not where."""
+    same = [user(prose(n, 400)) for n in range(8)]
+    one = batch(history_of(same))
+    other = batch(history_of([user(prose(50, 2_000)), *same], tenant="other"))
+    assert len(nodes_of(one).keys() & nodes_of(other).keys()) >= len(one.nodes) - 3
+
+
+def test_standing_rules_are_marked_in_leaves():
+    rule = "Always answer in French."
+    history = history_of([user(f"{prose(1, 50)} {rule} {prose(2, 900)}"), user(prose(3, 900))])
+    grown = batch(history)
+    found = [
+        history.view(message).text[start:end]
+        for leaf in leaves_of(grown.frontier, nodes_of(grown))
+        for message, start, end in leaf.rules
+    ]
+    assert found == [rule]
+
+
+def test_summaries_are_of_version_0_and_name_what_is_there():
+    history = history_of([user(f"deploy service{n} failed with E{n}1. " * 60) for n in range(40)])
+    grown = batch(history)
+    assert any(node.level for node in grown.nodes)
+    for node in grown.nodes:
+        assert node.summary.version == 0
+        assert node.summary.headline
+        assert all(anchor in history_text(history) for anchor in node.summary.anchors)
+
+
+# ---------------------------------------------------------------- probes
+
+
+@pytest.mark.parametrize("length", [0, 1, 31, 32, 33, 200, 5_000, 1_000_000])
+def test_first_probes_are_few_newest_first_and_within_the_history(length):
+    probes = first_probes(length)
+    assert len(probes) <= 70
+    assert probes == sorted(set(probes), reverse=True)
+    assert all(1 <= probe <= length for probe in probes)
+    assert set(range(max(1, length - 31), length + 1)) <= set(probes) | {0}
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 5), (10, 75), (10, 5_000)])
+def test_probes_between_lie_between(low, high):
+    probes = between(low, high)
+    assert len(probes) <= 64
+    assert all(low < probe < high for probe in probes)
+    assert probes or high - low == 1
+
+
+@pytest.mark.parametrize("known", [1, 5, 60, 99, 150])
+async def test_the_longest_known_prefix_is_found(known):
+    """A branch may leave the known part anywhere; here it leaves at message `known`."""
+    history = history_of([user(f"{n} {prose(n, 60)}") for n in range(150)])
+    grown = batch(history)
+    store = MemoryStore()
+    kept = {a: f for a, f in grown.frontiers.items() if a in history.addresses[: known + 1]}
+    await store.commit("t", Batch(grown.nodes, kept, 2e10))
+    found = await covering(store, history)
+    assert found == (Covered(known, kept[history.addresses[known]], 2e10) if kept else None)
+    assert await covering(store, history_of(history.messages, tenant="u")) is None

@@ -1,0 +1,110 @@
+"""Stage 1 in several stretches gives what one run gives, or says how far they agree."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from memtree.conversation.message import Message
+from memtree.tree import growth, parallel_growth
+from memtree.tree.growth import Grown
+from memtree.tree.node import EMPTY
+from tests.properties.strategies import conversation, history_of, prose, tail_of
+
+OVERLAP = 8_000  # bytes: test histories are small
+
+
+def in_stretches(tail, parts: int, overlap: int = OVERLAP) -> tuple[Grown, int]:
+    stretches = parallel_growth.split(tail, parts, overlap)
+    return parallel_growth.join(tail, stretches, [growth.grow(one.tail) for one in stretches])
+
+
+def finished(tail, grown: Grown, end: int) -> Grown:
+    if end == len(tail.messages):
+        return grown
+    return parallel_growth.concat(grown, growth.grow(parallel_growth.rest(tail, grown, end)))
+
+
+def test_stretches_follow_each_other_and_overlap():
+    tail = tail_of(history_of(conversation(1, 20_000)))
+    stretches = parallel_growth.split(tail, 3, OVERLAP)
+    assert (stretches[0].start, stretches[-1].end) == (0, len(tail.messages))
+    for one, other in pairwise(stretches):
+        assert one.start < other.start < one.end <= other.end
+        shared = tail.messages[other.start : one.end]
+        assert sum(map(len, shared)) >= OVERLAP > sum(map(len, shared[:-1]))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 5])
+def test_together_they_find_what_one_run_finds(parts):
+    tail = tail_of(history_of(conversation(2, 30_000)))
+    assert in_stretches(tail, parts) == (growth.grow(tail), len(tail.messages))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    parts=st.integers(2, 4),
+    size=st.integers(2_000, 20_000),
+    overlap=st.integers(1, OVERLAP),
+)
+@pytest.mark.slow
+def test_in_step_or_not_the_result_is_that_of_one_run(seed, parts, size, overlap):
+    tail = tail_of(history_of(conversation(seed, size)))
+    grown, end = in_stretches(tail, parts, overlap)
+    event(f"in step: {end == len(tail.messages)}")
+    assert finished(tail, grown, end) == growth.grow(tail)
+
+
+def test_a_tail_may_go_on_from_a_frontier_and_a_longer_known_prefix():
+    history = history_of(conversation(3, 30_000))
+    whole = growth.grow(tail_of(history))
+    known = {node.id: node for node in whole.nodes}
+    length = len(history) // 4
+    frontier = whole.frontiers[history.addresses[length]]
+    assert frontier.messages < length
+    tail = tail_of(history, frontier, {id_: known[id_] for id_ in frontier.nodes}, length)
+    assert in_stretches(tail, 3) == (growth.grow(tail), len(tail.messages))
+
+
+def test_where_borders_do_not_agree_it_says_so():
+    """Nothing to fall in step in: the first stretch ends where the second begins."""
+    history = history_of(
+        [Message.of({"role": "user", "content": prose(n, 150)}) for n in range(90)]
+    )
+    tail = tail_of(history)
+    grown, end = in_stretches(tail, 2, overlap=1)
+    assert 0 < end < len(tail.messages)
+    assert finished(tail, grown, end) == growth.grow(tail)
+
+
+def test_one_message_is_one_stretch():
+    tail = tail_of(history_of([Message.of({"role": "user", "content": prose(1, 9_000)})]))
+    assert [(one.start, one.end) for one in parallel_growth.split(tail, 4)] == [(0, 1)]
+    assert in_stretches(tail, 4) == (growth.grow(tail), 1)
+
+
+@pytest.mark.slow
+def test_what_a_stretch_has_sealed_is_not_sealed_again(monkeypatch):
+    tail = tail_of(history_of(conversation(4, 300_000)))
+    stretches = parallel_growth.split(tail, 2)
+    grown = [growth.grow(one.tail) for one in stretches]
+    made = []
+    summarise = growth.summarise
+    monkeypatch.setattr(
+        parallel_growth, "summarise", lambda *given: made.append(given) or summarise(*given)
+    )
+    whole, _ = parallel_growth.join(tail, stretches, grown)
+    new = len([n for n in whole.nodes if n.level]) - len([n for n in grown[0].nodes if n.level])
+    assert 0 < len(made) < new / 2
+
+
+def test_a_part_is_a_history_of_its_own():
+    tail = tail_of(history_of(conversation(5, 12_000)))
+    _, second = parallel_growth.split(tail, 2)
+    assert second.tail.frontier == EMPTY
+    assert second.tail.addresses[-1] == tail.addresses[-1]
+    assert len(second.tail.messages) == len(second.tail.digests) == len(second.tail.addresses)

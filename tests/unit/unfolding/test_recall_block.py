@@ -1,0 +1,446 @@
+"""Recall blocks: what they quote, when there is one, and how they stand in a message."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memtree.conversation.message import Message
+from memtree.ranking.corpus import Corpus
+from memtree.ranking.fusion import Ranking, rank
+from memtree.text import terms, tokens
+from memtree.unfolding import recall_block
+from memtree.unfolding.plan import Plan, Span
+from memtree.unfolding.recall_block import (
+    LEAST,
+    before,
+    chosen,
+    is_acknowledgement,
+    needless,
+    text_of,
+    wants,
+)
+from tests.properties.strategies import batch, conversation, history_of, leaves_of, prose
+from tests.trees import places
+
+BLOCK = '<recalled_context>\nÄ quote "here"\n</recalled_context>'
+
+
+def user(content, **more):
+    return {"role": "user", "content": content, **more}
+
+
+def assistant(content, **more):
+    return {"role": "assistant", "content": content, **more}
+
+
+# ---------------------------------------------------------------- the block in its message
+
+
+def test_a_string_stays_a_string():
+    found = json.loads(before(b'{"role":"user","content":"What?"}', BLOCK))
+    assert found == user(f"{BLOCK}\n\nWhat?")
+
+
+def test_other_fields_stay_byte_for_byte():
+    front = rb'{"name":"M\u00fcller","x-new":{"b":1.50, "a":[1e3,null]},"role":"user","content":'
+    back = rb',"\u0061":"\ud83d\ude00","zz":12345678901234567890,"cache_control":{"type":"x"}}'
+    found = before(front + b'"caf\xc3\xa9 \\u00e9"' + back, BLOCK)
+    assert found.startswith(front)
+    assert found.endswith(b'caf\xc3\xa9 \\u00e9"' + back)
+    assert json.loads(found)["content"] == f"{BLOCK}\n\ncafé é"
+
+
+def test_space_between_fields_stays():
+    """As `json.dumps` writes it: a proxy that relays bytes must not make it compact."""
+    front, back = b'{"role": "user", "content": ', b', "name": "me"}'
+    found = before(front + b'"What?"' + back, BLOCK)
+    assert found.startswith(front)
+    assert found.endswith(back)
+
+
+def test_a_string_keeps_its_text_whatever_it_holds():
+    text = 'a "b" \\ \u2028 \U0001f600 \x00 </recalled_context>\n\n'
+    raw = json.dumps(user(text)).encode()
+    assert json.loads(before(raw, BLOCK))["content"] == f"{BLOCK}\n\n{text}"
+
+
+PICTURE = (
+    rb'{"image_url":{"url":"data:image/png;base64,iVBOR\/w=="},"type":"image_url","\u00e4":1.0}'
+)
+TEXT = rb'{"type":"text","text":"caf\u00e9","cache_control":{"type":"ephemeral"}}'
+
+
+@pytest.mark.parametrize("parts", [[PICTURE, TEXT], [TEXT, PICTURE], [TEXT], [PICTURE]])
+def test_a_list_gains_a_first_part_and_keeps_the_others_byte_for_byte(parts):
+    raw = b'{"role":"user","content":[' + b",".join(parts) + b'],"name":"n"}'
+    found = before(raw, BLOCK)
+    assert found.endswith(b"," + b",".join(parts) + b'],"name":"n"}')
+    first, *others = json.loads(found)["content"]
+    assert first == {"type": "text", "text": f"{BLOCK}\n\n"}
+    assert others == json.loads(raw)["content"]
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+parts = st.fixed_dictionaries({"type": st.just("text"), "text": st.text(max_size=20)})
+contents = st.text(max_size=40) | st.lists(parts, max_size=3)
+
+
+@given(contents, st.dictionaries(st.text(max_size=6), values, max_size=4), st.booleans(), st.text())
+def test_any_message_keeps_everything_else(content, more, ascii_, block):
+    fields = {"role": "user", **more, "content": content}
+    raw = json.dumps(fields, ensure_ascii=ascii_, separators=(",", ":")).encode()
+    found = json.loads(before(raw, block))
+    assert list(found) == list(fields)
+    own = found.pop("content")
+    assert found == {key: value for key, value in fields.items() if key != "content"}
+    if isinstance(content, str):
+        assert own == f"{block}\n\n{content}"
+    else:
+        assert own == [{"type": "text", "text": f"{block}\n\n"}, *content]
+
+
+# ---------------------------------------------------------------- a history to look back on
+
+
+NEEDLE = "The launch code of project Marigold is 7731-ZETA."
+QUESTION = "What is the launch code of Marigold?"
+
+
+class Past:
+    """A history with its corpus; leaves that are not final yet are in it, too."""
+
+    def __init__(self, made):
+        self.history = history_of([Message.of(one) for one in made])
+        grown = batch(self.history)
+        nodes = {node.id: node for node in grown.nodes}
+        leaves = leaves_of(grown.frontier, nodes) + ([grown.open] if grown.open else [])
+        self.corpus = Corpus(1)
+        self.corpus.extend(leaves, places(leaves))
+
+    def lexical(self, query):
+        return self.corpus.lexicon.scores(terms.terms(query))
+
+    def chosen(
+        self, query=QUESTION, plan=None, *, earlier=(), room=1_000, cosine=None, relevant=0.3
+    ):
+        ranking = rank(self.lexical(query), cosine, self.corpus.short(100))
+        return self.chosen_by(ranking, plan, earlier, room, relevant)
+
+    def chosen_by(self, ranking, plan=None, earlier=(), room=1_000, relevant=0.3):
+        plan = plan or Plan(len(self.history) - 5)
+        return chosen(
+            self.history, self.corpus, ranking, plan, earlier, room, relevant, tokens.count
+        )
+
+    def pieces(self, spans):
+        return [self.history.view(one.message).text[one.start : one.end] for one in spans]
+
+
+def chat(newest=QUESTION, needle_at=21, turns=40, words=120):
+    made = []
+    for n in range(turns):
+        made += [user(prose(n, 30)), assistant(prose(n + 100, words))]
+    made[needle_at] = assistant(f"{prose(1, 50)} {NEEDLE} {prose(2, 50)}")
+    return [*made, user(newest)]
+
+
+@pytest.fixture(scope="module")
+def past():
+    return Past(chat())
+
+
+# ---------------------------------------------------------------- what a block says
+
+
+def test_a_block_is_verbatim_and_labelled(past):
+    spans = past.chosen()
+    text = text_of(spans, past.history)
+    opening, note, *quoted, closing = text.split("\n")
+    assert (opening, note, closing) == (
+        recall_block.OPENING,
+        recall_block.NOTE,
+        recall_block.CLOSING,
+    )
+    assert NEEDLE in text
+    for span, piece in zip(spans, past.pieces(spans), strict=True):
+        assert piece.strip() in text
+        role = past.history.facts[span.message].role
+        assert f"[{span.message} {role}] " in text
+    labels = re.findall(r"^\[(\d+) (?:user|assistant)\] ", "\n".join(quoted), re.MULTILINE)
+    assert labels == [str(n) for n in sorted({span.message for span in spans})]
+
+
+def test_labels_count_as_the_client_posted():
+    made = chat()
+    system = Past([{"role": "system", "content": "Be brief."}, *made])
+    spans = system.chosen()
+    found = next(one for one in spans if NEEDLE in system.pieces([one])[0])
+    assert found.message == 21
+    assert f"[22 assistant] {prose(1, 50)} {NEEDLE}" in text_of(spans, system.history)
+
+
+# ---------------------------------------------------------------- what is hidden
+
+
+@pytest.mark.parametrize("cut", [0, 21, 22, 60])
+def test_only_what_stands_before_the_cut_is_recalled(past, cut):
+    spans = past.chosen(plan=Plan(cut))
+    assert all(span.message < cut for span in spans)
+    assert any(NEEDLE in piece for piece in past.pieces(spans)) == (cut > 21)
+
+
+def test_what_is_sent_whole_is_not_recalled(past):
+    assert not any(NEEDLE in piece for piece in past.pieces(past.chosen(plan=Plan(76, head=22))))
+    assert any(NEEDLE in piece for piece in past.pieces(past.chosen(plan=Plan(76, head=21))))
+
+
+@pytest.mark.parametrize("where", ["excerpts", "rules", "earlier"])
+def test_what_is_shown_already_is_not_recalled(past, where):
+    whole = Span(21, 0, len(past.history.view(21).text))
+    given_ = {} if where == "earlier" else {where: (whole,)}
+    spans = past.chosen(plan=Plan(76, **given_), earlier=[whole] if where == "earlier" else [])
+    assert all(span.message != 21 for span in spans)
+
+
+def test_what_is_shown_in_part_may_be_recalled(past):
+    spans = past.chosen(plan=Plan(76, rules=(Span(21, 0, 9),)))
+    assert any(NEEDLE in piece for piece in past.pieces(spans))
+
+
+def test_of_a_long_message_only_the_passages_that_are_not_shown():
+    made = chat()
+    made[21] = assistant(f"{prose(1, 500)}\n\n{NEEDLE} {prose(2, 40)}\n\n{prose(3, 500)}")
+    past = Past(made)
+    first = past.chosen()
+    held = next(one for one in first if NEEDLE in past.pieces([one])[0])
+    again = past.chosen(earlier=[held])
+    assert not [one for one in again if one.message == 21 and one.start < held.end > one.end]
+    assert not any(NEEDLE in piece for piece in past.pieces(again))
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 30), st.floats(0, 1), st.integers(100, 2_000), st.integers(0, 40))
+def test_any_block_keeps_to_its_rules(seed, at, room, query):
+    """Disjoint spans before the cut, of nothing that is shown, in a text that fits."""
+    past = Past([m.fields for m in conversation(seed, 2_500)] + [user(QUESTION)])
+    cut = int(at * len(past.history))
+    first = past.chosen(prose(query, 12), Plan(cut), room=room)
+    plan = Plan(cut, excerpts=first[:1], rules=first[1:2])
+    spans = past.chosen(prose(query, 12), plan, earlier=first[2:], room=room)
+    for found in (first, spans):
+        assert list(found) == sorted(found)
+        assert all(span.message < cut for span in found)
+        assert not found or tokens.count(text_of(found, past.history) + recall_block.SEAM) <= room
+    assert not set(first) & set(spans)
+
+
+# ---------------------------------------------------------------- room
+
+
+def test_room_is_the_size_of_the_text_as_it_is_sent(past):
+    spans = past.chosen()
+    size = tokens.count(text_of(spans, past.history) + recall_block.SEAM)
+    for room in range(size - 3, size + 1):
+        found = past.chosen(room=room)
+        assert tokens.count(text_of(found, past.history) + recall_block.SEAM) <= room
+        assert (found == spans) == (room == size) or room > size - 12
+
+
+def test_an_estimate_that_was_too_low_is_mended(past, monkeypatch):
+    """Labels and joints are estimated while choosing; the last word has the exact count."""
+    monkeypatch.setattr(recall_block, "WRAPPER", -100)
+    size = tokens.count(text_of(past.chosen(room=500), past.history) + recall_block.SEAM)
+    for room in (*range(150, 900, 50), *range(size - 4, size + 4)):
+        found = past.chosen(room=room)
+        assert tokens.count(text_of(found, past.history) + recall_block.SEAM) <= room or not found
+        assert room != size or found
+
+
+def test_the_best_stays_where_there_is_room_for_little(past):
+    needle = Span(21, 0, len(past.history.view(21).text))
+    size = tokens.count(text_of([needle], past.history) + recall_block.SEAM)
+    assert past.chosen(room=size + 20) == (needle,)
+
+
+def test_too_little_room_is_none(past):
+    assert past.chosen(room=LEAST - 1) == ()
+    assert past.chosen(room=-5) == ()
+
+
+def test_a_history_without_passages_recalls_nothing():
+    assert Past([user("")]).chosen() == ()
+
+
+# ---------------------------------------------------------------- whether it matters
+
+
+def scores(past, **by_message):
+    """0 everywhere but in those messages: `m21=0.5`."""
+    found = np.zeros(len(past.corpus), np.float32)
+    for name, value in by_message.items():
+        found[past.corpus.message == int(name[1:])] = value
+    return found
+
+
+LAST = "m80"
+
+
+@pytest.mark.parametrize(("cosine", "some"), [(0.29, False), (0.3, True), (0.9, True)])
+def test_meaning_alone_is_enough_where_it_is_near(past, cosine, some):
+    fused = scores(past, m21=1.0)
+    ranking = Ranking(fused, scores(past, **{LAST: 9.0}), scores(past, m21=cosine, m79=0.99))
+    assert bool(past.chosen_by(ranking, relevant=np.float32(0.3))) == some
+
+
+@pytest.mark.parametrize(("shared", "some"), [(3.4, False), (3.6, True)])
+def test_words_are_enough_where_rare_ones_are_shared(past, shared, some):
+    lexical = scores(past, m21=shared, m79=9.0, **{LAST: 10.0})
+    ranking = Ranking(scores(past, m21=1.0), lexical, scores(past, m21=0.1))
+    assert bool(past.chosen_by(ranking)) == some
+
+
+@pytest.mark.parametrize(("shared", "some"), [(1.9, False), (2.1, True)])
+def test_without_an_embedder_fewer_words_are_enough(past, shared, some):
+    lexical = scores(past, m21=shared, m79=9.0, **{LAST: 10.0})
+    assert bool(past.chosen_by(Ranking(scores(past, m21=1.0), lexical, None))) == some
+
+
+@pytest.mark.parametrize("cosine", [None, 0.0])
+def test_no_shared_word_is_never_enough(past, cosine):
+    """Even where the newest message has no words of its own that count."""
+    found = None if cosine is None else scores(past)
+    assert past.chosen_by(Ranking(scores(past, m21=1.0), scores(past), found)) == ()
+
+
+def test_what_is_shown_already_does_not_count_as_near(past):
+    shown_ = (Span(21, 0, 10**6),)
+    ranking = Ranking(scores(past, m21=1.0, m5=0.5), scores(past), scores(past, m21=0.9))
+    assert past.chosen_by(ranking)
+    assert past.chosen_by(ranking, Plan(76, excerpts=shown_)) == ()
+    assert past.chosen_by(ranking, earlier=shown_) == ()
+
+
+REMARK = "The launch code of Marigold went to the archive."
+
+
+@pytest.mark.parametrize(("hidden", "some"), [(1.9, False), (2.0, True)])
+def test_a_remark_needs_something_hidden_that_leads_clearly(hidden, some):
+    """Twice what the best of the visible has; a question needs no lead."""
+    for newest, expected in ((REMARK, some), (QUESTION, True)):
+        past = Past(chat(newest, words=30))
+        fused = scores(past, m21=hidden, m78=1.0, **{LAST: 99.0})
+        ranking = Ranking(fused, scores(past), scores(past, m21=0.9))
+        assert bool(past.chosen_by(ranking)) == expected
+
+
+# ---------------------------------------------------------------- what the newest message is
+
+
+@pytest.mark.parametrize("mark", ["?", "？", "؟"])
+def test_a_question_asks(mark):
+    plain = history_of([Message.of(one) for one in (user("a b"), assistant("a b"), user("a b"))])
+    asking = history_of(
+        [Message.of(one) for one in (user("a b"), assistant("a b"), user(f"a{mark} b"))]
+    )
+    assert not wants(plain)
+    assert wants(asking)
+
+
+def test_any_message_asks_where_the_other_side_does_the_work():
+    def history(words):
+        return history_of(
+            [
+                Message.of(one)
+                for one in (
+                    user("one two three"),
+                    assistant("word " * words),
+                    user("one two three"),
+                )
+            ]
+        )
+
+    assert wants(history(30))
+    assert not wants(history(5))
+    assert not wants(history_of([Message.of(user("one two three"))]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ok",
+        "OK!",
+        "Ok, thanks.",
+        "sounds good, go ahead",
+        "Yes please do it",
+        "It's great",
+        "👍",
+        "...",
+        "danke, weiter",
+        "oui merci",
+        "sí, gracias",
+        "não, obrigado",
+        "да, спасибо",
+        "好的，谢谢",
+        "继续",
+        "はい、ありがとう。",
+        "네, 감사합니다",
+    ],
+)
+def test_acknowledgements_ask_for_nothing(text):
+    assert is_acknowledgement(text)
+    assert needless(history_of([Message.of(assistant("done")), Message.of(user(text))]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok?",
+        "好的？",
+        "go on with step 2",
+        "yes, Marigold",
+        "ok now fix the parser",
+        "no, not that",
+        "please continue with the launch code",
+        "ok ok ok ok ok ok ok ok ok",
+        "thanks" + " " * 500 + "Now rename the launch code of Marigold.",
+        "ok\n" + "=" * 500 + "\nERROR launch code rejected",
+        "好的，请修改解析器",
+        "да, но почему",
+        "ja, aber welcher",
+    ],
+)
+def test_what_only_looks_like_an_acknowledgement(text):
+    assert not is_acknowledgement(text)
+    assert not needless(history_of([Message.of(assistant("done")), Message.of(user(text))]))
+
+
+def test_only_messages_of_the_user_are_given_blocks():
+    call = {"id": "c", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+    made = [
+        user("Run the launch code."),
+        assistant(None, tool_calls=[call]),
+        {"role": "tool", "tool_call_id": "c", "content": "What is the launch code?"},
+        assistant("What is the launch code?"),
+    ]
+    for end, expected in ((1, False), (2, True), (3, True), (4, True)):
+        assert needless(history_of([Message.of(one) for one in made[:end]])) == expected
+
+
+def test_volatile_text_asks_for_nothing():
+    reminder = "<system-reminder>Which launch code is it?</system-reminder>"
+    history = history_of([Message.of(assistant("done")), Message.of(user(f"ok{reminder}"))])
+    assert needless(history)
+    assert not wants(history)

@@ -1,0 +1,298 @@
+"""Ranked passages and a budget to a plan."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtree.conversation.message import Message
+from memtree.ranking.corpus import Corpus
+from memtree.ranking.fusion import rank
+from memtree.text import terms, tokens
+from memtree.unfolding import explain, unfold
+from memtree.unfolding.plan import Span, merge, outline_line
+from memtree.unfolding.unfold import ONE_SHOT
+from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
+from tests.trees import places
+
+NEEDLE = "The launch code of project Marigold is 7731-ZETA."
+RULE = "From now on, always answer in formal German."
+
+
+class Tree:
+    """A history with everything that unfolding asks for."""
+
+    def __init__(self, messages):
+        self.history = history_of(
+            [m if isinstance(m, Message) else Message.of(m) for m in messages]
+        )
+        grown = batch(self.history)
+        self.nodes = {node.id: node for node in grown.nodes}
+        leaves = leaves_of(grown.frontier, self.nodes)
+        self.roots = grown.frontier.nodes
+        if grown.open is not None:
+            leaves.append(grown.open)
+            self.roots = (*self.roots, grown.open.id)
+            self.nodes[grown.open.id] = grown.open
+        self.corpus = Corpus(1)
+        self.corpus.extend(leaves, places(leaves))
+
+    def ranking(self, query):
+        lexical = self.corpus.lexicon.scores(terms.terms(query))
+        return rank(lexical, None, self.corpus.short(100))
+
+    def unfold(self, query, budget, cut=None, head=0, split=ONE_SHOT):
+        cut = len(self.history) - 1 if cut is None else cut
+        return unfold.unfold(
+            self.history,
+            self.roots,
+            self.nodes,
+            self.corpus,
+            self.ranking(query),
+            cut,
+            budget,
+            tokens.count,
+            split,
+            head,
+        )
+
+    def explained(self, unfolded, query):
+        ranking = self.ranking(query)
+        rows = [one.passage for one in unfolded.chosen if one.passage >= 0]
+        rows += unfolded.left_out
+        scored = explain.scored(rows, self.corpus, ranking)
+        return explain.of(self.history, unfolded, scored, self.nodes)
+
+    def pieces(self, unfolded):
+        return [self.history.view(s.message).text[s.start : s.end] for s in unfolded.plan.excerpts]
+
+
+def user(content):
+    return {"role": "user", "content": content}
+
+
+def assistant(content, **more):
+    return {"role": "assistant", "content": content, **more}
+
+
+def tool_round(n, content):
+    call = {
+        "id": f"c{n}",
+        "type": "function",
+        "function": {"name": "run", "arguments": f'{{"n":{n}}}'},
+    }
+    return [
+        assistant(None, tool_calls=[call]),
+        {"role": "tool", "tool_call_id": f"c{n}", "content": content},
+    ]
+
+
+@pytest.fixture(scope="module")
+def chat():
+    made = []
+    for n in range(40):
+        made += [user(prose(n, 30)), assistant(prose(n + 100, 250))]
+    made[21] = assistant(f"{prose(1, 150)} {NEEDLE} {prose(2, 150)}")
+    made[30] = user(f"{prose(3, 10)} {RULE} {prose(4, 10)}")
+    return Tree([*made, user("What is the launch code of Marigold?")])
+
+
+QUERY = "launch code Marigold"
+
+
+@pytest.mark.parametrize("budget", [150, 400, 1_000, 4_000, 12_000, 60_000])
+def test_budgets_are_kept_and_used(chat, budget):
+    found = chat.unfold(QUERY, budget)
+    assert found.tokens == tokens.count(found.text) <= budget
+    if 1_000 <= budget <= 12_000:
+        share = float(np.interp(budget, *ONE_SHOT.outline)) * budget
+        assert 0.3 * share < found.outline_tokens <= share
+
+
+def test_an_answer_is_filled_where_much_is_relevant(chat):
+    found = chat.unfold(" ".join(prose(n, 30) for n in range(12)), 4_000)
+    assert found.tokens > 0.85 * 4_000
+
+
+@pytest.mark.parametrize("budget", [400, 2_000, 8_000])
+def test_what_is_asked_for_is_quoted_in_any_budget(chat, budget):
+    assert NEEDLE in chat.unfold(QUERY, budget).text
+
+
+def test_standing_rules_are_pinned_whatever_is_asked(chat):
+    found = chat.unfold("unheard", 2_000)
+    assert [chat.history.view(s.message).text[s.start : s.end] for s in found.plan.rules] == [RULE]
+    assert f"[30 user] {RULE}" in found.text
+
+
+def test_of_too_many_rules_the_newest_stay_and_a_repeated_one_stands_once():
+    many = [user(f"Always mention item number {n} in answers. {prose(n, 90)}") for n in range(60)]
+    same = [user(f"{RULE} {prose(n, 90)}") for n in range(5)]
+    tree = Tree([*many, *same, user("now")])
+    found = tree.unfold("unheard", 2_000)
+    rules = [tree.history.view(s.message).text[s.start : s.end] for s in found.plan.rules]
+    assert rules.count(RULE) == 1
+    numbers = sorted(int(rule.split()[4]) for rule in rules if rule != RULE)
+    assert numbers == list(range(60 - len(numbers), 60))
+    assert 2 < len(numbers) < 20
+
+
+def test_the_ask_of_a_cut_tool_loop_stays_visible():
+    ask = "Please rename the function frobnicate everywhere."
+    rounds = [m for n in range(30) for m in tool_round(n, code(n, 60))]
+    tree = Tree([user(prose(1, 300)), assistant("ok"), user(ask), *rounds])
+    found = tree.unfold("unheard", 2_000, cut=len(tree.history) - 4)
+    assert f"[2 user] {ask}" in found.text
+    assert [one.reason for one in found.chosen if one.span.message == 2] == ["ask"]
+
+
+def test_a_long_ask_keeps_its_beginning():
+    ask = prose(9, 4_000)
+    rounds = [m for n in range(20) for m in tool_round(n, code(n, 60))]
+    tree = Tree([user(ask), *rounds])
+    found = tree.unfold("unheard", 4_000, cut=len(tree.history) - 2)
+    (span,) = [one.span for one in found.chosen if one.reason == "ask"]
+    assert (span.message, span.start) == (0, 0)
+    size = tokens.count(ask[: span.end])
+    assert 0.6 * ONE_SHOT.ask * 4_000 < size < 1.4 * ONE_SHOT.ask * 4_000
+    assert ask[: span.end] in found.text
+
+
+def test_no_ask_is_pinned_where_the_user_speaks_in_the_recent_part(chat):
+    assert not [one for one in chat.unfold(QUERY, 2_000).chosen if one.reason == "ask"]
+
+
+def test_what_is_sent_whole_is_neither_pinned_nor_quoted(chat):
+    last = next(at for at in range(len(chat.history)) if RULE in chat.history.view(at).text)
+    found = chat.unfold(f"{RULE} {QUERY}", 4_000, head=last + 1)
+    assert found.plan.head == last + 1
+    assert found.plan.rules == ()
+    assert all(span.message > last for span in found.plan.excerpts)
+
+
+def test_the_trail_of_a_loop_stays_where_its_ask_is_sent_whole():
+    rounds = [m for n in range(30) for m in tool_round(n, code(n, 60))]
+    tree = Tree([user("Please rename frobnicate."), *rounds])
+    cut = len(tree.history) - 4
+    found = tree.unfold("unheard", 4_000, cut, head=1, split=unfold.LASTING)
+    assert "[0 user]" not in found.text
+    assert next(one.span.message for one in found.chosen if one.reason == "trail") == cut - 2
+
+
+@pytest.mark.parametrize("cut", [1, 7, 40, 80])
+def test_a_plan_refers_to_what_lies_before_its_cut(chat, cut):
+    found = chat.unfold(prose(5, 30), 3_000, cut)
+    assert found.plan.cut == cut
+    assert all(span.message < cut for span in (*found.plan.rules, *found.plan.excerpts))
+    assert all(shown.place.last < cut for shown in found.plan.outline)
+
+
+def test_outlines_stand_in_reading_order_below_their_parents(chat):
+    found = chat.unfold(QUERY, 12_000)
+    starts = [(shown.place.first, shown.place.start) for shown in found.plan.outline]
+    assert starts == sorted(starts)
+    assert max(shown.depth for shown in found.plan.outline) >= 1
+    assert len({(shown.id, shown.place) for shown in found.plan.outline}) == len(starts)
+    for shown in found.plan.outline:
+        assert outline_line(shown, chat.nodes[shown.id], chat.history) in found.text
+
+
+def test_short_messages_are_quoted_whole():
+    made = [m for n in range(60) for m in (user(prose(n, 20)), assistant(prose(n + 99, 25)))]
+    made[41] = assistant(f"{prose(3, 20)}\n\n{NEEDLE}\n\n{prose(4, 20)}")
+    tree = Tree([*made, user("what?")])
+    found = tree.unfold(QUERY, 1_000)
+    whole = len(tree.history.view(41).text)
+    assert any(span == Span(41, 0, whole) for span in found.plan.excerpts)
+
+
+def test_text_of_the_user_has_a_line_of_its_own_where_answers_are_long():
+    made = []
+    for n in range(30):
+        made += [
+            user(f"The gasket question {n}: {prose(n, 12)}"),
+            assistant(f"gasket gasket {prose(n, 300)}"),
+        ]
+    tree = Tree([*made, user("gasket")])
+    found = tree.unfold("gasket", 3_000)
+    reasons = [one.reason for one in found.chosen]
+    assert reasons.count("user") > 5
+    mine = sum(one.tokens for one in found.chosen if one.reason == "user")
+    assert mine <= ONE_SHOT.user * 3_000
+
+
+def test_excerpts_are_disjoint(chat):
+    for query in (QUERY, prose(5, 30), "the"):
+        spans = chat.unfold(query, 6_000).plan.excerpts
+        assert sum(s.end - s.start for s in merge(spans)) == sum(s.end - s.start for s in spans)
+
+
+def test_unfolding_is_deterministic(chat):
+    one, other = chat.unfold(QUERY, 3_000), Tree(chat.history.messages).unfold(QUERY, 3_000)
+    assert one.text == other.text
+    assert one.plan == other.plan
+
+
+def test_any_conversation_gives_an_answer_in_its_budget():
+    for seed in range(4):
+        tree = Tree(conversation(seed, 4_000))
+        for budget in (130, 700, 3_000):
+            for cut in (1, len(tree.history) // 2, len(tree.history)):
+                assert tree.unfold(prose(seed, 9), budget, cut).tokens <= budget
+
+
+# ---------------------------------------------------------------- explain
+
+
+def test_explanations_say_what_is_shown_and_why(chat):
+    found = chat.unfold(QUERY, 2_000)
+    why = chat.explained(found, QUERY)
+    assert len(why["nodes"]) == len(found.plan.outline)
+    assert {"excerpt", "rule"} <= {one["reason"] for one in why["excerpts"]}
+    spans = (*found.plan.rules, *found.plan.excerpts)
+    assert {one["message"] for one in why["excerpts"]} == {span.message for span in spans}
+    best = next(one for one in why["excerpts"] if one["message"] == 21)
+    assert best["scores"]["bm25"] > 0
+    assert "cosine" not in best["scores"]
+    sentence = chat.history.messages[21].text[best["start"] : best["end"]]
+    assert NEEDLE in sentence
+
+
+def test_candidates_are_what_found_no_room(chat):
+    found = chat.unfold(prose(5, 30), 500)
+    why = chat.explained(found, prose(5, 30))
+    assert why["candidates"]
+    assert len(why["candidates"]) <= 20
+    assert {one.passage for one in found.chosen} & set(found.left_out) == set()
+
+
+def test_no_candidate_stands_in_the_answer():
+    """Messages that are short enough to be quoted whole, of several passages each."""
+    made = [
+        m
+        for n in range(30)
+        for m in (user(prose(n, 40)), assistant(prose(n, 100) + f"\n\ngasket {prose(n, 30)}"))
+    ]
+    tree = Tree([*made, user("gasket")])
+    query = f"gasket {prose(3, 60)}"
+    found = tree.unfold(query, 2_000)
+    shown = found.plan.excerpts
+    for row in found.left_out:
+        message, start, end = (int(c[row]) for c in tree.corpus.columns[:3])
+        assert not any(s.message == message and s.start <= start and end <= s.end for s in shown)
+
+
+def test_a_rule_beside_an_excerpt_is_an_excerpt_of_its_own():
+    """Both stand in the answer, in two places; the union of them stands nowhere."""
+    before, rule, behind = (
+        "数据库连接失败。" * 21,
+        "从现在开始请用中文回答。",
+        "玛丽戈尔德密码是七七三一。" * 30,
+    )
+    tree = Tree([user(before + rule + behind), *[user(prose(n, 300)) for n in range(4)], user("?")])
+    found = tree.unfold("玛丽戈尔德密码", 900)
+    assert found.plan.rules
+    assert rule in found.text
+    for one in tree.explained(found, "玛丽戈尔德密码")["excerpts"]:
+        piece = tree.history.messages[one["message"]].text[one["start"] : one["end"]]
+        assert piece in found.text
