@@ -25,7 +25,7 @@ from benchmarks.session import first
 from benchmarks.subject import Bench, Subject
 from benchmarks.views import EXTRACTION, MODEL, open_summarised, views
 from indexer.summarizing.call import Totals
-from memtree.context.answer import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, Ask
 from memtree.conversation.message import Message
 from memtree.tree.btree import walk
 from memtree.tree.node import Node

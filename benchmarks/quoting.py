@@ -20,7 +20,7 @@ from indexer.runtime import Runtime, SystemClock
 from indexer.summarizing.open import StageThree
 from memtree.context.context_memory import Memory
 from memtree.conversation.message_cache import FactsMemory
-from memtree.ports.store import Usage, Written
+from memtree.ports.models import Usage, Written
 from memtree.stores import open_store
 from memtree.summaries.prompts import TOLD, Task
 from memtree.summaries.replies import Draft

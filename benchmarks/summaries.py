@@ -22,8 +22,8 @@ from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
 from indexer.summarizing.open import StageThree
 from memtree.config import Settings
-from memtree.context.answer import UNHURRIED, Ask
 from memtree.context.context_memory import Memory
+from memtree.context.request import UNHURRIED, Ask
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import FactsMemory
 from memtree.ports.store import Store

@@ -24,7 +24,7 @@ from indexer.redis.queue import RedisQueue
 from indexer.runtime import SystemClock
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Volatile
-from memtree.ports.store import LeafWork
+from memtree.tree.work import LeafWork
 from tests.embeddings import serving
 from tests.properties.strategies import batch, leaves_of
 from tests.redis.processes import Held, Rig

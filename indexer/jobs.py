@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 
 from memtree import tracing
 from memtree.conversation.history import History
-from memtree.ports.store import Pending
+from memtree.ports.queues import Pending
 from memtree.tracing import Watch
 
 log = logging.getLogger("memtree.indexer")

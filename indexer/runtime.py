@@ -27,7 +27,10 @@ from memtree.context.context_memory import Memory
 from memtree.conversation.message import Volatile
 from memtree.conversation.message_cache import FactsMemory
 from memtree.errors import BadRequest, EmbedderUnavailable
-from memtree.ports.store import Clock, Embedder, IndexQueue, Store
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
+from memtree.ports.queues import IndexQueue
+from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens
 

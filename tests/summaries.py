@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from memtree.errors import SummarizerUnavailable
-from memtree.ports.store import Usage, Written
+from memtree.ports.models import Usage, Written
 from memtree.summaries.prompts import Task, prompt
 from memtree.summaries.replies import read
 from memtree.text import tokens

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from indexer.embedding.vector_cache import Passages
-from indexer.job import passage_texts
 from memtree.conversation.history import History
-from memtree.ports.store import LeafWork, TreeStore
+from memtree.ports.store import TreeStore
 from memtree.ranking.vector_index import pack
+from memtree.tree.work import LeafWork
 
 
 def first_batch(work: Iterable[LeafWork], tokens: int) -> list[LeafWork]:
@@ -41,3 +41,17 @@ async def embed_leaves(
         rows[one.leaf.id] = pack(matrix[at : at + size])
         at += size
     await store.put_vectors(history.tenant, recipe, rows)
+
+
+MIN_TOKENS = 2  # a passage of one token says nothing; it gets a zero vector
+
+
+def passage_texts(history: History, work: Sequence[LeafWork]) -> list[str]:
+    """The text of every passage of these leaves, in order; empty where it is not worth a vector."""
+    texts = []
+    for one in work:
+        for passage in one.leaf.passages:
+            view = history.view(one.first + passage.message).text
+            worth = passage.tokens >= MIN_TOKENS
+            texts.append(view[passage.start : passage.end] if worth else "")
+    return texts

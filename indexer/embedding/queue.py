@@ -19,7 +19,11 @@ from indexer.progress import Backlog, Done, waiting
 from memtree import tracing
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
-from memtree.ports.store import Clock, Embedder, LeafWork, Pending, TreeStore
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
+from memtree.ports.queues import Pending
+from memtree.ports.store import TreeStore
+from memtree.tree.work import LeafWork
 
 log = logging.getLogger("memtree.indexer")
 

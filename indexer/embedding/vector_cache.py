@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memtree.ports.store import Embedder
+from memtree.ports.models import Embedder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,8 @@ from indexer.redis.peers import Shared
 from indexer.redis.queue import RedisQueue, RedisSummaries, workers
 from indexer.summarizing.spending import Limits, Prices, Spending
 from memtree.config import Settings
-from memtree.ports.store import Clock, Store
+from memtree.ports.clock import Clock
+from memtree.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from indexer.redis.connection import Link, blocking
 from indexer.redis.ledger import EMBED, STAGES, Entry, Ledger, New
 from indexer.redis.payloads import SHORT, job_id, pack, payload_of, tenant_name
 from indexer.summarizing.queue import GATHER
-from memtree.ports.store import Clock
+from memtree.ports.clock import Clock
 from memtree.summaries.batching import CALL_TOKENS
 
 log = logging.getLogger("memtree.queue")

@@ -15,8 +15,8 @@ import msgspec
 
 from memtree.conversation.history import Facts, History
 from memtree.conversation.message import Message, Volatile
-from memtree.ports.store import LeafWork, NodeWork
 from memtree.tree.node import Node, Place
+from memtree.tree.work import LeafWork, NodeWork
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -17,8 +17,9 @@ from indexer.summarizing.spending import Spending
 from memtree.bounded import remember
 from memtree.conversation.history import History
 from memtree.errors import QueueUnavailable
-from memtree.ports.store import LeafWork, NodeWork, Pending, SummaryStatus
+from memtree.ports.queues import Pending, SummaryStatus
 from memtree.tree.node import Node
+from memtree.tree.work import LeafWork, NodeWork
 
 WORKERS = "memtree:workers"  # sorted set: processes by the time until which they are known to live
 STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"

@@ -27,7 +27,9 @@ from indexer.summarizing.queue import InProcessSummaries, SummaryJob
 from memtree.bounded import remember
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
-from memtree.ports.store import Clock, LeafWork, NodeWork, Store
+from memtree.ports.clock import Clock
+from memtree.ports.store import Store
+from memtree.tree.work import LeafWork, NodeWork
 
 log = logging.getLogger("memtree.queue")
 

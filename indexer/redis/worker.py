@@ -27,7 +27,9 @@ from indexer.redis.time_slice import Slices
 from indexer.summarizing.open import StageThree
 from memtree.config import Settings
 from memtree.days import DAY
-from memtree.ports.store import Clock, Embedder, Store
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
+from memtree.ports.store import Store
 
 # What a summariser's state is believed for: the tenant's next slice tells it anew.
 STATE_SECONDS = 120

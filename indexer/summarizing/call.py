@@ -24,13 +24,16 @@ from typing import Protocol
 from indexer.summarizing.spending import Spending
 from memtree.conversation.history import History
 from memtree.errors import StoreUnavailable, SummarizerUnavailable, Unavailable
-from memtree.ports.store import Claims, Clock, NodeWork, Summarizer, TreeStore, Usage, Written
+from memtree.ports.clock import Clock
+from memtree.ports.models import Summarizer, Usage, Written
+from memtree.ports.store import Claims, TreeStore
 from memtree.summaries import batching, prompts
 from memtree.summaries.checks.check import check
 from memtree.summaries.prompts import Task
 from memtree.summaries.replies import Draft, mended
 from memtree.text import secrets, tokens
 from memtree.tree.node import Node, Summary
+from memtree.tree.work import NodeWork
 
 log = logging.getLogger("memtree.indexer")
 

@@ -10,7 +10,9 @@ from indexer.summarizing.queue import GATHER, MAX_TRIES, InProcessSummaries
 from indexer.summarizing.spending import Limits, Prices, Spending
 from memtree.config import Settings
 from memtree.errors import BadRequest
-from memtree.ports.store import Clock, Store, Summarizer
+from memtree.ports.clock import Clock
+from memtree.ports.models import Summarizer
+from memtree.ports.store import Store
 from memtree.summaries.completed import Settled
 
 HASTY_TRIES = 3  # of one call, each with tries of its own at the server

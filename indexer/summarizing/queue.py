@@ -26,11 +26,13 @@ from memtree import tracing
 from memtree.bounded import MAX_TENANTS, remember
 from memtree.conversation.history import History
 from memtree.errors import SummarizerUnavailable, Unavailable
-from memtree.ports.store import Clock, NodeWork, Pending, SummaryStatus
+from memtree.ports.clock import Clock
+from memtree.ports.queues import Pending, SummaryStatus
 from memtree.summaries import batching
 from memtree.summaries.batching import Batch, Kinds
 from memtree.summaries.completed import Settled
 from memtree.tree.node import Node
+from memtree.tree.work import NodeWork
 
 log = logging.getLogger("memtree.indexer")
 

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from memtree.config import Settings
 from memtree.days import day_of
 from memtree.errors import Unavailable
-from memtree.ports.store import Clock, SummaryStatus, Tallies, Usage
+from memtree.ports.clock import Clock
+from memtree.ports.models import Usage
+from memtree.ports.queues import SummaryStatus
+from memtree.ports.store import Tallies
 
 log = logging.getLogger("memtree.indexer")
 

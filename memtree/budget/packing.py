@@ -15,11 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
-from memtree.unfolding.plan import Span
+from memtree.unfolding.plan import WRAPPER, Span
 
 MARGIN = 0.05  # other tokenizers count differently
 THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)
-WRAPPER = 60
 RECENT_SHARE = 0.075
 LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this
 SOFT_MEMORY_SHARE = 0.25  # memory beside a newest round that fills a soft target alone

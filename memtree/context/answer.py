@@ -9,48 +9,16 @@ from typing import Any
 import msgspec
 
 from memtree.budget.packing import LINE, lines_at
-from memtree.budget.prices import UNKNOWN, Prices
+from memtree.context.request import Ask
 from memtree.conversation import cache_control
 from memtree.conversation.history import History
-from memtree.conversation.message import MESSAGE_OVERHEAD, Message
+from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.unfolding import explain, recall_block
 from memtree.unfolding.plan import Plan
 from memtree.unfolding.search import Folded
 
 BELOW_THRESHOLD = "below-threshold"
 PASSED = "passed"
-UNHURRIED = 3_600.0  # patience where a person watches a progress bar
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """One request. Tokens throughout; `window` is the model's context, `reserve` its output.
-
-    `mode`: `fresh` unfolds for every request anew, `stable` keeps what is sent growing at its end,
-    `auto` is stable but sends the history as it is while that costs less.
-
-    `patience`: seconds that may be spent on a tree without which the history does not fit.
-    `whole`: a side request, sent as it is where it fits. `alternate`: no user message right behind
-    the memory message. `keep_first`: the first message goes whole and first where it is short.
-    `markers`: cache markers in what is sent beside the messages (tools).
-    """
-
-    tenant: str
-    messages: tuple[Message, ...]
-    target: int = 20_000
-    hard: bool = False
-    window: int = 128_000
-    reserve: int = 4_096
-    tools_tokens: int = 0
-    query: str | None = None
-    mode: str = "fresh"
-    expiration_days: int = 30
-    prices: Prices = UNKNOWN
-    patience: float = 20.0
-    whole: bool = False
-    alternate: bool = False
-    keep_first: bool = False
-    markers: int = 0
 
 
 @dataclass(frozen=True, slots=True)

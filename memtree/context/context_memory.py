@@ -16,27 +16,23 @@ from typing import Any
 
 from memtree import tracing
 from memtree.budget import packing
-from memtree.context.answer import PASSED, Answer, Ask, Shape, assembled, passed
+from memtree.context.answer import PASSED, Answer, Shape, assembled, passed
 from memtree.context.continued import Lasting
-from memtree.context.indexing import BUILD_PATIENCE, Indexing, Known
+from memtree.context.index_state import Known
+from memtree.context.indexing import BUILD_PATIENCE, Indexing
+from memtree.context.request import Ask
 from memtree.context.retrieval import Seeker
 from memtree.context.summary_backlog import Debts
 from memtree.conversation import history
 from memtree.conversation.history import FactsCache, History
 from memtree.conversation.message import MESSAGE_OVERHEAD, OFF_LOOP_BYTES, Volatile
 from memtree.errors import ContextOverflow, NotFound, Unavailable
+from memtree.ports.builder import Builder
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
 from memtree.ports.peers import Alone, Peers
-from memtree.ports.store import (
-    Builder,
-    Clock,
-    ContextStore,
-    Embedder,
-    IndexQueue,
-    Pending,
-    Receipt,
-    SummaryQueue,
-    SummaryStatus,
-)
+from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatus
+from memtree.ports.store import ContextStore, Receipt
 from memtree.summaries.completed import Settled
 from memtree.text import tokens
 from memtree.tree.node import Frontier, Node

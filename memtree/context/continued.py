@@ -19,15 +19,18 @@ import msgspec
 from memtree import tracing
 from memtree.budget import costs, epoch, packing
 from memtree.budget.epoch import Epoch, Terms, Turn
-from memtree.context.answer import PASSED, Answer, Ask, passed
-from memtree.context.indexing import Indexing, Known, with_summary
+from memtree.context.answer import PASSED, Answer, passed
+from memtree.context.index_state import Known, with_summary
+from memtree.context.indexing import Indexing
+from memtree.context.request import Ask
 from memtree.context.retrieval import Seeker
 from memtree.context.turn_request import Request, Sending, told
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.days import DAY
 from memtree.errors import Unavailable
-from memtree.ports.store import Clock, ContextStore, Found
+from memtree.ports.clock import Clock
+from memtree.ports.store import ContextStore, Found
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.query_text import query_text

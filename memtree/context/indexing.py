@@ -11,35 +11,29 @@ import logging
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
-import msgspec
-
 from memtree import tracing
-from memtree.context.answer import Answer
 from memtree.context.caches import NodeShelf, Shelf
+from memtree.context.index_state import Known, with_summary
 from memtree.context.prefix_lookup import NEWEST, Covered, covering, thinned
 from memtree.context.summary_backlog import Debts
 from memtree.conversation.history import History
 from memtree.days import DAY
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
+from memtree.ports.builder import Builder
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
 from memtree.ports.peers import NEWEST as PREFIXES
 from memtree.ports.peers import OWN, SHARED_TOKENS, Alone, Peers, Turn
-from memtree.ports.store import (
-    Batch,
-    Builder,
-    Clock,
-    Embedder,
-    IndexQueue,
-    LeafWork,
-    TreeStore,
-    to_read,
-)
+from memtree.ports.queues import IndexQueue
+from memtree.ports.store import Batch, TreeStore
 from memtree.ranking.corpus import Corpus
 from memtree.tree.growth import Grown, Tail
-from memtree.tree.node import Frontier, Node, Place, Summary, after
+from memtree.tree.node import Frontier, Node
+from memtree.tree.work import LeafWork, to_read
 
 log = logging.getLogger("memtree")
 
@@ -48,64 +42,6 @@ BUILD_PATIENCE = 20.0
 LONG_PATIENCE = 600.0  # where nobody waits for it
 MAX_GENERATIONS = 10_000  # tenants whose deletions are remembered
 PASSED_KEPT = 20_000  # addresses of histories that went whole, some 200 bytes each
-PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
-
-
-@dataclass(slots=True)
-class Known:
-    """What is indexed of one history: a tree over a prefix, and a leaf that is not final yet."""
-
-    frontier: Frontier
-    nodes: Mapping[bytes, Node]
-    prefix: int = 0  # length of the prefix whose frontier this is
-    open: Node | None = None
-    trouble: str = ""
-    lacking: int = 0  # tokens in leaves without vectors
-    unranked: frozenset[bytes] = frozenset()  # these leaves
-    owed: int = 0  # tokens in leaves (at last in inner nodes) that only lack a model's summary
-    met: bool = True  # all of the tree was at hand in this process
-    by_words: bool = False  # a query was ranked by words alone, for the embedder failed
-
-    @property
-    def whole(self) -> bool:
-        """Stage 1 reached the end of the history."""
-        return self.trouble != "indexing"
-
-    @property
-    def roots(self) -> tuple[bytes, ...]:
-        """Top nodes, the open leaf last."""
-        return (*self.frontier.nodes, self.open.id) if self.open else self.frontier.nodes
-
-    @property
-    def all_nodes(self) -> Mapping[bytes, Node]:
-        """The open leaf included."""
-        return {**self.nodes, self.open.id: self.open} if self.open else self.nodes
-
-    @property
-    def open_place(self) -> Place | None:
-        if self.open is None:
-            return None
-        return after(Place(0, 0, self.frontier.messages, self.frontier.tail), self.open)
-
-    @property
-    def state(self) -> str:
-        """`x-memtree-state` of an answer made with it."""
-        if self.trouble:
-            return f"degraded:{self.trouble}"
-        if self.by_words:
-            return "degraded:embedder"
-        if self.lacking > PROVISIONAL_SHARE * max(1, self.frontier.tokens):
-            return "provisional"
-        return "packed"
-
-    def told(self, answer: Answer) -> Answer:
-        """The answer with the numbers of the index."""
-        return replace(
-            answer,
-            indexed_tokens=self.frontier.tokens,
-            indexed_messages=self.frontier.messages,
-            pending_tokens=self.lacking + self.owed,
-        )
 
 
 class Indexing:
@@ -410,10 +346,6 @@ class Indexing:
 async def _behind(work: Coroutine[Any, Any, Known]) -> Known:
     with tracing.behind("prepare", tracing.current()):
         return await work
-
-
-def with_summary(node: Node, summary: Summary | None) -> Node:
-    return msgspec.structs.replace(node, summary=summary) if summary else node
 
 
 def _complete(ids: Sequence[bytes], nodes: Mapping[bytes, Node]) -> bool:

@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from memtree import tracing
 from memtree.budget.packing import Packed
-from memtree.context.indexing import Indexing, Known
+from memtree.context.index_state import Known
+from memtree.context.indexing import Indexing
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import EmbedderUnavailable
-from memtree.ports.store import Embedder
+from memtree.ports.models import Embedder
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
 from memtree.ranking.query_text import query_text

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
-from memtree.ports.store import Pending, SummaryQueue, TreeStore, to_read
+from memtree.ports.queues import Pending, SummaryQueue
+from memtree.ports.store import TreeStore
 from memtree.summaries.completed import Settled
 from memtree.tree.node import Frontier, Node
+from memtree.tree.work import to_read
 
 log = logging.getLogger("memtree")
 

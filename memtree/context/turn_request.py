@@ -10,8 +10,9 @@ import msgspec
 
 from memtree.budget import packing
 from memtree.budget.epoch import Epoch, Terms, Turn
-from memtree.context.answer import Answer, Ask, Shape, assembled
-from memtree.context.indexing import Known
+from memtree.context.answer import Answer, Shape, assembled
+from memtree.context.index_state import Known
+from memtree.context.request import Ask
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.ports.store import Found

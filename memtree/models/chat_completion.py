@@ -27,7 +27,7 @@ import openai
 
 from memtree.errors import SummarizerUnavailable
 from memtree.models import openai_client, response_format
-from memtree.ports.store import Usage
+from memtree.ports.models import Usage
 
 TOO_LATE = frozenset({504, 522, 524})  # a gateway gave up waiting for a model that works
 # A connection that breaks sooner had lain idle and was closed meanwhile: no model was at work.

@@ -27,7 +27,7 @@ from memtree.models import openai_client
 from memtree.models.chat_completion import Broken, Busy, Chat, Denied, Failed, Refused, Said
 from memtree.models.rate_limit import Pace, Ticket
 from memtree.models.response_format import CONTENT, Form, Forms, body
-from memtree.ports.store import Usage, Written
+from memtree.ports.models import Usage, Written
 from memtree.summaries import prompts, replies
 from memtree.summaries.prompts import Task
 from memtree.text import tokens

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from memtree.conversation.history import History
-from memtree.ports.store import NodeWork
 from memtree.summaries import batching
 from memtree.summaries.checks.check import Problem, check
 from memtree.summaries.prompts import Task
 from memtree.summaries.replies import Draft
 from memtree.text import tokens
 from memtree.tree.node import Node, Summary
+from memtree.tree.work import NodeWork
 
 # How it stands with a model's summary.
 STORED, WRITTEN, REJECTED = "stored", "written now", "rejected"

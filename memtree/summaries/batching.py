@@ -18,11 +18,11 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
-from memtree.ports.store import NodeWork
 from memtree.summaries.prompts import KINDS, Source, Task, leaf_task, node_task
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk
 from memtree.tree.node import Node, Place, Summary, source_kind
+from memtree.tree.work import NodeWork
 
 CALL_TOKENS = 8_000  # of parts in one call: models behind a small window take it
 REACH = 4  # times the parts of a call: so many ready nodes are looked at for parts of one kind

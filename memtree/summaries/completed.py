@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 
-from memtree.ports.store import NodeWork
 from memtree.tree.node import Node, Place, after
+from memtree.tree.work import NodeWork
 
 KEPT = 64_000  # nodes, some 200 bytes each: thirty histories of a million tokens
 

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
-from memtree.ports.store import NodeWork
 from memtree.summaries import batching, prompts
 from memtree.summaries.batching import Kinds
 from memtree.summaries.prompts import Task
 from memtree.text import tokens
 from memtree.tree.node import Node, Summary
+from memtree.tree.work import NodeWork
 
 # Around each summary: {"id":"1","headline":"","body":""}, with its comma; around all of them.
 JSON_EACH, JSON_AROUND = 16, 8

@@ -17,9 +17,8 @@ from collections.abc import Collection, Iterable, Mapping
 from math import sqrt
 from sys import byteorder
 
+import msgspec
 import xxhash
-
-from memtree.tree.node import Terms
 
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -164,3 +163,12 @@ def _ints(values: Iterable[int]) -> bytes:
     if byteorder == "big":
         packed.byteswap()
     return packed.tobytes()
+
+
+class Terms(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Term statistics of a leaf's passages, packed: uint32 term hashes, uint8 counts, and for
+    each passage where its run ends in both (in terms)."""
+
+    hashes: bytes = b""
+    counts: bytes = b""
+    ends: tuple[int, ...] = ()

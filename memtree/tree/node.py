@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from memtree.text.terms import Terms
+
 USER, ASSISTANT, TOOL, CALL, CODE = range(5)  # kinds of passage
 KIND_NAMES = ("user", "assistant", "tool", "call", "code")
 _SOURCE_KINDS = {CODE: "code", CALL: "call", TOOL: "result"}
@@ -74,15 +76,6 @@ class Passage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     end: int
     tokens: int
     kind: int
-
-
-class Terms(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Term statistics of a leaf's passages, packed: uint32 term hashes, uint8 counts, and for
-    each passage where its run ends in both (in terms)."""
-
-    hashes: bytes = b""
-    counts: bytes = b""
-    ends: tuple[int, ...] = ()
 
 
 class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -155,3 +155,6 @@ def _fenced(piece: str, opened: str, left_open: str) -> str:
     head = f"{opened}\n" if opened else ""
     tail = ("" if piece.endswith("\n") else "\n") + left_open if left_open else ""
     return head + piece + tail
+
+
+WRAPPER = 60

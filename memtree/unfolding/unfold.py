@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memtree.budget.packing import WRAPPER
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.tree.node import Node
 from memtree.unfolding.excerpts import LABEL, Chosen, Units, lopsided
 from memtree.unfolding.outline import outline
-from memtree.unfolding.plan import Plan, Span, outline_line, render
+from memtree.unfolding.plan import WRAPPER, Plan, Span, outline_line, render
 
 TRAIL_REACH = 40  # messages before the cut
 

@@ -9,9 +9,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from prometheus_client.core import (
+    GaugeMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
 
 from memtree.bounded import MAX_TENANTS
 from memtree.errors import RateLimited
@@ -125,3 +131,17 @@ class Waits:
             if not task.done():
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
+
+
+class WaitMetrics(Collector):
+    """Requests that wait for their tree now. How many did, and for how long, is the step `wait`."""
+
+    def __init__(self, waits: Waits) -> None:
+        self._waits = waits
+
+    def collect(self) -> Iterable[Metric]:
+        yield GaugeMetricFamily(
+            "memtree_requests_waiting",
+            "Requests that wait for their tree to be built.",
+            value=self._waits.all,
+        )

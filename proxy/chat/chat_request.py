@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import msgspec
 
 from memtree.config import SHADOW, Settings
-from memtree.context.answer import Answer, Ask
+from memtree.context.answer import Answer
+from memtree.context.request import Ask
 from memtree.conversation import side_requests
 from memtree.errors import BadRequest
 from proxy.chat import context_overflow, keepalive

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memtree.budget.packing import MARGIN
-from memtree.context.answer import Ask
+from memtree.context.request import Ask
 
 STATUSES = frozenset({400, 413, 422, 500})
 # Bytes of an error that are looked at. It is a sentence or two; a page of HTML is none.

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from memtree.errors import MemTreeError, UpstreamFailed
 from proxy.chat import context_overflow
 from proxy.http.content_encoding import Decoder
-from proxy.upstream.client import Headers
+from proxy.http.headers import Headers
 from proxy.upstream.relay import Replied
 
 _DATA = b"data:"

@@ -17,10 +17,10 @@ from memtree.errors import MemTreeError, UpstreamFailed
 from proxy.chat import keepalive
 from proxy.chat.peek import header
 from proxy.chat.recall_session import Session
+from proxy.http.headers import Headers
 from proxy.server_tools import offer
 from proxy.server_tools.stream import Stream
 from proxy.server_tools.whole import Plain
-from proxy.upstream.client import Headers
 from proxy.upstream.relay import Replied
 
 # Bytes of one event, or of an answer that is not streamed; models answer with some 100,000

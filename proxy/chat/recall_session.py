@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from memtree.budget.packing import Limits
-from memtree.context.answer import Answer, Ask
+from memtree.context.answer import Answer
+from memtree.context.request import Ask
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import BadRequest
 from memtree.text import tokens

@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from memtree.config import Settings
-from memtree.context.answer import Ask
 from memtree.context.context_memory import Answer, Memory
+from memtree.context.request import Ask
 from memtree.conversation.history import History
 from memtree.days import day_of
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError

@@ -25,11 +25,12 @@ from indexer.summarizing.call import Call, Outcome, Refiner
 from indexer.summarizing.open import open_summarizer
 from indexer.summarizing.spending import MILLION, Limits, Prices, Spending
 from memtree.config import Settings
-from memtree.context.answer import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, Ask
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest, SummarizerUnavailable
-from memtree.ports.store import NodeWork, Store, Summarizer, Usage, Written
+from memtree.ports.models import Summarizer, Usage, Written
+from memtree.ports.store import Store
 from memtree.summaries import audit_report
 from memtree.summaries.audit_report import Entry, Report
 from memtree.summaries.batching import Kinds
@@ -37,6 +38,7 @@ from memtree.summaries.prompts import Task
 from memtree.summaries.replies import Draft, mended
 from memtree.tree.btree import walk
 from memtree.tree.node import Node, Summary
+from memtree.tree.work import NodeWork
 from proxy.cli import audit_page
 from proxy.cli.commands import TENANT, read_history
 from proxy.cli.estimate import without_models

@@ -16,14 +16,14 @@ from rich.console import Console
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from memtree.context.answer import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, Ask
 from memtree.conversation.message import Message, read_messages
 from memtree.errors import BadRequest
-from memtree.ports.store import Receipt, SummaryStatus
+from memtree.ports.queues import SummaryStatus
+from memtree.ports.store import Receipt
 from memtree.stores import open_store
 from proxy.cli import estimate
-from proxy.cli.terminal import draw_all, draw_unfolded, summary_line
-from proxy.progress import bar
+from proxy.cli.terminal import bar, draw_all, draw_unfolded, summary_line
 from proxy.request import fields, price_table
 
 TENANT = "local"

@@ -17,13 +17,13 @@ from rich.table import Table
 from indexer.runtime import open_runtime
 from indexer.summarizing.spending import Prices
 from memtree.config import Settings
-from memtree.context.answer import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, Ask
 from memtree.conversation.message import Message
-from memtree.ports.store import NodeWork
 from memtree.stores import open_store
 from memtree.summaries.cost_estimate import BEGIN_SECONDS, TOKENS_A_SECOND, Estimate, estimate
 from memtree.tree.btree import walk
 from memtree.tree.node import Summary
+from memtree.tree.work import NodeWork
 
 FILE_STORE = "sqlite:///"
 

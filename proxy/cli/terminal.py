@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Any, Self
 
+from rich import progress
 from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from memtree.context.context_memory import Answer
+from memtree.context.context_memory import Answer, Memory
 
 
 def draw_all(console: Console, shape: dict[str, Any]) -> None:
@@ -58,3 +60,45 @@ def _line(node: dict[str, Any], opened: bool = False) -> str:
     style = "bold" if opened else "default"
     by = " [dim](model)[/dim]" if node.get("summary") == "model" else ""
     return f"[cyan]{where}[/cyan] [{style}]{escape(node['headline'])}[/{style}]{by}"
+
+
+STEP = 0.1  # seconds
+
+
+class Progress:
+    """A bar over what is left, counted from the most that was ever left."""
+
+    def __init__(self, console: Console) -> None:
+        self._bar = progress.Progress(
+            progress.TextColumn("indexing"),
+            progress.BarColumn(),
+            progress.TaskProgressColumn(),
+            progress.TextColumn("{task.completed:,.0f} tokens"),
+            progress.TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task: progress.TaskID | None = None
+        self._most = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._task is not None:
+            self._bar.stop()
+
+    def show(self, left: int) -> None:
+        if self._task is None:
+            self._bar.start()
+            self._task = self._bar.add_task("indexing")
+        self._most = max(self._most, left)
+        self._bar.update(self._task, total=self._most, completed=self._most - left)
+
+
+async def bar(memory: Memory, tenant: str, console: Console) -> None:
+    """Draw until nothing of the tenant is pending."""
+    with Progress(console) as drawn:
+        while left := (await memory.pending(tenant)).tokens:
+            drawn.show(left)
+            await asyncio.sleep(STEP)

@@ -18,13 +18,13 @@ from rich.console import Console
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.context.answer import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, Ask
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.ports.store import KeyStore
 from proxy.access import auth
+from proxy.cli.terminal import Progress, bar
 from proxy.imports.conversation import Conversation, fields
-from proxy.progress import Progress, bar
 
 Read = tuple[int, Conversation, tuple[Message, ...]]
 POLL_SECONDS = 0.2

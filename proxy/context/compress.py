@@ -14,7 +14,7 @@ from starlette.responses import Response
 from memtree import __version__
 from memtree.config import Settings
 from memtree.context.context_memory import Answer, Ask, Memory
-from memtree.ports.store import SummaryStatus
+from memtree.ports.queues import SummaryStatus
 from memtree.tracing import step
 from proxy.access.auth import Gate
 from proxy.access.rate_limits import Waits

@@ -19,11 +19,9 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
-from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.shadow.probes import Found
-from proxy.access.auth import Gate
 from proxy.observability.request_metrics import Traffic
 from proxy.observability.request_trace import Trace
 
@@ -165,16 +163,3 @@ class Metrics:
 
     def _counter(self, name: str, help_: str, *labels: str) -> Counter:
         return Counter(name, help_, labels, registry=self._registry)
-
-
-class MetricsPage:
-    """`GET /metrics`."""
-
-    def __init__(self, metrics: Metrics, gate: Gate) -> None:
-        self._metrics = metrics
-        self._gate = gate
-
-    async def show(self, request: Request) -> Response:
-        await self._gate.operator(request)
-        await self._metrics.gather()
-        return self._metrics.page(request.headers.get("accept", ""))

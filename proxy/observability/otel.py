@@ -28,8 +28,8 @@ from opentelemetry.trace import Link, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from memtree import __version__
+from proxy.http.headers import Headers
 from proxy.observability.timing import Call, Known, Taken
-from proxy.upstream.client import Headers
 
 TRACE_HEADERS = frozenset({b"traceparent", b"tracestate"})
 SERVER_ERROR = 500

@@ -12,14 +12,12 @@ from contextlib import suppress
 from prometheus_client import Histogram
 from prometheus_client.core import (
     CounterMetricFamily,
-    GaugeMetricFamily,
     InfoMetricFamily,
     Metric,
 )
 from prometheus_client.registry import Collector
 
 from memtree import __version__
-from proxy.access.rate_limits import Waits
 from proxy.observability.log import Tally
 
 BEAT = 0.5  # seconds between two looks at the event loop
@@ -47,20 +45,6 @@ class ProcessMetrics(Collector):
         for event, count in sorted(self._tally.counts.items()):
             warnings.add_metric([event], count)
         yield warnings
-
-
-class WaitMetrics(Collector):
-    """Requests that wait for their tree now. How many did, and for how long, is the step `wait`."""
-
-    def __init__(self, waits: Waits) -> None:
-        self._waits = waits
-
-    def collect(self) -> Iterable[Metric]:
-        yield GaugeMetricFamily(
-            "memtree_requests_waiting",
-            "Requests that wait for their tree to be built.",
-            value=self._waits.all,
-        )
 
 
 class Pulse(Collector):

@@ -17,6 +17,7 @@ from typing import Any
 
 from memtree.context.context_memory import Answer
 from memtree.tracing import Watch
+from proxy.http.headers import Headers
 from proxy.http.request_body import PREFIXES
 from proxy.observability import log
 from proxy.observability.timing import (
@@ -30,7 +31,6 @@ from proxy.observability.timing import (
     Worked,
     behind,
 )
-from proxy.upstream.client import Headers
 
 _KEY = "memtree.trace"
 REQUEST_ID = b"x-request-id"  # as the client names its request; ours says it on all answers of ours

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from memtree.tracing import Watch
-from proxy.upstream.client import Headers
+from proxy.http.headers import Headers
 
 MOST_STEPS = 200  # spans of one request; rounds of tools have a few each
 

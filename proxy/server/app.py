@@ -20,7 +20,7 @@ from memtree.config import Settings
 from memtree.context.context_memory import Memory
 from memtree.ports.store import KeyStore, Tallies
 from proxy.access.auth import Gate, is_loopback
-from proxy.access.rate_limits import Rates, Waits
+from proxy.access.rate_limits import Rates, WaitMetrics, Waits
 from proxy.chat.completions import Chat
 from proxy.chat.keepalive import PACE, Pace
 from proxy.chat.shadow import Shadows
@@ -28,13 +28,13 @@ from proxy.context.compress import ContextMemory
 from proxy.context.delete import Deletion
 from proxy.http import error_response
 from proxy.http.request_body import PREFIXES
-from proxy.observability.metrics import Metrics, MetricsPage
-from proxy.observability.process_metrics import WaitMetrics
+from proxy.observability.metrics import Metrics
 from proxy.observability.summary_metrics import SummaryMetrics
 from proxy.observability.timing import Spans
 from proxy.openapi.page import DocumentPage
 from proxy.server.edge import Edge
 from proxy.server.health import health
+from proxy.server.metrics_page import MetricsPage
 from proxy.upstream.client import Upstream
 from proxy.upstream.passthrough import Passthrough
 

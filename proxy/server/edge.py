@@ -17,11 +17,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memtree.errors import MemTreeError, RequestTimeout
 from memtree.tracing import watched
 from proxy.http import error_response, request_body
+from proxy.http.headers import Headers
 from proxy.observability import log, request_trace
 from proxy.observability.metrics import Metrics
 from proxy.observability.timing import Spans
 from proxy.server.upload_timeout import Upload
-from proxy.upstream.client import Headers
 
 CLIENT_GONE = 499  # nginx's number, for the log alone
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -25,6 +25,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from memtree.errors import BadRequest, MemTreeError, UpstreamFailed, UpstreamTimeout
+from proxy.http.headers import Headers, end_to_end
 
 CONNECT_SECONDS = 10.0
 STALE_SECONDS = 1.0  # a closed connection answers with a reset, which takes one round trip
@@ -32,24 +33,7 @@ PIECE = 128 * 1024  # of a large body: a write this size does not hold up the ev
 MAX_STATUS = 599  # RFC 9110 section 15: "values outside the range 100..599 are invalid"
 MAX_HEADER = 64 * 1024  # some upstreams answer with long cookies and policies
 
-Headers = list[tuple[bytes, bytes]]
 
-# RFC 9110 section 7.6.1: "Intermediaries ... MUST remove" what belongs to one connection.
-HOP_BY_HOP = frozenset(
-    {
-        b"connection",
-        b"keep-alive",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"transfer-encoding",
-        b"upgrade",
-    }
-)
-CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"cookie"})
-_OWN_TO_US = frozenset({b"host", b"content-length", b"expect"})
 IDEMPOTENT_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 _AUTOMATIC = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
@@ -227,35 +211,6 @@ class Reply:
     def close(self) -> None:
         """Give up the rest. Does nothing once all has been read."""
         self._response.close()
-
-
-def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Headers without those of one connection, and those that `Connection` names."""
-    headers = list(headers)
-    dropped = set(HOP_BY_HOP)
-    for name, value in headers:
-        if name.lower() == b"connection":
-            dropped.update(token.strip().lower() for token in value.split(b","))
-    return [(name, value) for name, value in headers if name.lower() not in dropped]
-
-
-def request_headers(
-    posted: Iterable[tuple[bytes, bytes]],
-    *,
-    keyed: bool,
-    api_key: str | None,
-    without: frozenset[bytes] = frozenset(),
-) -> Headers:
-    """What of a client's headers goes upstream.
-
-    `keyed`: the credential was one of our keys and stays here. Otherwise the client's own passes,
-    and the configured key steps in only where the client sent none.
-    """
-    dropped = _OWN_TO_US | without | (CREDENTIALS if keyed else frozenset())
-    kept = [(name, value) for name, value in end_to_end(posted) if name.lower() not in dropped]
-    if api_key and not any(name.lower() in CREDENTIALS - {b"cookie"} for name, _ in kept):
-        kept.append((b"authorization", b"Bearer " + api_key.encode()))
-    return kept
 
 
 async def _pieces(body: bytes) -> AsyncIterator[bytes]:

@@ -12,8 +12,9 @@ from starlette.types import Receive, Scope, Send
 from memtree.errors import NoUpstream
 from proxy.access.auth import Tenant
 from proxy.http import request_body
+from proxy.http.headers import Headers, request_headers
 from proxy.observability import request_trace
-from proxy.upstream.client import Headers, Outgoing, Reply, Upstream, request_headers
+from proxy.upstream.client import Outgoing, Reply, Upstream
 
 WHOLE = 1024 * 1024
 _BODILESS = (204, 304)  # their content-length, where they have one, is not that of a body here

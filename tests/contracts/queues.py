@@ -21,9 +21,10 @@ from indexer.summarizing.spending import Limits, Prices, Spending
 from memtree.config import Settings
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
-from memtree.ports.store import Batch, LeafWork, NodeWork
+from memtree.ports.store import Batch
 from memtree.stores import MemoryStore
 from memtree.summaries.completed import Settled
+from memtree.tree.work import LeafWork, NodeWork
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch, history_of, leaves_of, prose
 from tests.trees import places

@@ -13,7 +13,7 @@ from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
 from memtree.models.local_embedder import MODEL, TOKENIZER, LocalEmbedder, PackagedFile
 from memtree.models.remote_embedder import RemoteEmbedder
-from memtree.ports.store import Embedder
+from memtree.ports.models import Embedder
 from tests.embeddings import Embeddings, serving
 from tests.fakes import HashingEmbedder
 

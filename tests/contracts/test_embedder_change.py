@@ -18,7 +18,8 @@ import pytest
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from memtree.context.answer import Answer, Ask
+from memtree.context.answer import Answer
+from memtree.context.request import Ask
 from memtree.conversation.message import Message
 from memtree.models import relevance_calibration
 from memtree.tree.node import decode_node

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.ports.store import Pending
+from memtree.ports.queues import Pending
 from tests.contracts.queues import Chat, InProcess, OverRedis, said
 from tests.embeddings import Status
 from tests.redis_server import redis_server

@@ -9,7 +9,7 @@ import pytest
 
 from memtree.errors import SummarizerUnavailable
 from memtree.models.summarizer import ChatSummarizer
-from memtree.ports.store import Summarizer
+from memtree.ports.models import Summarizer
 from memtree.summaries.checks.check import check
 from memtree.summaries.prompts import CHAT, CODING, Source, leaf_task, node_task, prompt
 from memtree.summaries.replies import mended

@@ -18,7 +18,8 @@ from memtree.context.context_memory import Answer, Ask, Memory
 from memtree.conversation import history
 from memtree.conversation.message import Volatile
 from memtree.errors import MemTreeError, NotFound
-from memtree.ports.store import KeyRow, Pending, Receipt, SummaryStatus
+from memtree.ports.queues import Pending, SummaryStatus
+from memtree.ports.store import KeyRow, Receipt
 from memtree.stores import open_store
 from memtree.text import tokens
 from proxy.chat.keepalive import PACE, Pace

@@ -9,7 +9,7 @@ import pytest
 
 from memtree import __version__
 from memtree.errors import ContextOverflow
-from memtree.ports.store import Pending, SummaryStatus
+from memtree.ports.queues import Pending, SummaryStatus
 from tests.http.encoders import encoded
 from tests.http.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, turn
 

@@ -14,10 +14,10 @@ from indexer.growing.builder import INLINE_TOKENS, StageOne
 from indexer.progress import Backlog, Done
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
-from memtree.ports.store import LeafWork
 from memtree.stores import MemoryStore
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY
+from memtree.tree.work import LeafWork
 from proxy.observability import metrics
 from proxy.observability.index_metrics import IndexMetrics
 from proxy.observability.metrics import Metrics

@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.upstream.client import Upstream, end_to_end, request_headers
+from proxy.http.headers import end_to_end, request_headers
+from proxy.upstream.client import Upstream
 from tests.http.fakes import edge
 from tests.http.upstream import PLAIN_BYTES, FakeUpstream
 

@@ -17,8 +17,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from memtree.context.answer import Ask
 from memtree.context.context_memory import Answer, Memory
+from memtree.context.request import Ask
 from memtree.conversation.history import History
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.store import Store

@@ -15,15 +15,15 @@ import pytest
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.context.answer import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, Ask
 from memtree.conversation.message import Message, read_messages
-from memtree.ports.store import NodeWork
 from memtree.summaries import batching
 from memtree.summaries.checks import numbers
 from memtree.summaries.checks.check import check
 from memtree.summaries.replies import Draft
 from memtree.text import tokens
 from memtree.tree.btree import walk
+from memtree.tree.work import NodeWork
 from tests.scripted import encoded
 from tests.sessions import coding
 

@@ -23,6 +23,7 @@ from memtree.conversation.message import SYSTEM_ROLES, Message
 from memtree.text import tokens
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, Summary
+from memtree.unfolding.plan import WRAPPER
 from tests import outgoing
 from tests.properties.strategies import (
     VOLATILE_MARK,
@@ -258,7 +259,7 @@ def _broken_size(
     size = sum(own_count(raw) for raw in sent)
     newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
     limit = max(ask.target, newest)
-    if not ask.hard and newest > ask.target - 2 * packing.WRAPPER:  # a soft target may grow
+    if not ask.hard and newest > ask.target - 2 * WRAPPER:  # a soft target may grow
         limit = newest + int(packing.SOFT_MEMORY_SHARE * ask.target)
     if not ask.hard and answer.epoch:
         limit = max(limit, 4 * ask.target)

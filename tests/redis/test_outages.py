@@ -15,7 +15,7 @@ from indexer.redis.ledger import EMBED
 from indexer.redis.payloads import tenant_name
 from indexer.redis.worker import Parts, Workshop
 from indexer.summarizing.open import StageThree
-from memtree.ports.store import Pending
+from memtree.ports.queues import Pending
 from tests.contracts.queues import Chat, said
 from tests.embeddings import Raw, Silence, Status
 from tests.redis.benches import SECONDS, embedded, submit, summarise, until, workshop
@@ -98,7 +98,7 @@ def _copy(chat, n):
     from dataclasses import replace
 
     from indexer.jobs import job
-    from memtree.ports.store import LeafWork
+    from memtree.tree.work import LeafWork
 
     history = replace(chat.history, addresses=(b"%d" % n, b"%d end" % n))
     leaf = chat.work[0].leaf

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.job import passage_texts
+from indexer.embedding.embed import passage_texts
 from indexer.redis.payloads import (
     SHORT,
     contains,

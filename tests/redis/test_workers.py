@@ -17,7 +17,7 @@ from indexer.redis.payloads import job_id, tenant_name, unpack
 from indexer.redis.peers import Shared
 from indexer.redis.recovery import Upkeep, missing
 from indexer.redis.worker import Parts, open_workshop
-from memtree.ports.store import Pending
+from memtree.ports.queues import Pending
 from proxy.observability.log import Tally
 from proxy.server.worker import health_app
 from tests.contracts.queues import Chat, said

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from memtree.stores.dump import TABLES, Page, Table
+import psycopg
+
+from memtree.stores.dump import TABLES, Page, Row, Table
 from memtree.stores.postgres.arrays import Blobs
-from memtree.stores.postgres.pool import DURABLE, Connection
+from memtree.stores.postgres.dsn import Dsn
+from memtree.stores.postgres.errors import fault, unreachable
+from memtree.stores.postgres.pool import DURABLE, SETTINGS, UNLIMITED, Connection
 from memtree.stores.postgres.trees import NUMBER, ask, begin, rows, tenant_number
 
 _ARRAYS = {
@@ -80,3 +86,44 @@ def _values(page: Page) -> dict[str, Any]:
         name: Blobs(column) if isinstance(column[0], bytes) else list(column)
         for name, column in every
     }
+
+
+FETCHED = 1000  # rows of one round trip
+
+
+class PostgresSnapshot:
+    def __init__(self, db: psycopg.Connection) -> None:
+        self._db = db
+
+    def tenants(self) -> list[str]:
+        return [name for (name,) in self._db.execute("SELECT name FROM tenants ORDER BY name")]
+
+    def rows(self, table: Table, tenant: str) -> Iterator[Row]:
+        mine = " WHERE tenant = (SELECT number FROM tenants WHERE name = %s)" if table.owned else ""
+        query = (
+            f"SELECT {', '.join(table.columns)} FROM {table.name}{mine}"
+            f" ORDER BY {', '.join(table.sorted_by)}"
+        )
+        with self._db.cursor(name=f"rows_of_{table.name}") as cursor:
+            cursor.itersize = FETCHED
+            yield from cursor.execute(query, (tenant,) if table.owned else None, binary=True)
+
+
+@contextmanager
+def one_state(dsn: Dsn) -> Iterator[PostgresSnapshot]:
+    """A connection of its own, in the calling thread. The errors are the store's."""
+    seconds = max(2, round(dsn.seconds))
+    try:
+        db = psycopg.connect(dsn.conninfo, autocommit=True, connect_timeout=seconds)
+    except psycopg.Error as error:
+        raise unreachable(error, dsn.shown) from error
+    with db:
+        try:
+            db.execute(SETTINGS.format(schema=dsn.schema))
+            db.execute(UNLIMITED)
+            db.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            db.read_only = True
+            with db.transaction():
+                yield PostgresSnapshot(db)
+        except psycopg.Error as error:
+            raise fault(error, dsn.shown) from error

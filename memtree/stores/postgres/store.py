@@ -15,12 +15,12 @@ from memtree.errors import StoreCorrupt
 from memtree.ports.store import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
 from memtree.stores.access_keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.dump import Page, in_a_thread, pages, problems
-from memtree.stores.postgres import claims, plans, recipes, retention, trees
+from memtree.stores.postgres import claims, plans, retention, trees
 from memtree.stores.postgres import snapshot as loading
 from memtree.stores.postgres.dsn import read_dsn
 from memtree.stores.postgres.migrations import TABLES, migrate
 from memtree.stores.postgres.pool import DURABLE, Connection, Pool
-from memtree.stores.postgres.reading import one_state
+from memtree.stores.postgres.snapshot import one_state
 from memtree.stores.postgres.trees import rows
 from memtree.stores.rows import NewTurn, added, summary_rows
 from memtree.tree.node import Node, Summary
@@ -139,22 +139,22 @@ class PostgresStore:
 
     async def keep_recipe(self, recipe: str, now: float) -> None:
         day = day_of(now)
-        if not await self._pool.run(lambda db: recipes.kept(db, recipe, day)):
-            await self._pool.hurry(lambda db: recipes.keep(db, recipe, day))
+        if not await self._pool.run(lambda db: retention.kept(db, recipe, day)):
+            await self._pool.hurry(lambda db: retention.keep(db, recipe, day))
 
     async def _sweep_recipes(self, day: int) -> Receipt:
-        if await self._pool.run(lambda db: recipes.to_count(db, day)):
-            await self._pool.hurry(lambda db: recipes.count(db, day))
+        if await self._pool.run(lambda db: retention.to_count(db, day)):
+            await self._pool.hurry(lambda db: retention.count(db, day))
         receipt = Receipt()
-        if not await self._pool.run(recipes.any_unused):
+        if not await self._pool.run(retention.any_unused):
             return receipt
-        for tenant in await self._pool.run(recipes.unused_tenants):
+        for tenant in await self._pool.run(retention.unused_tenants):
             receipt = added(receipt, await self._drop_unused(tenant))
-        await self._pool.hurry(recipes.forget_unused)
+        await self._pool.hurry(retention.forget_unused)
         return receipt
 
     async def _drop_unused(self, tenant: str) -> Receipt:
-        return await self._pool.transact(lambda db: recipes.drop_unused(db, tenant))
+        return await self._pool.transact(lambda db: retention.drop_unused(db, tenant))
 
     async def _sweep_tenant(self, tenant: str, now: float) -> Receipt:
         return await self._pool.transact(lambda db: retention.sweep(db, tenant, now))

@@ -19,7 +19,6 @@ from memtree.budget.epoch import Epoch, Turn
 from memtree.days import day_of
 from memtree.errors import StoreCorrupt
 from memtree.ports.store import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
-from memtree.stores import recipes
 from memtree.stores.access_keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.dump import Page, in_a_thread, pages, problems
 from memtree.stores.rows import NewTurn, added, summary_rows
@@ -142,21 +141,21 @@ class SqliteStore:
 
     async def keep_recipe(self, recipe: str, now: float) -> None:
         day = day_of(now)
-        if not await self._reader.run(lambda db: recipes.kept(db, recipe, day)):
-            await self._writer.run(lambda db: recipes.keep(db, recipe, day))
+        if not await self._reader.run(lambda db: retention.kept(db, recipe, day)):
+            await self._writer.run(lambda db: retention.keep(db, recipe, day))
 
     async def _sweep_recipes(self, day: int) -> Receipt:
         receipt = Receipt()
-        if await self._reader.run(lambda db: recipes.to_count(db, day)):
-            await self._writer.run(lambda db: recipes.count(db, day))
-        for number in await self._reader.run(recipes.unused_tenants):
+        if await self._reader.run(lambda db: retention.to_count(db, day)):
+            await self._writer.run(lambda db: retention.count(db, day))
+        for number in await self._reader.run(retention.unused_tenants):
             receipt = added(receipt, await self._drop_unused(number))
-        if await self._reader.run(recipes.any_unused):
-            await self._writer.run(recipes.forget_unused)
+        if await self._reader.run(retention.any_unused):
+            await self._writer.run(retention.forget_unused)
         return receipt
 
     async def _drop_unused(self, number: int) -> Receipt:
-        return await self._writer.run(lambda db: recipes.drop_unused(db, number))
+        return await self._writer.run(lambda db: retention.drop_unused(db, number))
 
     async def _sweep_tenant(self, number: int, now: float) -> Receipt:
         return await self._writer.run(lambda db: retention.sweep(db, number, now))

@@ -10,7 +10,6 @@ from memtree.budget import packing
 from memtree.budget.packing import (
     SOFT_MEMORY_SHARE,
     THRESHOLD,
-    WRAPPER,
     Limits,
     Packed,
     Pass,
@@ -20,6 +19,7 @@ from memtree.budget.packing import (
 )
 from memtree.conversation.history import read
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
+from memtree.unfolding.plan import WRAPPER
 
 
 def sized(*rounds):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from memtree.budget import packing
 from memtree.budget.packing import LINE, LINE_TOKENS, Limits, Packed, begin, decide
-from memtree.context.answer import Answer, Ask, Shape, assembled
+from memtree.context.answer import Answer, Shape, assembled
+from memtree.context.request import Ask
 from memtree.conversation import cache_control
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message
 from memtree.text import tokens

@@ -8,12 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from indexer import jobs
+from indexer.embedding.embed import passage_texts
 from indexer.embedding.queue import InProcessQueue, NoQueue
-from indexer.job import passage_texts
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
-from memtree.ports.store import LeafWork, Pending
+from memtree.ports.queues import Pending
 from memtree.stores import MemoryStore
+from memtree.tree.work import LeafWork
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch, history_of, leaves_of, prose
 from tests.trees import places

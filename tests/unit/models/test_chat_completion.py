@@ -9,7 +9,7 @@ from email.utils import formatdate
 import pytest
 
 from memtree.models.chat_completion import Said, length, read_answer, told
-from memtree.ports.store import Usage
+from memtree.ports.models import Usage
 
 
 def answer(message, finish="stop", **more):

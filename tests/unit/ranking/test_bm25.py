@@ -9,7 +9,7 @@ from memtree.ranking import bm25, vector_index
 from memtree.ranking.bm25 import Lexicon
 from memtree.ranking.corpus import Corpus
 from memtree.text import terms
-from memtree.tree.node import Terms
+from memtree.text.terms import Terms
 from tests.properties.strategies import batch, conversation, history_of, leaves_of
 from tests.trees import places
 

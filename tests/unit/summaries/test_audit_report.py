@@ -13,13 +13,13 @@ from rich.console import Console
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.context.answer import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, Ask
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
-from memtree.ports.store import NodeWork
 from memtree.summaries import audit_report
 from memtree.tree.node import Node, Place, Summary
+from memtree.tree.work import NodeWork
 from proxy.cli import audit, audit_page
 from proxy.cli.main import main
 from tests.embeddings import Status

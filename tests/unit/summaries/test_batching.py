@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.ports.store import NodeWork
 from memtree.summaries import batching
 from memtree.summaries.batching import Batch, Kinds, batch, ready, shares
 from memtree.summaries.completed import Settled
@@ -12,6 +11,7 @@ from memtree.summaries.prompts import CHAT, CODING, FICTION
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk
 from memtree.tree.node import Node, Place, Summary
+from memtree.tree.work import NodeWork
 from tests.properties.strategies import batch as grown_of
 from tests.properties.strategies import history_of
 from tests.unit.summarizing.refined import said

@@ -10,13 +10,13 @@ import pytest
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.context.answer import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, Ask
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
-from memtree.ports.store import NodeWork
 from memtree.summaries.cost_estimate import Estimate, Level, Part, Planned, estimate
 from memtree.text import tokens
 from memtree.tree.btree import walk
+from memtree.tree.work import NodeWork
 from proxy.cli import estimate as estimating
 from proxy.cli.main import main
 from tests.sessions import coding

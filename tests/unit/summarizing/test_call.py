@@ -10,7 +10,7 @@ import pytest
 
 from indexer.summarizing import call
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import Pending
+from memtree.ports.queues import Pending
 from memtree.stores import open_store
 from memtree.text.tokens import count
 from tests.summaries import SHORT, Held, ScriptedSummarizer

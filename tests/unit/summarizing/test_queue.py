@@ -12,7 +12,7 @@ from indexer.summarizing import queue
 from indexer.summarizing.spending import TOKENS
 from memtree.context.context_memory import Ask
 from memtree.conversation.message import Message
-from memtree.ports.store import Pending
+from memtree.ports.queues import Pending
 from memtree.text.tokens import count
 from tests import summaries as scripted
 from tests.summaries import SHORT, Held, ScriptedSummarizer

@@ -7,7 +7,7 @@ import pytest
 from indexer.summarizing.spending import MICROS, TOKENS, Limits, Prices, Spending
 from memtree.config import Settings
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import Usage
+from memtree.ports.models import Usage
 from memtree.stores import MemoryStore
 from tests.unit.summarizing.refined import T0, Hands
 

@@ -1,0 +1,47 @@
+"""What stages 2 and 3 have to do for a node: the values that queues carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memtree.tree.node import Node, Place
+
+
+@dataclass(frozen=True, slots=True)
+class LeafWork:
+    """A leaf that lacks vectors, and where its first message stands in the history."""
+
+    leaf: Node
+    first: int
+
+    @property
+    def id(self) -> bytes:
+        return self.leaf.id
+
+    @property
+    def tokens(self) -> int:
+        return self.leaf.tokens
+
+
+NOTE = 90  # tokens of a child's summary as its parent's call shows it
+
+
+def to_read(node: Node) -> int:
+    """Tokens that a model has to read to summarise a node: its text, or its children's notes."""
+    return NOTE * len(node.children) if node.children else node.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class NodeWork:
+    """A sealed node that lacks a model's summary, and where it stands in the history."""
+
+    node: Node
+    place: Place
+
+    @property
+    def id(self) -> bytes:
+        return self.node.id
+
+    @property
+    def tokens(self) -> int:
+        return to_read(self.node)
