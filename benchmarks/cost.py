@@ -14,7 +14,7 @@ from benchmarks.ledger import Account
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject
 from memtree.budget.prices import Prices
-from memtree.context.context_memory import Ask
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 
 PRICES = (Prices(1.25, 0.10), Prices(1.0, 0.25), Prices(1.0, 0.50))
@@ -43,7 +43,7 @@ async def _chat(subject: Subject, prices: Prices, mode: str) -> Account:
     account = Account(prices, TOOLS)
     tenant = f"{mode} at {prices.write}, {prices.read}"
     for posted in requests(LENGTHS[mode]):
-        ask = Ask(
+        ask = CompressRequest(
             tenant,
             posted,
             target=TARGET,

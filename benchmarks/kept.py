@@ -25,7 +25,7 @@ from benchmarks.session import first
 from benchmarks.subject import Bench, Subject
 from benchmarks.views import EXTRACTION, MODEL, open_summarised, views
 from indexer.summarizing.call import Totals
-from memtree.context.request import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message
 from memtree.tree.btree import walk
 from memtree.tree.node import Node
@@ -46,8 +46,8 @@ class Case:
     probes: tuple[Probe, ...] = ()
 
     @property
-    def ask(self) -> Ask:
-        return Ask(self.name, self.messages, patience=UNHURRIED)
+    def ask(self) -> CompressRequest:
+        return CompressRequest(self.name, self.messages, patience=UNHURRIED)
 
 
 def cases(data: Data, size: int) -> Iterator[Case]:

@@ -12,7 +12,7 @@ from benchmarks.replay import ENOUGH, LAST_ROUNDS, Replay, Shares, sessions
 from benchmarks.report import Row
 from benchmarks.subject import Bench, Subject, percent
 from memtree.budget.prices import Prices
-from memtree.context.context_memory import Ask
+from memtree.context.context_memory import CompressRequest
 
 TARGETS, WINDOW = (20_000, 60_000), 200_000
 # Where rounds are large. At 60k of 200k no choice of cuts does better than 0.87 in 14 such rounds,
@@ -49,7 +49,7 @@ async def _session(
     account = Account(prices, replay.tools)
     tenant = f"{mode} {replay.name} at {target}"
     for turn, (posted, following) in enumerate(zip(replay.requests, replay.after, strict=True)):
-        ask = Ask(
+        ask = CompressRequest(
             tenant,
             posted,
             target=target,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from benchmarks.data import ADVERSARIAL, Conversation
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, asked, evidence, open_subject, percent, share
-from memtree.context.context_memory import Ask
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 
 LOCOMO_TARGETS, BEAM_TARGET = (2_000, 4_000, 8_000), 8_000
@@ -103,7 +103,9 @@ async def _replay(
     epochs: dict[int, str | None] = {}
     for index in users[-last:] if last else users:
         posted = chat.messages[: index + 1]
-        ask = Ask(chat.id, posted, target=target, hard=True, window=WINDOW, mode="stable")
+        ask = CompressRequest(
+            chat.id, posted, target=target, hard=True, window=WINDOW, mode="stable"
+        )
         answer = await subject.compress(ask, f"{chat.id} at {target}, message {index}")
         epochs[index] = answer.epoch
     return epochs

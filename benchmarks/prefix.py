@@ -18,7 +18,7 @@ from benchmarks.replay import sessions
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, settings
 from indexer.runtime import Runtime, open_runtime
-from memtree.context.context_memory import Answer, Ask
+from memtree.context.context_memory import Answer, CompressRequest
 from memtree.conversation.message import Message
 from memtree.tree.node import Summary
 
@@ -102,18 +102,18 @@ class Processes:
         await self.start()
 
 
-Event = Callable[[Processes, Ask], Awaitable[None]]
+Event = Callable[[Processes, CompressRequest], Awaitable[None]]
 
 
-async def nothing(processes: Processes, ask: Ask) -> None:
+async def nothing(processes: Processes, ask: CompressRequest) -> None:
     """Undisturbed."""
 
 
-async def restart(processes: Processes, ask: Ask) -> None:
+async def restart(processes: Processes, ask: CompressRequest) -> None:
     await processes.restart()
 
 
-async def summarise(processes: Processes, ask: Ask) -> None:
+async def summarise(processes: Processes, ask: CompressRequest) -> None:
     """A next version of every summary, as a model would write them."""
     runtime = processes.next()
     _, _, nodes = await runtime.memory.outline(ask)
@@ -127,7 +127,7 @@ async def summarise(processes: Processes, ask: Ask) -> None:
     await runtime.store.put_summaries(ask.tenant, rows)
 
 
-async def settle(processes: Processes, ask: Ask) -> None:
+async def settle(processes: Processes, ask: CompressRequest) -> None:
     """Vectors of everything arrive."""
     await processes.next().settle()
 
@@ -191,12 +191,14 @@ async def _captures(
                 await _session(scene, processes, asks, score, tally)
 
 
-def _ask(tenant: str, posted: tuple[Message, ...], target: int, hard: bool, mode: str) -> Ask:
-    return Ask(tenant, posted, target=target, hard=hard, window=WINDOW, mode=mode)
+def _ask(
+    tenant: str, posted: tuple[Message, ...], target: int, hard: bool, mode: str
+) -> CompressRequest:
+    return CompressRequest(tenant, posted, target=target, hard=hard, window=WINDOW, mode=mode)
 
 
 async def _session(
-    scene: Scene, processes: Processes, asks: Sequence[Ask], score: Score, tally: Tally
+    scene: Scene, processes: Processes, asks: Sequence[CompressRequest], score: Score, tally: Tally
 ) -> None:
     watch = Watch()
     disturbed = False

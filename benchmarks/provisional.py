@@ -22,7 +22,7 @@ from benchmarks.subject import (
     with_parts,
 )
 from indexer.embedding.queue import NoQueue
-from memtree.context.context_memory import Ask
+from memtree.context.context_memory import CompressRequest
 
 LOCOMO_TARGET, BEAM_TARGET, SESSION_TARGET = 4_000, 8_000, 20_000
 EVERY = 2  # of the questions: for each one, the history is new
@@ -91,7 +91,9 @@ async def _times(cold: Subject, bench: Bench) -> list[Row]:
     rows: list[Row] = []
     history = bench.data.coding_session()
     for name, part in (("100k", first(history, SMALL)), ("1m", history)):
-        ask = Ask(name, tuple(part), target=SESSION_TARGET, window=1_000_000, mode="stable")
+        ask = CompressRequest(
+            name, tuple(part), target=SESSION_TARGET, window=1_000_000, mode="stable"
+        )
         started = time.perf_counter()
         answer = await cold.runtime.memory.compress(ask)
         took = time.perf_counter() - started

@@ -17,10 +17,10 @@ from benchmarks.subject import Subject, settings
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import Runtime, SystemClock
-from indexer.summarizing.open import StageThree
-from memtree.context.context_memory import Memory
-from memtree.conversation.message_cache import FactsMemory
-from memtree.ports.models import Usage, Written
+from indexer.summarizing.open import SummaryStage
+from memtree.context.context_memory import ContextMemory
+from memtree.conversation.message_cache import MessageCache
+from memtree.ports.models import SummaryDrafts, Usage
 from memtree.stores import open_store
 from memtree.summaries.prompts import TOLD, Task
 from memtree.summaries.replies import Draft
@@ -37,8 +37,8 @@ class Quoting:
     def __init__(self, facts: Sequence[Fact]) -> None:
         self._facts = facts
 
-    async def write(self, tasks: Sequence[Task]) -> Written:
-        return Written({task.id: self.draft(task) for task in tasks}, Usage())
+    async def write(self, tasks: Sequence[Task]) -> SummaryDrafts:
+        return SummaryDrafts({task.id: self.draft(task) for task in tasks}, Usage())
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -89,14 +89,14 @@ async def open_quoting(facts: Sequence[Fact]) -> AsyncIterator[Subject]:
         path = Path(folder) / "quoting.db"
         named, clock = settings(path, "none"), SystemClock()
         store, queue = open_store(named.store), NoQueue()
-        three = StageThree.of(named, store, clock, Quoting(facts), patient=False)
+        three = SummaryStage.of(named, store, clock, Quoting(facts), patient=False)
         three.queue.start()
-        memory = Memory(
+        memory = ContextMemory(
             store,
             StageOne(),
             queue,
             clock,
-            facts=FactsMemory(0),
+            facts=MessageCache(0),
             summaries=three.queue,
             settled=three.settled,
         )

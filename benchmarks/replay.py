@@ -22,11 +22,11 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, percent
 from indexer.embedding.queue import NoQueue
 from indexer.runtime import Runtime, SystemClock
-from memtree.context.context_memory import Ask, Memory
+from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import Unavailable
 from memtree.text import tokens
-from memtree.tree.growth import Grown, Tail
+from memtree.tree.growth import GrownTree, Tail
 
 TARGETS = (2_000, 4_000, 20_000)
 ENOUGH = 30_000  # tokens that a history must reach, so that it is over the largest target
@@ -101,12 +101,12 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
 class NoBuilder:
     """A builder that is out of order: every answer has to do with decay (promise 10)."""
 
-    async def grow(self, tail: Tail, size: int) -> Grown:
+    async def grow(self, tail: Tail, size: int) -> GrownTree:
         raise Unavailable("out of order")
 
 
 def _without_builder(runtime: Runtime) -> Runtime:
-    memory = Memory(runtime.store, NoBuilder(), NoQueue(), SystemClock())
+    memory = ContextMemory(runtime.store, NoBuilder(), NoQueue(), SystemClock())
     return replace(runtime, memory=memory)
 
 
@@ -119,7 +119,7 @@ async def _replay(
             if total <= max(target, 10_000):
                 continue
             where = f"{tenant}{replay.name} request {turn} ({len(posted)} messages) at {target}"
-            ask = Ask(
+            ask = CompressRequest(
                 tenant + replay.name, posted, target=target, hard=True, window=WINDOW, mode="fresh"
             )
             reply = await subject.answer(ask, where)

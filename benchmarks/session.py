@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, with_parts
-from memtree.context.context_memory import Ask
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 from proxy.server.serve import settle_garbage
 
@@ -128,8 +128,8 @@ async def _checked(subject: Subject, name: str, history: Sequence[Message]) -> N
     await subject.answer(_asked(name, posted), f"{name}, {len(posted)} messages")
 
 
-def _asked(name: str, posted: tuple[Message, ...], mode: str = "fresh") -> Ask:
-    return Ask(name, posted, target=TARGET, hard=True, mode=mode)
+def _asked(name: str, posted: tuple[Message, ...], mode: str = "fresh") -> CompressRequest:
+    return CompressRequest(name, posted, target=TARGET, hard=True, mode=mode)
 
 
 async def _timed(work: Callable[[], Awaitable[Any]]) -> float:

@@ -26,8 +26,8 @@ from memtree.conversation.message import Message
 from memtree.shadow.probes import KINDS
 from memtree.shadow.usage import RECALLED, USED
 from proxy.chat import chat_request
-from proxy.chat.model_limits import Learned
-from proxy.chat.shadow import Shadows
+from proxy.chat.model_limits import ModelLimits
+from proxy.chat.shadow import ShadowRunner
 from proxy.observability.metrics import Metrics
 
 TARGETS = (20_000, 8_000)
@@ -87,10 +87,10 @@ async def _measured(
     async with open_subject(keep, f"shadow-{name.replace(' ', '-')}", "none") as subject:
         runtime = subject.runtime
         settings = Settings(upstream=None, mode=SHADOW, target_tokens=target)
-        shadows = Shadows(runtime.memory, settings, Metrics(), runtime.store)
+        shadows = ShadowRunner(runtime.memory, settings, Metrics(), runtime.store)
         for number, requests in enumerate(sessions):
             for body in requests:
-                read = chat_request.read(f"{number}", body, {}, settings, Learned())
+                read = chat_request.read(f"{number}", body, {}, settings, ModelLimits())
                 assert read.shadow is not None
                 shadows.follow(f"{number}", read.shadow)
                 await shadows.settle()

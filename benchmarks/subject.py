@@ -13,9 +13,9 @@ from benchmarks.data import Data, Probe
 from benchmarks.invariants import Reply, Tally, violations
 from indexer.runtime import Runtime, SystemClock, open_runtime
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, Ask, Memory
+from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.conversation.message import Message
-from memtree.conversation.message_cache import FactsMemory
+from memtree.conversation.message_cache import MessageCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class Subject:
 
     async def learn(self, tenant: str, messages: Sequence[Message]) -> None:
         """Index a history in all stages."""
-        await self.runtime.memory.index(Ask(tenant, tuple(messages)))
+        await self.runtime.memory.index(CompressRequest(tenant, tuple(messages)))
         await self.runtime.settle()
 
-    async def compress(self, ask: Ask, where: str) -> Answer:
+    async def compress(self, ask: CompressRequest, where: str) -> Answer:
         """Compress and check what came back."""
         answer = await self.runtime.memory.compress(ask)
         explain = answer.explain()
@@ -49,12 +49,12 @@ class Subject:
         self.tally.add(where, found)
         return answer
 
-    async def answered(self, ask: Ask, where: str) -> tuple[Answer, Reply]:
+    async def answered(self, ask: CompressRequest, where: str) -> tuple[Answer, Reply]:
         """The same, and the answer taken apart."""
         answer = await self.compress(ask, where)
         return answer, Reply.of(answer.messages, ask.messages)
 
-    async def answer(self, ask: Ask, where: str) -> Reply:
+    async def answer(self, ask: CompressRequest, where: str) -> Reply:
         return (await self.answered(ask, where))[1]
 
     async def question(
@@ -65,21 +65,21 @@ class Subject:
         return await self.answer(ask, f"{tenant} at {target}, question {question!r}")
 
 
-def asked(tenant: str, messages: Sequence[Message], question: str, target: int) -> Ask:
+def asked(tenant: str, messages: Sequence[Message], question: str, target: int) -> CompressRequest:
     """A question after a history, which is unfolded for it under a hard target."""
     newest = Message.of({"role": "user", "content": question})
-    return Ask(tenant, (*messages, newest), target=target, hard=True, mode="fresh")
+    return CompressRequest(tenant, (*messages, newest), target=target, hard=True, mode="fresh")
 
 
 def with_parts(runtime: Runtime, *, store: Any = None, queue: Any = None) -> Runtime:
     """The same with another store or queue before the memory."""
-    memory = Memory(
+    memory = ContextMemory(
         store or runtime.store,
         runtime.memory._indexing._builder,
         queue or runtime.queue,
         SystemClock(),
         embedder=runtime.embedder,
-        facts=FactsMemory(0),
+        facts=MessageCache(0),
     )
     return replace(runtime, memory=memory)
 

@@ -20,12 +20,12 @@ from benchmarks.subject import Bench
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from indexer.summarizing.open import StageThree
+from indexer.summarizing.open import SummaryStage
 from memtree.config import Settings
-from memtree.context.context_memory import Memory
-from memtree.context.request import UNHURRIED, Ask
+from memtree.context.context_memory import ContextMemory
+from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message
-from memtree.conversation.message_cache import FactsMemory
+from memtree.conversation.message_cache import MessageCache
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens
@@ -42,8 +42,8 @@ RATES = {1: 30_000, 4: 120_000, 8: 240_000}
 class Desk:
     """A process with stage 3 over a store of its own."""
 
-    memory: Memory
-    three: StageThree
+    memory: ContextMemory
+    three: SummaryStage
     store: Store
     model: ScriptedSummarizer
 
@@ -52,7 +52,7 @@ class Desk:
         asks, calls = self.parts, self.model.calls
         read, written = self.model.input_tokens, self.model.output_tokens
         constant, started = self.constant, time.monotonic()
-        ask = Ask(TENANT, tuple(messages), patience=UNHURRIED)
+        ask = CompressRequest(TENANT, tuple(messages), patience=UNHURRIED)
         answer = await self.memory.index(ask)
         await self.memory.close()
         await self.three.queue.join()
@@ -108,14 +108,14 @@ async def a_desk(parallel: int = 8, latency: float = 0.0) -> AsyncIterator[Desk]
         store = open_store(f"sqlite:///{Path(folder) / 'summaries.db'}")
         settings = Settings(summary_parallel=parallel)
         model, clock = ScriptedSummarizer(latency=latency), SystemClock()
-        three = StageThree.of(settings, store, clock, model, patient=False)
+        three = SummaryStage.of(settings, store, clock, model, patient=False)
         three.queue.start()
-        memory = Memory(
+        memory = ContextMemory(
             store,
             StageOne(),
             NoQueue(),
             clock,
-            facts=FactsMemory(0),
+            facts=MessageCache(0),
             summaries=three.queue,
             settled=three.settled,
         )

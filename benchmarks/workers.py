@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks import synthetic
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from indexer.redis.connection import Link
+from indexer.redis.connection import RedisConnection
 from indexer.redis.outbox import Outbox
 from indexer.redis.queue import RedisQueue
 from indexer.runtime import SystemClock
@@ -126,7 +126,7 @@ async def _handing_on() -> list[Row]:
     work = [LeafWork(leaf, spot.first) for leaf, spot in zip(leaves, spots, strict=True)]
     rows = [Row("handing on: history", history.tokens, "tokens")]
     with redis_server() as redis:
-        link = Link(redis.url())
+        link = RedisConnection(redis.url())
         outbox = Outbox(redis.url(), link, SystemClock(), parts=4)
         queue = RedisQueue(outbox, link)
         outbox.start()

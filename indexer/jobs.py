@@ -19,7 +19,7 @@ from typing import Generic, Protocol, TypeVar
 from memtree import tracing
 from memtree.conversation.history import History
 from memtree.ports.queues import Pending
-from memtree.tracing import Watch
+from memtree.tracing import Tracer
 
 log = logging.getLogger("memtree.indexer")
 
@@ -53,7 +53,9 @@ class Job(Generic[W]):
     backfill: bool = False  # others come first
     tries: int = 0
     not_before: float = 0.0  # monotonic seconds
-    watch: Watch | None = field(default_factory=tracing.current)  # of the request that submitted it
+    watch: Tracer | None = field(
+        default_factory=tracing.current
+    )  # of the request that submitted it
     size: int = field(init=False)  # bytes of the messages it holds
     ended: asyncio.Event = field(default_factory=asyncio.Event)  # it is in no queue any more
 

@@ -1,7 +1,7 @@
 """How far indexing is behind and what it has done, in numbers: what metrics are made of.
 
-A queue tells its `Backlog`, wherever it keeps its jobs; whoever works counts in a `Done`. What this
-file does not do: know Prometheus (`proxy.index_metrics`).
+A queue tells its `Backlog`, wherever it keeps its jobs; whoever works counts in a `StageTotals`.
+What this file does not do: know Prometheus (`proxy.index_metrics`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Backlog:
     oldest: float = 0.0
 
 
-class Told(Protocol):
+class PendingQueue(Protocol):
     """A queue that tells what waits in it."""
 
     async def backlog(self) -> Backlog:
@@ -33,7 +33,7 @@ class Told(Protocol):
 
 
 @dataclass(slots=True)
-class Done:
+class StageTotals:
     """What this process has done of one stage: tokens that are indexed, seconds of work, batches
     by outcome (`done`, or the code of the error)."""
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 
 from indexer.embedding.queue import InProcessQueue, NoQueue
 from indexer.growing.builder import StageOne
-from indexer.summarizing.open import StageThree, open_summarizer
+from indexer.summarizing.open import SummaryStage, open_summarizer
 from indexer.sweeper import Sweeper
 from memtree.config import INPROCESS, Settings
-from memtree.context.context_memory import Memory
+from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
-from memtree.conversation.message_cache import FactsMemory
+from memtree.conversation.message_cache import MessageCache
 from memtree.errors import BadRequest, EmbedderUnavailable
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
@@ -35,7 +35,7 @@ from memtree.stores import open_store
 from memtree.text import tokens
 
 if TYPE_CHECKING:
-    from indexer.redis.client import Elsewhere
+    from indexer.redis.client import RedisQueues
 
 log = logging.getLogger("memtree.indexer")
 
@@ -54,14 +54,14 @@ class SystemClock:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    memory: Memory
+    memory: ContextMemory
     store: Store
     embedder: Embedder | None
     queue: IndexQueue
     trouble: str = ""  # why there is no embedder, or what is the matter with it
-    three: StageThree | None = None  # None: nothing is summarised by a model in this process
+    three: SummaryStage | None = None  # None: nothing is summarised by a model in this process
     one: StageOne | None = None
-    elsewhere: Elsewhere | None = None  # stages 2 and 3 are done by workers
+    elsewhere: RedisQueues | None = None  # stages 2 and 3 are done by workers
 
     async def settle(self) -> None:
         """Until everything that was posted is indexed in all stages."""
@@ -96,18 +96,18 @@ async def open_runtime(
             queue = elsewhere.queue if elsewhere else InProcessQueue(store, embedder, clock)
         summarizer = open_summarizer(settings) if not elsewhere else None
         three = (
-            StageThree.of(settings, store, clock, summarizer, patient=drain > 0)
+            SummaryStage.of(settings, store, clock, summarizer, patient=drain > 0)
             if summarizer
             else None
         )
         summaries = elsewhere.summaries if elsewhere else None
-        memory = Memory(
+        memory = ContextMemory(
             store,
             builder,
             queue,
             clock,
             embedder=embedder,
-            facts=FactsMemory(secrets.randbits(32)),
+            facts=MessageCache(secrets.randbits(32)),
             volatile=Volatile(settings.volatile_tags),
             summaries=three.queue if three else summaries,
             settled=three.settled if three else None,
@@ -146,7 +146,7 @@ def refuse_own_memory(settings: Settings) -> None:
         )
 
 
-def open_elsewhere(settings: Settings, store: Store, clock: Clock) -> Elsewhere | None:
+def open_elsewhere(settings: Settings, store: Store, clock: Clock) -> RedisQueues | None:
     """Queues in Redis, None where the setting names none. Redis is not asked anything yet.
 
     Raises `BadRequest` where the packages are missing, or the URL has what they do not know.
@@ -155,11 +155,11 @@ def open_elsewhere(settings: Settings, store: Store, clock: Clock) -> Elsewhere 
         return None
     refuse_own_memory(settings)
     try:
-        from indexer.redis.client import Elsewhere  # noqa: PLC0415  the optional `redis` extra
+        from indexer.redis.client import RedisQueues  # noqa: PLC0415  the optional `redis` extra
     except ImportError as error:
         raise BadRequest(NEEDS_EXTRA, param="queue") from error
     try:
-        return Elsewhere.of(settings, store, clock)
+        return RedisQueues.of(settings, store, clock)
     except (TypeError, ValueError):  # of the URL's query; not shown, it may hold a password
         raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
 

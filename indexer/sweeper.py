@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from memtree.context.context_memory import Memory
+from memtree.context.context_memory import ContextMemory
 from memtree.errors import Unavailable
 from memtree.ports.store import Receipt
 
@@ -18,7 +18,9 @@ FIRST = 30.0  # seconds after the start, so that it is not in the way of the fir
 class Sweeper:
     """`start()` and `close()` belong to a running loop."""
 
-    def __init__(self, memory: Memory, *, interval: float = INTERVAL, first: float = FIRST) -> None:
+    def __init__(
+        self, memory: ContextMemory, *, interval: float = INTERVAL, first: float = FIRST
+    ) -> None:
         self._memory = memory
         self._interval, self._first = interval, first
         self._task: asyncio.Task[None] | None = None

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 
-class Watch(Protocol):
+class Tracer(Protocol):
     """Watches one request, or one piece of work in the background."""
 
     @property
@@ -29,7 +29,7 @@ class Watch(Protocol):
         by an error, which goes on."""
         ...
 
-    def behind(self, name: str) -> AbstractContextManager[Watch]:
+    def behind(self, name: str) -> AbstractContextManager[Tracer]:
         """Work that goes on when the request is over; it has a watch of its own."""
         ...
 
@@ -39,10 +39,10 @@ STEPS = ("parse", "read", "look_up", "grow", "write", "vectors", "debts", "embed
          "wait")  # fmt: skip
 
 _NOTHING = nullcontext()
-_watch: ContextVar[Watch | None] = ContextVar("memtree_watch", default=None)
+_watch: ContextVar[Tracer | None] = ContextVar("memtree_watch", default=None)
 
 
-def current() -> Watch | None:
+def current() -> Tracer | None:
     """The watch of what runs here."""
     return _watch.get()
 
@@ -54,7 +54,7 @@ def step(name: str) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def watched(watch: Watch | None) -> Iterator[None]:
+def watched(watch: Tracer | None) -> Iterator[None]:
     """What runs in the block, and what it starts, has this watch."""
     before = _watch.set(watch)
     try:
@@ -64,7 +64,7 @@ def watched(watch: Watch | None) -> Iterator[None]:
 
 
 @contextmanager
-def behind(name: str, watch: Watch | None) -> Iterator[None]:
+def behind(name: str, watch: Tracer | None) -> Iterator[None]:
     """A block of background work that a watched request has begun; `watch`: the request's."""
     if watch is None:
         with watched(None):

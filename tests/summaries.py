@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from memtree.errors import SummarizerUnavailable
-from memtree.ports.models import Usage, Written
+from memtree.ports.models import SummaryDrafts, Usage
 from memtree.summaries.prompts import Task, prompt
 from memtree.summaries.replies import read
 from memtree.text import tokens
@@ -178,7 +178,7 @@ class ScriptedSummarizer(Script):
         self.recipe = recipe
         self.closed = False
 
-    async def write(self, tasks: Sequence[Task]) -> Written:
+    async def write(self, tasks: Sequence[Task]) -> SummaryDrafts:
         if self.closed:
             raise SummarizerUnavailable("the scripted summariser is closed")
         asked = Asked({"messages": prompt(tasks)})
@@ -191,7 +191,9 @@ class ScriptedSummarizer(Script):
             self.open -= 1
         ids = [task.id for task in tasks]
         drafts = read(answer.text or "", ids, answer.finish != "length")
-        return Written(drafts, Usage(asked.tokens, answer.tokens, answer.cached, not answer.usage))
+        return SummaryDrafts(
+            drafts, Usage(asked.tokens, answer.tokens, answer.cached, not answer.usage)
+        )
 
     async def close(self) -> None:
         self.closed = True

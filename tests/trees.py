@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from memtree.conversation import addresses
 from memtree.tree.btree import SEAL_AT
-from memtree.tree.node import MAX_CHILDREN, MIN_CHILDREN, Frontier, Node, Place, after
+from memtree.tree.node import MAX_CHILDREN, MIN_CHILDREN, Frontier, Node, NodePlace, after
 
 
 def tree_problems(frontier: Frontier, nodes: Mapping[bytes, Node]) -> list[str]:
@@ -89,9 +89,9 @@ def _sums(name: str, whole: Node | Frontier, parts: Sequence[Node]) -> list[str]
     return problems
 
 
-def places(nodes: Iterable[Node], start: Place | None = None) -> list[Place]:
+def places(nodes: Iterable[Node], start: NodePlace | None = None) -> list[NodePlace]:
     """Places of consecutive nodes, from the end of `start` or the history's start."""
-    found: list[Place] = []
+    found: list[NodePlace] = []
     for node in nodes:
         start = after(start, node)
         found.append(start)

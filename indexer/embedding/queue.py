@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from indexer.embedding.embed import embed_leaves, first_batch
 from indexer.embedding.vector_cache import Passages
 from indexer.jobs import MAX_BYTES, MAX_JOBS, Job, Jobs, job
-from indexer.progress import Backlog, Done, waiting
+from indexer.progress import Backlog, StageTotals, waiting
 from memtree import tracing
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
@@ -47,7 +47,7 @@ class InProcessQueue:
         self._passages = Passages(embedder)
         self._batch_tokens = batch_tokens
         self.jobs: Jobs[LeafWork] = Jobs(max_jobs, max_bytes)
-        self.done = Done()
+        self.done = StageTotals()
         self._task: asyncio.Task[None] | None = None
 
     @property

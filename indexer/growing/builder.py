@@ -20,10 +20,10 @@ from contextlib import contextmanager
 from threading import Lock
 
 from indexer.growing.child_process import Child
-from indexer.progress import Done
+from indexer.progress import StageTotals
 from memtree.errors import Unavailable
 from memtree.tree import growth
-from memtree.tree.growth import Grown, Tail
+from memtree.tree.growth import GrownTree, Tail
 
 log = logging.getLogger("memtree.indexer")
 
@@ -54,9 +54,9 @@ class StageOne:
         self._grace = grace
         self._children = Children(CHILDREN)
         self._under_way: dict[Key, Run] = {}
-        self.done = Done()
+        self.done = StageTotals()
 
-    async def grow(self, tail: Tail, size: int) -> Grown:
+    async def grow(self, tail: Tail, size: int) -> GrownTree:
         """Raises `Unavailable` where stage 1 failed."""
         if size <= INLINE_TOKENS:
             begun = time.monotonic()
@@ -90,16 +90,16 @@ class StageOne:
         if not run.task.cancelled():
             run.task.exception()  # seen here where nobody waits for it
 
-    async def _run(self, tail: Tail, size: int) -> Grown:
+    async def _run(self, tail: Tail, size: int) -> GrownTree:
         begun = time.monotonic()
         return self._counted(tail, await self._elsewhere(tail, size), begun)
 
-    def _counted(self, tail: Tail, grown: Grown, begun: float) -> Grown:
+    def _counted(self, tail: Tail, grown: GrownTree, begun: float) -> GrownTree:
         # Leaves that are final: the open one is grown again with the next request.
         self.done.add(grown.frontier.tokens - tail.frontier.tokens, time.monotonic() - begun)
         return grown
 
-    async def _elsewhere(self, tail: Tail, size: int) -> Grown:
+    async def _elsewhere(self, tail: Tail, size: int) -> GrownTree:
         if size > THREAD_TOKENS:
             log.info("build.began tokens=%d", size)  # seconds of all cores: rare, and worth a line
         if size > THREAD_TOKENS and self._child:
@@ -114,7 +114,7 @@ class StageOne:
 class Run:
     """A run and how many wait for it. `grace`: seconds that it goes on without anybody."""
 
-    def __init__(self, task: asyncio.Task[Grown], grace: float) -> None:
+    def __init__(self, task: asyncio.Task[GrownTree], grace: float) -> None:
         self.task = task
         self._grace = grace
         self._waiting = 0
@@ -151,7 +151,7 @@ class Children:
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def grow(self, tail: Tail, parts: int) -> Grown:
+    async def grow(self, tail: Tail, parts: int) -> GrownTree:
         """Raises `OSError` or `EOFError` where a child died, `Unavailable` after `close`.
 
         Cancelled, it takes the tail out of the queue, or ends the child that is at it.
@@ -159,7 +159,7 @@ class Children:
         if self._closed:
             raise Unavailable(_CLOSED)
         loop = asyncio.get_running_loop()
-        call = Call(tail, parts)
+        call = ChildCall(tail, parts)
         try:
             return await loop.run_in_executor(self._threads, self._call, call)
         except asyncio.CancelledError:
@@ -196,7 +196,7 @@ class Children:
 
     # What follows runs in the threads. Steps on a list or a set are whole, so no lock is needed.
 
-    def _call(self, call: Call) -> Grown:
+    def _call(self, call: ChildCall) -> GrownTree:
         child = self._take()
         self._busy.add(child)
         try:
@@ -220,7 +220,7 @@ class Children:
             child.close()
 
 
-class Call:
+class ChildCall:
     """One tail on its way through a child: run in a thread, stopped from the event loop."""
 
     def __init__(self, tail: Tail, parts: int) -> None:
@@ -230,7 +230,7 @@ class Call:
         self._child: Child | None = None
         self._stopped = False
 
-    def run(self, child: Child) -> Grown:
+    def run(self, child: Child) -> GrownTree:
         """Blocks. Raises `OSError` or `EOFError` where the child ended, as `stop` makes it."""
         with self._lock:
             if self._stopped:

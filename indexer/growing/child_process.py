@@ -26,7 +26,7 @@ import msgspec
 
 from memtree.text import tokens
 from memtree.tree import growth
-from memtree.tree.growth import Grown, Tail
+from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import Node
 from memtree.tree.parallel_growth import concat, join, rest, split
 
@@ -62,7 +62,7 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
-    def grow(self, tail: Tail, parts: int) -> Grown:
+    def grow(self, tail: Tail, parts: int) -> GrownTree:
         """In up to `parts` processes. Blocks. Raises `OSError` or `EOFError` where the child ended
         before its answer."""
         assert self._process.stdin is not None
@@ -100,7 +100,7 @@ def main() -> None:
         return
 
 
-def grow(tail: Tail, parts: int) -> Grown:
+def grow(tail: Tail, parts: int) -> GrownTree:
     """`build.grow` in up to `parts` processes. Raises `EOFError` where one of them ended."""
     stretches = split(tail, parts if hasattr(os, "fork") else 1)
     forks = [_Fork.of(stretch.tail) for stretch in stretches[1:]]
@@ -132,7 +132,7 @@ class _Fork:
         os.close(writable)
         return cls(pid, open(readable, "rb"))
 
-    def result(self) -> Grown:
+    def result(self) -> GrownTree:
         try:
             with self.answer:
                 return _receive_grown(self.answer)
@@ -140,12 +140,12 @@ class _Fork:
             os.waitpid(self.pid, 0)
 
 
-def _send_grown(file: IO[bytes], grown: Grown) -> None:
+def _send_grown(file: IO[bytes], grown: GrownTree) -> None:
     pieces = [grown.nodes[at : at + PIECE] for at in range(0, len(grown.nodes), PIECE)]
     _send(file, ([_encoder.encode(piece) for piece in pieces], replace(grown, nodes=())))
 
 
-def _receive_grown(file: IO[bytes]) -> Grown:
+def _receive_grown(file: IO[bytes]) -> GrownTree:
     pieces, grown = _receive(file)
     nodes = tuple(node for piece in pieces for node in _decoder.decode(piece))
     return replace(grown, nodes=nodes)  # type: ignore[no-any-return]

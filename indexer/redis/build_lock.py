@@ -23,7 +23,7 @@ import msgspec
 
 from indexer.redis.pubsub import Channel
 from memtree.errors import QueueUnavailable
-from memtree.ports.peers import OWN, Turn
+from memtree.ports.peers import OWN, GrowthLock
 
 log = logging.getLogger("memtree.queue")
 
@@ -53,23 +53,23 @@ redis.call('PUBLISH', ARGV[2], ARGV[3])
 """
 
 
-class Ended(msgspec.Struct, frozen=True, tag="ended"):
+class LockReleased(msgspec.Struct, frozen=True, tag="ended"):
     """A turn has come to its end, well or not."""
 
     name: str
 
 
-class Turns:
+class BuildLocks:
     """Those of one process."""
 
     def __init__(self, channel: Channel, lease: float = LEASE) -> None:
         """`lease`: seconds after which a turn lapses that nobody prolongs."""
         self._channel, self._lease = channel, lease
         self._me = secrets.token_hex(16)
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldLock] = {}
         self._waiting: dict[str, set[asyncio.Event]] = {}
 
-    async def take(self, tenant: str, addresses: Sequence[bytes]) -> Turn | None:
+    async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
         """See `Peers.take`."""
         names = [name(tenant, address) for address in reversed(addresses)]
         if not self._channel.live or names[0] in self._held:
@@ -80,7 +80,7 @@ class Turns:
             except QueueUnavailable:
                 return OWN
             if not at:
-                return self._held.get(names[0]) or Held(names[0], self)
+                return self._held.get(names[0]) or HeldLock(names[0], self)
             await self._wait(ended, lapses / 1000)
         return None
 
@@ -113,10 +113,10 @@ class Turns:
             pass  # lapsed, or prolonged since
         log.info("turn.waited ms=%.0f", (asyncio.get_running_loop().time() - began) * 1000)
 
-    def holds(self, held: Held) -> None:
+    def holds(self, held: HeldLock) -> None:
         self._held[held.name] = held
 
-    def ended(self, held: Held) -> None:
+    def ended(self, held: HeldLock) -> None:
         """No request of this process has the turn any more. Nobody waits for Redis here."""
         if self._held.get(held.name) is held:
             del self._held[held.name]
@@ -137,7 +137,7 @@ class Turns:
     async def let_go(self, name: str) -> None:
         if not self._channel.live or name in self._held:
             return  # it lapses, or another request of this process has it
-        told, channel = msgspec.json.encode(Ended(name)), self._channel.name
+        told, channel = msgspec.json.encode(LockReleased(name)), self._channel.name
         try:
             await self._channel.ask(
                 lambda redis: redis.eval(LET_GO, 1, KEY + name, self._me, channel, told)
@@ -172,11 +172,11 @@ class Turns:
             self.wake(name)
 
 
-class Held:
+class HeldLock:
     """A turn of this process. Several of its requests may have it at once: their runs of stage 1
     are joined anyway."""
 
-    def __init__(self, name: str, turns: Turns) -> None:
+    def __init__(self, name: str, turns: BuildLocks) -> None:
         self.name = name
         self._turns = turns
         self._users = 0

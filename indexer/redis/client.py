@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from indexer.redis.connection import Link
+from indexer.redis.connection import RedisConnection
 from indexer.redis.outbox import Outbox
-from indexer.redis.peers import Shared
+from indexer.redis.peers import RedisPeers
 from indexer.redis.queue import RedisQueue, RedisSummaries, workers
-from indexer.summarizing.spending import Limits, Prices, Spending
+from indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.ports.clock import Clock
 from memtree.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class RedisQueues:
     """Whoever opens it starts and closes it. No `summaries`: they are extracted."""
 
-    link: Link
+    link: RedisConnection
     outbox: Outbox
     queue: RedisQueue
     summaries: RedisSummaries | None
-    peers: Shared
+    peers: RedisPeers
 
     @classmethod
-    def of(cls, settings: Settings, store: Store, clock: Clock) -> Elsewhere:
-        link = Link(settings.queue)
+    def of(cls, settings: Settings, store: Store, clock: Clock) -> RedisQueues:
+        link = RedisConnection(settings.queue)
         outbox = Outbox(settings.queue, link, clock, parts=settings.summary_leaves)
-        spending = Spending(store, clock, Prices.of(settings), Limits.of(settings))
+        spending = Spending(store, clock, SummaryPrices.of(settings), DailyLimits.of(settings))
         summaries = RedisSummaries(outbox, link, spending) if settings.summary_model else None
-        return cls(link, outbox, RedisQueue(outbox, link), summaries, Shared(link))
+        return cls(link, outbox, RedisQueue(outbox, link), summaries, RedisPeers(link))
 
     async def start(self, forgotten: Callable[[str | None], object]) -> None:
         """`forgotten`: another process deleted something of this tenant (None: of anybody)."""

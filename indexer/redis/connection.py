@@ -29,7 +29,7 @@ BLOCKING = 5.0  # seconds that a command may take in a thread: it may wait for w
 T = TypeVar("T")
 
 
-class Link:
+class RedisConnection:
     """`client` may be used alone (pub/sub); it raises the errors of its package then."""
 
     def __init__(self, url: str, *, command: float = COMMAND) -> None:

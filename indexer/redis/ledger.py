@@ -33,7 +33,7 @@ RUN = "indexer.redis.rq_job.run"
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class JobName:
     """Which job: its stage, its tenant as called in Redis, its id."""
 
     stage: str
@@ -42,7 +42,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JobEntry:
     """What Redis tells of a job. `first`, `last`: short ids at the ends of its work. `since`: unix
     seconds of its first submission. `owed`: given up until its text comes again."""
 
@@ -60,7 +60,7 @@ class Entry:
     version: int = 0
 
     @classmethod
-    def read(cls, data: bytes | str) -> Entry:
+    def read(cls, data: bytes | str) -> JobEntry:
         """Of a newer process what is known here."""
         found = json.loads(data)
         return cls(**{name: found[name] for name in cls.__slots__ if name in found})
@@ -70,26 +70,26 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class NewJob:
     """A job to be added. `addresses`: of its whole history."""
 
     stage: str
     tenant: str
     id: str
-    entry: Entry
+    entry: JobEntry
     addresses: frozenset[str]
     ids: Sequence[bytes]
     payload: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    entry: Entry
+class StartedJob:
+    entry: JobEntry
     payload: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class SliceOutcome:
     """What a slice leaves: tokens and works; seconds before it goes on; attempts that failed in a
     row; whether it is given up."""
 
@@ -100,7 +100,7 @@ class Left:
     owed: bool = False
 
 
-class Ledger:
+class JobLedger:
     def __init__(self, client: Redis) -> None:
         self.client: Any = client  # whose stubs allow for text where it gives bytes
         self._scripts = {
@@ -120,7 +120,7 @@ class Ledger:
 
     # -- proxies -----------------------------------------------------------------------------
 
-    def add(self, new: New, now: float, wait: float = 0.0) -> None:
+    def add(self, new: NewJob, now: float, wait: float = 0.0) -> None:
         """Put a job in the place of those that it replaces; `wait`: seconds that a job which
         is new here is left for more to come."""
         for _ in range(ATTEMPTS):
@@ -129,44 +129,44 @@ class Ledger:
             # One that is under way goes on with the new payload, so that no other worker begins.
             id_ = next((one for one in (*out, new.id) if one in replaced), new.id)
             answer = self._call(
-                "ADD", Name(new.stage, new.tenant, id_), self._entry(new, known, replaced), rev,
+                "ADD", JobName(new.stage, new.tenant, id_), self._entry(new, known, replaced), rev,
                 json.dumps(replaced), new.payload, shorts(new.ids), PAYLOAD_SECONDS, now, wait,
             )  # fmt: skip
             if answer is not None:
                 moved, given = answer
                 if moved:
-                    self._move(Name(new.stage, new.tenant, id_))
+                    self._move(JobName(new.stage, new.tenant, id_))
                 self._give(new.stage, new.tenant, given)
                 return
         raise TimeoutError("a tenant's jobs change too often")
 
     def forget(self, stage: str, tenant: str, addresses: Iterable[str] | None) -> set[str]:
         """Drop jobs of histories that end at one of these addresses, or all; returns which."""
-        which = Name(stage, tenant, "1" if addresses is None else "0")
+        which = JobName(stage, tenant, "1" if addresses is None else "0")
         gone, given = self._call("FORGET", which, *(addresses or ()))
         self._give(stage, tenant, given)
         return {id_.decode() for id_ in gone}
 
     # -- workers -----------------------------------------------------------------------------
 
-    def begin(self, name: Name, who: str) -> Begun | None:
+    def begin(self, name: JobName, who: str) -> StartedJob | None:
         """None where there is nothing to do, or somebody is at it."""
         what, entry, payload, given = self._call("BEGIN", name, who, LEASE)
         self._give(name.stage, name.tenant, given)
-        return Begun(Entry.read(entry), payload) if what == b"ok" else None
+        return StartedJob(JobEntry.read(entry), payload) if what == b"ok" else None
 
-    def progress(self, name: Name, who: str, version: int, left: Left) -> bool:
+    def progress(self, name: JobName, who: str, version: int, left: SliceOutcome) -> bool:
         """Whether the job is still one's own."""
         return bool(self._call("PROGRESS", name, who, version, left.tokens, left.count))
 
-    def hold(self, name: Name, who: str) -> bool:
+    def hold(self, name: JobName, who: str) -> bool:
         return bool(self._call("HOLD", name, who, LEASE))
 
     def forgot(self, tenant: str) -> bytes:
         """Changes whenever something of the tenant is deleted."""
         return bytes(self.client.get(f"memtree:forgot:{tenant}") or b"")
 
-    def leased(self, names: Sequence[Name]) -> set[Name]:
+    def leased(self, names: Sequence[JobName]) -> set[JobName]:
         """Those that somebody is at."""
         held = self.client.mget([f"memtree:lease:{one.id}" for one in names]) if names else []
         return {one for one, who in zip(names, held, strict=True) if who}
@@ -174,21 +174,21 @@ class Ledger:
     def prolong(self) -> None:
         """Let payloads of jobs that wait be kept for another while."""
         for stage, tenant in self.tenants():
-            self._call("TIDY", Name(stage, tenant, ""))
+            self._call("TIDY", JobName(stage, tenant, ""))
             with self.client.pipeline(transaction=False) as pipe:
                 for id_ in self.client.hkeys(f"memtree:ledger:{stage}:{tenant}"):
                     pipe.expire(f"memtree:payload:{id_.decode()}", PAYLOAD_SECONDS)
                     pipe.expire(f"memtree:work:{id_.decode()}", PAYLOAD_SECONDS)
                 pipe.execute()
 
-    def release(self, name: Name, who: str, version: int, left: Left) -> None:
+    def release(self, name: JobName, who: str, version: int, left: SliceOutcome) -> None:
         given = self._call(
             "RELEASE", name, who, version, left.tokens, left.count, left.tries, int(left.owed),
             time.time(), left.wait,
         )  # fmt: skip
         self._give(name.stage, name.tenant, given)
 
-    def recover(self, name: Name) -> None:
+    def recover(self, name: JobName) -> None:
         self._drop_ticket(name)
         self._give(name.stage, name.tenant, self._call("RECOVER", name, MAX_DEATHS))
 
@@ -197,11 +197,11 @@ class Ledger:
         for stage in STAGES:
             for member in self.client.zrangebyscore(f"memtree:later:{stage}", 0, now):
                 tenant, id_ = member.decode().split(" ")
-                self._give(stage, tenant, self._call("DUE", Name(stage, tenant, id_)))
+                self._give(stage, tenant, self._call("DUE", JobName(stage, tenant, id_)))
 
     # -- looking -----------------------------------------------------------------------------
 
-    def out(self) -> dict[Name, bool]:
+    def out(self) -> dict[JobName, bool]:
         """Jobs with a ticket, and whether a worker ever began with that ticket."""
         whose = self.tenants()
         with self.client.pipeline(transaction=False) as pipe:
@@ -209,7 +209,7 @@ class Ledger:
                 pipe.hgetall(f"memtree:out:{stage}:{tenant}")
             rows = pipe.execute()
         return {
-            Name(stage, tenant, id_.decode()): len(ticket) > 1
+            JobName(stage, tenant, id_.decode()): len(ticket) > 1
             for (stage, tenant), row in zip(whose, rows, strict=True)
             for id_, ticket in row.items()
         }
@@ -236,7 +236,7 @@ class Ledger:
 
     # ----------------------------------------------------------------------------------------
 
-    def _snapshot(self, stage: str, tenant: str) -> tuple[bytes, dict[str, Entry], list[str]]:
+    def _snapshot(self, stage: str, tenant: str) -> tuple[bytes, dict[str, JobEntry], list[str]]:
         """`rev`, the jobs, and those with a ticket, the ones under way first."""
         with self.client.pipeline() as pipe:
             pipe.hgetall(f"memtree:ledger:{stage}:{tenant}")
@@ -244,26 +244,26 @@ class Ledger:
             rows, out = pipe.execute()
         rev = rows.pop(b"rev", b"")
         tickets = sorted(out, key=lambda id_: len(out[id_]), reverse=True)
-        entries = {id_.decode(): Entry.read(row) for id_, row in rows.items()}
+        entries = {id_.decode(): JobEntry.read(row) for id_, row in rows.items()}
         return rev, entries, [id_.decode() for id_ in tickets]
 
-    def _replaces(self, new: New, id_: str, old: Entry) -> bool:
+    def _replaces(self, new: NewJob, id_: str, old: JobEntry) -> bool:
         return replaces(
             new.entry.start, new.addresses, old.start, lambda: self._has_all(new, id_, old)
         )
 
-    def _has_all(self, new: New, id_: str, old: Entry) -> bool:
+    def _has_all(self, new: NewJob, id_: str, old: JobEntry) -> bool:
         """Whether the new job holds all work of the old one, unless that was given up."""
         mine = {one.hex() for one in (id_[:8] for id_ in new.ids)}
         if old.owed or old.first not in mine or old.last not in mine:
             return False
         return contains(shorts(new.ids), self.client.get(f"memtree:work:{id_}") or b"?")
 
-    def _entry(self, new: New, known: dict[str, Entry], replaced: Sequence[str]) -> str:
+    def _entry(self, new: NewJob, known: dict[str, JobEntry], replaced: Sequence[str]) -> str:
         since = min([new.entry.since, *(known[id_].since for id_ in replaced)])
         return json.dumps(json.loads(new.entry.json()) | {"since": since})
 
-    def _call(self, script: str, name: Name, *more: Any) -> Any:
+    def _call(self, script: str, name: JobName, *more: Any) -> Any:
         return self._scripts[script](args=[name.stage, name.tenant, name.id, *more])
 
     def _queue(self, stage: str, letter: str) -> Queue:
@@ -285,10 +285,10 @@ class Ledger:
                 description=stage,
             )
 
-    def _drop_ticket(self, name: Name) -> None:
+    def _drop_ticket(self, name: JobName) -> None:
         for queue in self.queues(name.stage):
             queue.remove(name.id)
 
-    def _move(self, name: Name) -> None:
+    def _move(self, name: JobName) -> None:
         self._drop_ticket(name)
         self._give(name.stage, name.tenant, [name.id.encode(), b"i"])

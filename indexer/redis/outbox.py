@@ -17,8 +17,8 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from indexer.jobs import Job, Jobs
-from indexer.redis.connection import Link, blocking
-from indexer.redis.ledger import EMBED, STAGES, Entry, Ledger, New
+from indexer.redis.connection import RedisConnection, blocking
+from indexer.redis.ledger import EMBED, STAGES, JobEntry, JobLedger, NewJob
 from indexer.redis.payloads import SHORT, job_id, pack, payload_of, tenant_name
 from indexer.summarizing.queue import GATHER
 from memtree.ports.clock import Clock
@@ -36,13 +36,15 @@ Addresses = frozenset[bytes] | None
 class Outbox:
     """`start()` and `close()` belong to a running loop."""
 
-    def __init__(self, url: str, link: Link, clock: Clock, *, parts: int, gather: float = GATHER):
+    def __init__(
+        self, url: str, link: RedisConnection, clock: Clock, *, parts: int, gather: float = GATHER
+    ):
         """`parts`: nodes of a full call for summaries; what is less waits `gather` seconds."""
         self.jobs: dict[str, Jobs[Any]] = {stage: Jobs() for stage in STAGES}
         self._link, self._clock = link, clock
         self._parts, self._gather = parts, gather
         self._client = blocking(url)
-        self._ledger = Ledger(self._client)
+        self._ledger = JobLedger(self._client)
         self._forgets: OrderedDict[tuple[str, str], tuple[Addresses, asyncio.Future[set[str]]]] = (
             OrderedDict()
         )
@@ -164,7 +166,7 @@ class Outbox:
         work = list(one.work.values())
         payload = payload_of(one.history, one.start, work)
         ids = [each.id for each in work]
-        entry = Entry(
+        entry = JobEntry(
             start=one.start.hex(),
             end=one.history.addresses[-1].hex(),
             tokens=one.tokens,
@@ -174,7 +176,7 @@ class Outbox:
             backfill=one.backfill,
             since=one.since,
         )
-        new = New(
+        new = NewJob(
             stage,
             tenant_name(one.tenant),
             job_id(one.tenant, stage, one.start),

@@ -13,9 +13,9 @@ from hashlib import blake2b
 
 import msgspec
 
-from memtree.conversation.history import Facts, History
+from memtree.conversation.history import History, MessageInfo
 from memtree.conversation.message import Message, Volatile
-from memtree.tree.node import Node, Place
+from memtree.tree.node import Node, NodePlace
 from memtree.tree.work import LeafWork, NodeWork
 
 if sys.version_info >= (3, 14):
@@ -30,7 +30,7 @@ SHOWN = 16  # bytes of hashes in names
 Item = tuple[bytes, int, int, int, int]  # a work's id and its place
 
 
-class Said(msgspec.Struct, array_like=True, gc=False):
+class PayloadMessage(msgspec.Struct, array_like=True, gc=False):
     """One message that is needed: where it stands, as what it was posted, and its bytes."""
 
     index: int
@@ -44,7 +44,7 @@ class Payload(msgspec.Struct, array_like=True):
     start: bytes
     end: bytes
     tags: tuple[str, ...]
-    said: list[Said]
+    said: list[PayloadMessage]
     work: list[Item]
 
     def history(self) -> History:
@@ -53,7 +53,7 @@ class Payload(msgspec.Struct, array_like=True):
         messages, facts, posted = [_NOTHING] * size, [_NO_FACTS] * size, [0] * size
         for one in self.said:
             messages[one.index] = Message(one.raw)
-            facts[one.index] = Facts(one.role, b"", 0, (), None)
+            facts[one.index] = MessageInfo(one.role, b"", 0, (), None)
             posted[one.index] = one.posted
         return History(
             tenant=self.tenant,
@@ -78,11 +78,11 @@ class Payload(msgspec.Struct, array_like=True):
 
     def nodes(self, nodes: Mapping[bytes, Node]) -> list[NodeWork]:
         """Those that the store still has."""
-        return [NodeWork(nodes[id_], Place(*at)) for id_, *at in self.work if id_ in nodes]
+        return [NodeWork(nodes[id_], NodePlace(*at)) for id_, *at in self.work if id_ in nodes]
 
 
 _NOTHING = Message(b'{"role":"user","content":""}')
-_NO_FACTS = Facts("user", b"", 0, (), None)
+_NO_FACTS = MessageInfo("user", b"", 0, (), None)
 
 
 def pack(payload: Payload) -> bytes:
@@ -137,14 +137,14 @@ def _cut(data: bytes) -> set[bytes]:
     return {data[at : at + SHORT] for at in range(0, len(data), SHORT)}
 
 
-def _place(one: LeafWork | NodeWork) -> Place:
+def _place(one: LeafWork | NodeWork) -> NodePlace:
     if isinstance(one, NodeWork):
         return one.place
     end = one.first + one.leaf.messages
-    return Place(one.first, 0, end, one.leaf.tail)
+    return NodePlace(one.first, 0, end, one.leaf.tail)
 
 
-def _said(history: History, index: int) -> Said:
-    return Said(
+def _said(history: History, index: int) -> PayloadMessage:
+    return PayloadMessage(
         index, history.posted[index], history.facts[index].role, history.messages[index].raw
     )

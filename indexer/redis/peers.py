@@ -14,33 +14,33 @@ from functools import partial
 import msgspec
 from redis.asyncio import Redis
 
-from indexer.redis.build_lock import LEASE, Ended, Turns
-from indexer.redis.connection import Link
+from indexer.redis.build_lock import LEASE, BuildLocks, LockReleased
+from indexer.redis.connection import RedisConnection
 from indexer.redis.pubsub import ANSWER, Channel
 from memtree.errors import QueueUnavailable
-from memtree.ports.peers import Turn
+from memtree.ports.peers import GrowthLock
 
 log = logging.getLogger("memtree.queue")
 
 MAX_OWED = 1_000  # tenants; of more, all are told to let go of everything
 
 
-class Forgotten(msgspec.Struct, frozen=True, tag="forgotten"):
+class DeletionNotice(msgspec.Struct, frozen=True, tag="forgotten"):
     """Something of this tenant was deleted (None: of some, too many to name)."""
 
     sender: str
     tenant: str | None
 
 
-_MESSAGES = msgspec.json.Decoder(Ended | Forgotten)
+_MESSAGES = msgspec.json.Decoder(LockReleased | DeletionNotice)
 
 
-class Shared:
+class RedisPeers:
     """The `Peers` of one process. `start()` and `close()` belong to a running loop."""
 
     def __init__(
         self,
-        link: Link,
+        link: RedisConnection,
         *,
         lease: float = LEASE,
         answer: float = ANSWER,
@@ -49,7 +49,7 @@ class Shared:
         self._forgotten: Callable[[str | None], object] = _nobody
         self._me = secrets.token_hex(16)
         self._channel = Channel(link, self, answer=answer)
-        self.turns = Turns(self._channel, lease)
+        self.turns = BuildLocks(self._channel, lease)
         self._owed: dict[str | None, None] = {}  # deletions that nobody was told of yet
 
     @property
@@ -69,7 +69,7 @@ class Shared:
             self._channel.behind(self._tell())
         await self._channel.close()
 
-    async def take(self, tenant: str, addresses: Sequence[bytes]) -> Turn | None:
+    async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
         """See `Peers.take`."""
         return await self.turns.take(tenant, addresses)
 
@@ -89,7 +89,7 @@ class Shared:
     async def _tell(self) -> None:
         owed, self._owed = self._owed, {}
         while owed:
-            told = msgspec.json.encode(Forgotten(self._me, next(iter(owed))))
+            told = msgspec.json.encode(DeletionNotice(self._me, next(iter(owed))))
             try:
                 await self._channel.ask(partial(_publish, self._channel.name, told))
             except QueueUnavailable:
@@ -115,7 +115,7 @@ class Shared:
         except msgspec.MsgspecError:  # of another version
             log.warning("channel.unreadable bytes=%d", len(message))
             return
-        if isinstance(told, Ended):
+        if isinstance(told, LockReleased):
             self.turns.wake(told.name)
         elif told.sender != self._me:
             log.info("deletion.heard")

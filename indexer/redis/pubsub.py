@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
-from indexer.redis.connection import Link
+from indexer.redis.connection import RedisConnection
 from memtree.errors import QueueUnavailable
 
 log = logging.getLogger("memtree.queue")
@@ -49,7 +49,9 @@ class Listener(Protocol):
 class Channel:
     """`open()` and `close()` belong to a running loop."""
 
-    def __init__(self, link: Link, listener: Listener, *, answer: float = ANSWER) -> None:
+    def __init__(
+        self, link: RedisConnection, listener: Listener, *, answer: float = ANSWER
+    ) -> None:
         """`answer`: seconds that Redis has for one."""
         self._link, self._listener, self._answer = link, listener, answer
         database = link.client.connection_pool.connection_kwargs.get("db") or 0
@@ -80,7 +82,8 @@ class Channel:
             self._task = None
 
     async def ask(self, action: Callable[[Redis], Awaitable[T]]) -> T:
-        """As `Link.run`, but for a second at most. Who had no answer is not live until the next
+        """As `RedisConnection.run`, but for a second at most. Who had no answer is not live until
+        the next
         sign of life. Raises `QueueUnavailable`."""
         try:
             async with asyncio.timeout(self._answer):

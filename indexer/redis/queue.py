@@ -9,8 +9,8 @@ from typing import Any
 
 from indexer.jobs import Job, job
 from indexer.progress import Backlog
-from indexer.redis.connection import Link
-from indexer.redis.ledger import EMBED, SUMMARIES, Entry
+from indexer.redis.connection import RedisConnection
+from indexer.redis.ledger import EMBED, SUMMARIES, JobEntry
 from indexer.redis.outbox import Outbox
 from indexer.redis.payloads import tenant_name
 from indexer.summarizing.spending import Spending
@@ -28,12 +28,12 @@ STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"
 class _Stage:
     """What one stage's jobs of a tenant are: in the outbox, and in Redis as far as it answers."""
 
-    def __init__(self, stage: str, outbox: Outbox, link: Link) -> None:
+    def __init__(self, stage: str, outbox: Outbox, link: RedisConnection) -> None:
         self.stage, self.link = stage, link
         self.jobs = outbox.jobs[stage]
-        self._last: OrderedDict[str, list[Entry]] = OrderedDict()
+        self._last: OrderedDict[str, list[JobEntry]] = OrderedDict()
 
-    async def entries(self, tenant: str) -> list[Entry]:
+    async def entries(self, tenant: str) -> list[JobEntry]:
         """The last known ones where Redis does not answer."""
         key = f"memtree:ledger:{self.stage}:{tenant_name(tenant)}"
         try:
@@ -43,7 +43,7 @@ class _Stage:
         remember(self._last, tenant, rows)
         return rows
 
-    async def both(self, tenant: str) -> tuple[list[Job[Any]], list[Entry]]:
+    async def both(self, tenant: str) -> tuple[list[Job[Any]], list[JobEntry]]:
         """Jobs of the outbox, and those in Redis that these are not about to replace.
 
         In this order: what is sent meanwhile is met once, and never missed."""
@@ -72,7 +72,7 @@ class _Stage:
 class RedisQueue:
     """An `IndexQueue` whose work is done by `memtree worker`."""
 
-    def __init__(self, outbox: Outbox, link: Link) -> None:
+    def __init__(self, outbox: Outbox, link: RedisConnection) -> None:
         self._outbox, self._stage = outbox, _Stage(EMBED, outbox, link)
 
     @property
@@ -104,7 +104,7 @@ class RedisQueue:
 class RedisSummaries:
     """A `SummaryQueue` whose work is done by `memtree worker`."""
 
-    def __init__(self, outbox: Outbox, link: Link, spending: Spending) -> None:
+    def __init__(self, outbox: Outbox, link: RedisConnection, spending: Spending) -> None:
         self._outbox, self._stage = outbox, _Stage(SUMMARIES, outbox, link)
         self._link, self._spending = link, spending
 
@@ -155,17 +155,17 @@ class RedisSummaries:
         return "ok" if living else "unavailable"
 
 
-async def workers(link: Link) -> int:
+async def workers(link: RedisConnection) -> int:
     """Worker processes that live. Raises `QueueUnavailable`."""
     return int(await link.run(lambda client: client.zcount(WORKERS, time.time(), "+inf")))
 
 
-async def _rows(client: Any, key: str) -> list[Entry]:
+async def _rows(client: Any, key: str) -> list[JobEntry]:
     found = await client.hgetall(key)
-    return [Entry.read(row) for name, row in found.items() if name != b"rev"]
+    return [JobEntry.read(row) for name, row in found.items() if name != b"rev"]
 
 
-async def _all(client: Any, stage: str) -> list[Entry]:
+async def _all(client: Any, stage: str) -> list[JobEntry]:
     """Jobs of all tenants that wait, those given up aside."""
     found = []
     for tenant in await client.smembers(f"memtree:tenants:{stage}"):

@@ -16,10 +16,10 @@ from redis.exceptions import RedisError
 from rq.registry import clean_registries
 from rq.worker_registration import clean_worker_registry
 
-from indexer.redis.connection import Link
-from indexer.redis.ledger import LEASE, STAGES, Ledger, Name
+from indexer.redis.connection import RedisConnection
+from indexer.redis.ledger import LEASE, STAGES, JobLedger, JobName
 from indexer.redis.queue import WORKERS
-from indexer.redis.rq_worker import Lane
+from indexer.redis.rq_worker import WorkerThread
 
 log = logging.getLogger("memtree.queue")
 
@@ -27,14 +27,19 @@ TICK, BEAT, LOOK = 1.0, 3.0, 5.0  # seconds
 TIDY = 60.0  # seconds between two times that RQ's own books are cleaned and payloads prolonged
 
 
-class Upkeep(threading.Thread):
+class QueueRecovery(threading.Thread):
     def __init__(
-        self, name: str, lanes: Sequence[Lane], ledger: Ledger, link: Link, stop: threading.Event
+        self,
+        name: str,
+        lanes: Sequence[WorkerThread],
+        ledger: JobLedger,
+        link: RedisConnection,
+        stop: threading.Event,
     ) -> None:
         super().__init__(name="upkeep", daemon=True)
         self._process, self._lanes, self._ledger, self._link = name, lanes, ledger, link
         self._ended = stop
-        self._doubted: set[Name] = set()
+        self._doubted: set[JobName] = set()
         self._next = {"beat": 0.0, "look": 0.0, "tidy": 0.0}
 
     def run(self) -> None:
@@ -100,11 +105,11 @@ class Upkeep(threading.Thread):
 
 
 def missing(
-    out: Mapping[Name, bool],
+    out: Mapping[JobName, bool],
     queued: Collection[str],
-    leased: Collection[Name],
-    doubted: Collection[Name],
-) -> tuple[set[Name], set[Name]]:
+    leased: Collection[JobName],
+    doubted: Collection[JobName],
+) -> tuple[set[JobName], set[JobName]]:
     """Of jobs with a ticket (True: somebody began), those that are lost, and those to be doubted:
     what nobody began may have been taken from the queue a moment ago."""
     alone = {name for name in out if name not in leased}

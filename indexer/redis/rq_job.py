@@ -6,13 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from indexer.redis.ledger import Name
+from indexer.redis.ledger import JobName
 
 _here = threading.local()
 
 
 @contextmanager
-def handed_to(do: Callable[[Name], None]) -> Iterator[None]:
+def handed_to(do: Callable[[JobName], None]) -> Iterator[None]:
     """While the block runs, tickets of this thread go to `do`."""
     _here.do = do
     try:
@@ -23,4 +23,4 @@ def handed_to(do: Callable[[Name], None]) -> Iterator[None]:
 
 def run(stage: str, tenant: str, id_: str) -> None:
     """What a worker of RQ's own would run: it has no hands for it, so nothing is done."""
-    _here.do(Name(stage, tenant, id_))
+    _here.do(JobName(stage, tenant, id_))

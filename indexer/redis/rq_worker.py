@@ -26,9 +26,9 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import BaseDeathPenalty
 
 from indexer.redis import rq_job
-from indexer.redis.connection import Link
-from indexer.redis.ledger import LEASE, Ledger, Left, Name
-from indexer.redis.time_slice import Slices, Turn
+from indexer.redis.connection import RedisConnection
+from indexer.redis.ledger import LEASE, JobLedger, JobName, SliceOutcome
+from indexer.redis.time_slice import SliceRunner, TimeSlice
 
 log = logging.getLogger("memtree.queue")
 
@@ -37,7 +37,7 @@ AGAIN, AGAIN_MOST = 0.5, 5.0  # seconds between attempts while Redis is away
 TTL = 2 * LEASE
 
 
-class Idle:
+class IdleWatch:
     """Whether all lanes found nothing to do since the last of them had something."""
 
     def __init__(self, lanes: int) -> None:
@@ -91,26 +91,26 @@ class _Worker(SimpleWorker):
             self.heartbeat(TTL)
 
 
-class Lane(threading.Thread):
+class WorkerThread(threading.Thread):
     def __init__(
         self,
         number: int,
         stage: str,
         client: Redis,
-        link: Link,
-        slices: Slices,
+        link: RedisConnection,
+        slices: SliceRunner,
         loop: asyncio.AbstractEventLoop,
         stop: threading.Event,
-        idle: Idle | None = None,
+        idle: IdleWatch | None = None,
     ) -> None:
         """`idle`: in a burst, which ends when all lanes found nothing."""
         super().__init__(name=f"lane-{stage}-{number}", daemon=True)
         self._number, self._stage = number, stage
         self._client, self._link = client, link
-        self._ledger = Ledger(client)
+        self._ledger = JobLedger(client)
         self._slices, self._loop, self._stop_asked, self._burst = slices, loop, stop, idle
         self._worker: _Worker | None = None
-        self._holds: tuple[Name, str] | None = None
+        self._holds: tuple[JobName, str] | None = None
         self._after: Callable[[], None] | None = None
 
     def run(self) -> None:
@@ -183,7 +183,7 @@ class Lane(threading.Thread):
             return None
         return found  # type: ignore[no-any-return]
 
-    def _do(self, who: str, name: Name) -> None:
+    def _do(self, who: str, name: JobName) -> None:
         """The body of an RQ job, in this thread. The job is given back behind RQ's own ending,
         which deletes what a new ticket of the same name would need."""
         begun = self._ledger.begin(name, who)
@@ -191,9 +191,9 @@ class Lane(threading.Thread):
             return
         entry = begun.entry
         self._holds = name, who
-        as_it_was = Left(entry.tokens, entry.count, 0.0, entry.tries)
+        as_it_was = SliceOutcome(entry.tokens, entry.count, 0.0, entry.tries)
         self._after = partial(self._ledger.release, name, who, entry.version, as_it_was)
-        slice_ = self._slices.run(Turn(name, begun, who))
+        slice_ = self._slices.run(TimeSlice(name, begun, who))
         left = asyncio.run_coroutine_threadsafe(slice_, self._loop).result()
         self._after = partial(self._ledger.release, name, who, entry.version, left)
 

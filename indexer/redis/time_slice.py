@@ -19,8 +19,8 @@ from indexer.embedding.embed import embed_leaves, first_batch
 from indexer.embedding.queue import BATCH_TOKENS
 from indexer.embedding.vector_cache import Passages
 from indexer.jobs import MAX_TRIES, back_off
-from indexer.progress import Done
-from indexer.redis.ledger import EMBED, Begun, Ledger, Left, Name
+from indexer.progress import StageTotals
+from indexer.redis.ledger import EMBED, JobLedger, JobName, SliceOutcome, StartedJob
 from indexer.redis.payloads import Payload, unpack
 from indexer.summarizing.queue import MAX_TRIES as MAX_SUMMARY_TRIES
 from indexer.summarizing.queue import InProcessSummaries, SummaryJob
@@ -38,15 +38,15 @@ LOOK = 0.5  # seconds between two looks at whether a job is still wanted
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TimeSlice:
     """One slice: whose, which job, by whom."""
 
-    name: Name
-    begun: Begun
+    name: JobName
+    begun: StartedJob
     who: str
 
 
-class Slices:
+class SliceRunner:
     """Runs in a worker's event loop. No `passages`: nothing is embedded here; no `summaries`:
     nothing is summarised."""
 
@@ -54,7 +54,7 @@ class Slices:
         self,
         store: Store,
         clock: Clock,
-        ledger: Ledger,
+        ledger: JobLedger,
         passages: Passages | None,
         summaries: InProcessSummaries | None,
         stop: threading.Event,
@@ -68,9 +68,9 @@ class Slices:
         self._passages, self._summaries, self._stop = passages, summaries, stop
         self._patience, self._told = patience, told
         self._forgot: OrderedDict[str, bytes] = OrderedDict()
-        self.done = Done()  # of stage 2; stage 3 counts itself
+        self.done = StageTotals()  # of stage 2; stage 3 counts itself
 
-    async def run(self, turn: Turn) -> Left:
+    async def run(self, turn: TimeSlice) -> SliceOutcome:
         """What failed is tried again later, or given up. Raises where Redis fails."""
         entry = turn.begun.entry
         try:
@@ -89,11 +89,11 @@ class Slices:
             code, tries = "internal_error", entry.tries + 1
         if turn.name.stage == EMBED:
             self.done.fail(code)
-        return Left(entry.tokens, entry.count, back_off(tries), tries, tries >= MAX_TRIES)
+        return SliceOutcome(entry.tokens, entry.count, back_off(tries), tries, tries >= MAX_TRIES)
 
     # -- stage 2 -----------------------------------------------------------------------------
 
-    async def _embed(self, turn: Turn, payload: Payload) -> Left:
+    async def _embed(self, turn: TimeSlice, payload: Payload) -> SliceOutcome:
         assert self._passages
         history, end = payload.history(), self._clock.monotonic() + EMBED_SLICE
         work = await self._unembedded(payload)
@@ -116,11 +116,11 @@ class Slices:
 
     # -- stage 3 -----------------------------------------------------------------------------
 
-    async def _summarise(self, turn: Turn, payload: Payload) -> Left:
+    async def _summarise(self, turn: TimeSlice, payload: Payload) -> SliceOutcome:
         assert self._summaries
         work = await self._unsummarised(payload)
         if not work:
-            return Left()
+            return SliceOutcome()
         history, end = payload.history(), self._clock.monotonic() + SUMMARY_SLICE
         one = await self._job(turn, payload, history, work)
         self._summaries.add(one)
@@ -138,7 +138,7 @@ class Slices:
         await asyncio.to_thread(self._told, turn.name.tenant, state)
         left = _left(await self._unsummarised(payload))
         given_up = state == "limit_reached" or one.tries >= MAX_SUMMARY_TRIES
-        return Left(left.tokens, left.count, wait, one.tries, finished and given_up)
+        return SliceOutcome(left.tokens, left.count, wait, one.tries, finished and given_up)
 
     async def _withdraw(self, one: SummaryJob) -> None:
         """Calls under way are paid for, so they may end, but not for long where the process is to
@@ -154,7 +154,7 @@ class Slices:
             waited += LOOK if self._stop.is_set() else 0.0
 
     async def _job(
-        self, turn: Turn, payload: Payload, history: History, work: Sequence[NodeWork]
+        self, turn: TimeSlice, payload: Payload, history: History, work: Sequence[NodeWork]
     ) -> SummaryJob:
         nodes = await self._store.descendants(payload.tenant, [one.id for one in work])
         entry = turn.begun.entry
@@ -178,7 +178,7 @@ class Slices:
 
     # ----------------------------------------------------------------------------------------
 
-    async def _goes_on(self, turn: Turn, work: Sequence[LeafWork | NodeWork]) -> bool:
+    async def _goes_on(self, turn: TimeSlice, work: Sequence[LeafWork | NodeWork]) -> bool:
         """Tell how far it is; False where the job is gone, or another's."""
         version = turn.begun.entry.version
         step = partial(self._ledger.progress, turn.name, turn.who, version, _left(work))
@@ -193,5 +193,5 @@ class Slices:
             self._passages.forget(tenant)
 
 
-def _left(work: Sequence[LeafWork | NodeWork]) -> Left:
-    return Left(sum(one.tokens for one in work), len(work))
+def _left(work: Sequence[LeafWork | NodeWork]) -> SliceOutcome:
+    return SliceOutcome(sum(one.tokens for one in work), len(work))

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from redis import Redis
 
 from indexer.embedding.vector_cache import Passages
-from indexer.redis.connection import Link, blocking
-from indexer.redis.ledger import EMBED, SUMMARIES, Ledger
-from indexer.redis.peers import Shared
+from indexer.redis.connection import RedisConnection, blocking
+from indexer.redis.ledger import EMBED, SUMMARIES, JobLedger
+from indexer.redis.peers import RedisPeers
 from indexer.redis.queue import STATE
-from indexer.redis.recovery import Upkeep
-from indexer.redis.rq_worker import Idle, Lane
-from indexer.redis.time_slice import Slices
-from indexer.summarizing.open import StageThree
+from indexer.redis.recovery import QueueRecovery
+from indexer.redis.rq_worker import IdleWatch, WorkerThread
+from indexer.redis.time_slice import SliceRunner
+from indexer.summarizing.open import SummaryStage
 from memtree.config import Settings
 from memtree.days import DAY
 from memtree.ports.clock import Clock
@@ -36,42 +36,44 @@ STATE_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class WorkerParts:
     """What the work is done with. Whoever opens it closes it. No `embedder`: stage 2 is left to
     others; no `three`: stage 3 is."""
 
     store: Store
     clock: Clock
     embedder: Embedder | None
-    three: StageThree | None
+    three: SummaryStage | None
 
 
-class Workshop:
-    def __init__(self, settings: Settings, parts: Parts, link: Link, *, burst: bool = False):
+class Worker:
+    def __init__(
+        self, settings: Settings, parts: WorkerParts, link: RedisConnection, *, burst: bool = False
+    ):
         self.name = f"worker-{secrets.token_hex(6)}"
         self.stop = threading.Event()
         self.link = link
         self._done = threading.Event()  # for the upkeep, which must outlive the lanes
         self._clock = parts.clock
         self._client = blocking(settings.queue)
-        self._ledger = Ledger(self._client)
+        self._ledger = JobLedger(self._client)
         self.passages = Passages(parts.embedder) if parts.embedder else None
         self.summaries = parts.three.queue if parts.three else None
-        self.slices = Slices(
+        self.slices = SliceRunner(
             parts.store, parts.clock, self._ledger, self.passages, self.summaries, self.stop,
             patience=settings.worker_seconds,
             told=self._tell,
         )  # fmt: skip
         stages = [EMBED] * bool(self.passages)
         stages += [SUMMARIES] * (settings.worker_lanes if self.summaries else 0)
-        idle = Idle(len(stages)) if burst else None
+        idle = IdleWatch(len(stages)) if burst else None
         self._clients = [blocking(settings.queue) for _ in stages]
         loop = asyncio.get_running_loop()
         self.lanes = [
-            Lane(at, stage, client, link, self.slices, loop, self.stop, idle)
+            WorkerThread(at, stage, client, link, self.slices, loop, self.stop, idle)
             for at, (stage, client) in enumerate(zip(stages, self._clients, strict=True))
         ]
-        self._upkeep = Upkeep(self.name, self.lanes, self._ledger, link, self._done)
+        self._upkeep = QueueRecovery(self.name, self.lanes, self._ledger, link, self._done)
         self._burst = burst
 
     async def run(self) -> None:
@@ -119,14 +121,14 @@ def quiet_rq() -> None:
 
 @asynccontextmanager
 async def open_workshop(
-    settings: Settings, parts: Parts, *, burst: bool = False
-) -> AsyncIterator[Workshop]:
+    settings: Settings, parts: WorkerParts, *, burst: bool = False
+) -> AsyncIterator[Worker]:
     """A workshop that is not running yet."""
-    link = Link(settings.queue)
-    peers = Shared(link)
+    link = RedisConnection(settings.queue)
+    peers = RedisPeers(link)
     quiet_rq()
     try:
-        workshop = Workshop(settings, parts, link, burst=burst)
+        workshop = Worker(settings, parts, link, burst=burst)
         await peers.start(workshop.forgotten)
         yield workshop
     finally:

@@ -25,7 +25,7 @@ from indexer.summarizing.spending import Spending
 from memtree.conversation.history import History
 from memtree.errors import StoreUnavailable, SummarizerUnavailable, Unavailable
 from memtree.ports.clock import Clock
-from memtree.ports.models import Summarizer, Usage, Written
+from memtree.ports.models import Summarizer, SummaryDrafts, Usage
 from memtree.ports.store import Claims, TreeStore
 from memtree.summaries import batching, prompts
 from memtree.summaries.checks.check import check
@@ -51,7 +51,7 @@ class ClaimingStore(TreeStore, Claims, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SummaryCall:
     """What is asked at once. `nodes`: the whole tree. `before`: of nodes whose draft was rejected
     once, what that cost. `wanted`: whether the answer may be kept when it comes."""
 
@@ -90,7 +90,7 @@ class Totals:
     seconds: float = 0.0
 
 
-class Refiner:
+class SummaryCaller:
     """Makes calls; safe for several at once."""
 
     def __init__(
@@ -110,7 +110,7 @@ class Refiner:
         self._owner, self._both = owner, both
         self.totals = Totals()
 
-    async def refine(self, call: Call) -> Outcome:
+    async def refine(self, call: SummaryCall) -> Outcome:
         """Raises `SummarizerUnavailable` and store errors; then nothing of the call is kept."""
         tenant = call.history.tenant
         ids = {one.id for one in call.work}
@@ -173,7 +173,7 @@ class Refiner:
 
     # -- the call ----------------------------------------------------------------------------
 
-    async def _ask(self, call: Call, work: tuple[NodeWork, ...]) -> Outcome:
+    async def _ask(self, call: SummaryCall, work: tuple[NodeWork, ...]) -> Outcome:
         tenant = call.history.tenant
         children = await self._children(tenant, work, call.nodes)
         tasks, size = await asyncio.to_thread(_prepared, call, work, children)
@@ -224,9 +224,13 @@ class Refiner:
         return {id_: later.get(id_) or nodes[id_].summary for id_ in ids}
 
     def _judged(
-        self, call: Call, work: Sequence[NodeWork], tasks: Sequence[Task], written: Written
-    ) -> _Judged:
-        judged = _Judged()
+        self,
+        call: SummaryCall,
+        work: Sequence[NodeWork],
+        tasks: Sequence[Task],
+        written: SummaryDrafts,
+    ) -> _Verdict:
+        judged = _Verdict()
         costs = _costs(written.usage, tasks)
         for one, task, cost in zip(work, tasks, costs, strict=True):
             draft = _clean(written.drafts.get(task.id))
@@ -255,7 +259,7 @@ class Refiner:
 
 
 @dataclass(slots=True)
-class _Judged:
+class _Verdict:
     """What is to be stored of an answer, and what was wrong with the rest."""
 
     rows: dict[bytes, Summary] = field(default_factory=dict)
@@ -272,7 +276,7 @@ class _Judged:
 
 
 def _prepared(
-    call: Call, work: Sequence[NodeWork], children: Mapping[bytes, Summary]
+    call: SummaryCall, work: Sequence[NodeWork], children: Mapping[bytes, Summary]
 ) -> tuple[list[Task], int]:
     """What is asked, and how many tokens that is."""
     tasks = batching.tasks(call.history, work, call.kind, children)

@@ -5,26 +5,26 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from indexer.summarizing.call import Refiner
+from indexer.summarizing.call import SummaryCaller
 from indexer.summarizing.queue import GATHER, MAX_TRIES, InProcessSummaries
-from indexer.summarizing.spending import Limits, Prices, Spending
+from indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer
 from memtree.ports.store import Store
-from memtree.summaries.completed import Settled
+from memtree.summaries.completed import CompletedSummaries
 
 HASTY_TRIES = 3  # of one call, each with tries of its own at the server
 
 
 @dataclass(frozen=True, slots=True)
-class StageThree:
+class SummaryStage:
     """Whoever opens it starts and closes it."""
 
     summarizer: Summarizer
     queue: InProcessSummaries
-    settled: Settled
+    settled: CompletedSummaries
 
     @classmethod
     def of(
@@ -36,12 +36,12 @@ class StageThree:
         *,
         patient: bool = True,
         gather: float = GATHER,
-    ) -> StageThree:
+    ) -> SummaryStage:
         """Not `patient`: for one history that a person waits for, so that calls which are not
         full do not wait for more of it, and a model that is down is soon given up. `gather`:
         seconds that such a call waits otherwise."""
-        spending = Spending(store, clock, Prices.of(settings), Limits.of(settings))
-        refiner = Refiner(
+        spending = Spending(store, clock, SummaryPrices.of(settings), DailyLimits.of(settings))
+        refiner = SummaryCaller(
             store,
             summarizer,
             spending,
@@ -49,7 +49,7 @@ class StageThree:
             secrets.token_hex(8),
             both=settings.summary_text == "both",
         )
-        settled = Settled()
+        settled = CompletedSummaries()
         queue = InProcessSummaries(
             refiner,
             spending,

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from indexer.jobs import BACK_OFF_LIMIT, MAX_BYTES, MAX_JOBS, Job, Jobs
-from indexer.progress import Backlog, Done, waiting
-from indexer.summarizing.call import Call, Cost, Outcome, Refiner, Totals
+from indexer.progress import Backlog, StageTotals, waiting
+from indexer.summarizing.call import Cost, Outcome, SummaryCall, SummaryCaller, Totals
 from indexer.summarizing.spending import Spending
 from memtree import tracing
 from memtree.bounded import MAX_TENANTS, remember
@@ -29,8 +29,8 @@ from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.summaries import batching
-from memtree.summaries.batching import Batch, Kinds
-from memtree.summaries.completed import Settled
+from memtree.summaries.batching import CallBatch, Kinds
+from memtree.summaries.completed import CompletedSummaries
 from memtree.tree.node import Node
 from memtree.tree.work import NodeWork
 
@@ -69,10 +69,10 @@ class InProcessSummaries:
 
     def __init__(
         self,
-        refiner: Refiner,
+        refiner: SummaryCaller,
         spending: Spending,
         clock: Clock,
-        settled: Settled,
+        settled: CompletedSummaries,
         *,
         parallel: int = PARALLEL,
         parts: int = PARTS,
@@ -99,7 +99,7 @@ class InProcessSummaries:
         self._kept: OrderedDict[str, int] = OrderedDict()  # by tenant, see USELESS
         self._hurries = 0  # who waits for the end
         self._task: asyncio.Task[None] | None = None
-        self.done = Done()
+        self.done = StageTotals()
 
     async def backlog(self) -> Backlog:
         return waiting(self.jobs, self._clock.monotonic())
@@ -263,7 +263,7 @@ class InProcessSummaries:
         work: Mapping[bytes, NodeWork],
         busy: Collection[bytes],
         alone: Collection[bytes],
-    ) -> Batch | None:
+    ) -> CallBatch | None:
         """In a thread: reading text for its kind takes milliseconds."""
         kinds = Kinds(one.history, one.nodes, one.kinds)
         found = batching.ready(work, busy, batching.REACH * self._parts)
@@ -280,7 +280,7 @@ class InProcessSummaries:
 
     # -- calls -------------------------------------------------------------------------------
 
-    def _start(self, one: SummaryJob, batch: Batch) -> None:
+    def _start(self, one: SummaryJob, batch: CallBatch) -> None:
         for work in batch.work:
             self._busy[one.tenant, work.id] = math.inf
         self._open[one.tenant] += 1
@@ -288,10 +288,10 @@ class InProcessSummaries:
         self._calls[task] = one
         task.add_done_callback(lambda _: self._ended(task, one.tenant))
 
-    async def _call(self, one: SummaryJob, batch: Batch) -> None:
+    async def _call(self, one: SummaryJob, batch: CallBatch) -> None:
         keys = [(one.tenant, work.id) for work in batch.work]
         before = {key[1]: self._refused[key] for key in keys if key in self._refused}
-        call = Call(
+        call = SummaryCall(
             one.history, batch.work, batch.kind, one.nodes, before, lambda: not one.forgotten
         )
         begun = self._clock.monotonic()

@@ -28,7 +28,7 @@ TOKENS, MICROS = PREFIX + "tokens", PREFIX + "micros"  # what limits look at
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class SummaryPrices:
     """Of a million tokens. `cached`: input that came from the server's prompt cache."""
 
     input: float = 0.0
@@ -36,7 +36,7 @@ class Prices:
     output: float = 0.0
 
     @classmethod
-    def of(cls, settings: Settings) -> Prices:
+    def of(cls, settings: Settings) -> SummaryPrices:
         """Cached input without a price of its own costs what other input does."""
         input_ = settings.summary_input_price
         return cls(input_, settings.summary_cached_price or input_, settings.summary_output_price)
@@ -50,14 +50,14 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DailyLimits:
     """A day's most of one tenant: tokens, and money in millionths. 0: no limit."""
 
     tokens: int = 0
     micros: int = 0
 
     @classmethod
-    def of(cls, settings: Settings) -> Limits:
+    def of(cls, settings: Settings) -> DailyLimits:
         money = round(settings.summary_money_per_day * MILLION)
         return cls(settings.summary_tokens_per_day, money)
 
@@ -68,7 +68,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Reserved:
+class Reservation:
     """What one call may cost at most, as it was added to a day."""
 
     tenant: str
@@ -82,8 +82,8 @@ class Spending:
         self,
         tallies: Tallies,
         clock: Clock,
-        prices: Prices = Prices(),
-        limits: Limits = Limits(),
+        prices: SummaryPrices = SummaryPrices(),
+        limits: DailyLimits = DailyLimits(),
     ) -> None:
         self._tallies, self._clock = tallies, clock
         self._prices, self._limits = prices, limits
@@ -109,19 +109,19 @@ class Spending:
             spent["micros"] / MILLION,
         )
 
-    async def reserve(self, tenant: str, input_: int, output: int) -> Reserved | None:
+    async def reserve(self, tenant: str, input_: int, output: int) -> Reservation | None:
         """Take the tokens that a call may need from today's; None where they are not there.
 
         Raises as `TreeStore` does; then nothing is reserved.
         """
         most = Usage(input_, output)
-        taken = Reserved(tenant, self.today, input_ + output, self._prices.micros(most))
+        taken = Reservation(tenant, self.today, input_ + output, self._prices.micros(most))
         amounts = {TOKENS: taken.tokens} | ({MICROS: taken.micros} if taken.micros else {})
         added = await self._tallies.add(tenant, taken.day, amounts, self._limits.named())
         return taken if added else None
 
     async def settle(
-        self, reserved: Reserved, usage: Usage, counts: Mapping[str, int] | None = None
+        self, reserved: Reservation, usage: Usage, counts: Mapping[str, int] | None = None
     ) -> int:
         """Put what a call did cost in the place of what was reserved; returns millionths.
 

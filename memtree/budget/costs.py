@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memtree.budget.epoch import Turn
+from memtree.budget.epoch import EpochTurn
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
 
@@ -70,7 +70,7 @@ def _cached(history: History) -> int:
 
 
 def followed(
-    turn: Turn,
+    turn: EpochTurn,
     previous: int,
     same_epoch: bool,
     warm: bool,

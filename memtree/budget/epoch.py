@@ -20,10 +20,10 @@ from hashlib import blake2b
 
 import msgspec
 
-from memtree.budget.packing import SMALL_TARGET, Limits
+from memtree.budget.packing import SMALL_TARGET, TokenLimits
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
-from memtree.unfolding.plan import Plan, Span
+from memtree.unfolding.plan import Plan, TextSpan
 
 PLAN_VERSION = 2  # of everything that turns a plan into bytes: another version, another epoch
 ID_BYTES = 12
@@ -45,14 +45,14 @@ class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     created: float  # unix seconds
 
 
-class Turn(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One request within an epoch. `block`: spans of the recall block before its newest message,
     none where there is nothing to recall. `direct`, `paid`: input cost of the conversation so far
     in uncached input tokens, sent whole and sent by us; `sent`: tokens of this request.
     `recalled`: the messages (index in the history) that have a block in what is sent."""
 
     epoch: bytes
-    block: tuple[Span, ...] = ()
+    block: tuple[TextSpan, ...] = ()
     block_tokens: int = 0
     used: float = 0.0  # unix seconds of the last request for it
     direct: float = 0.0
@@ -63,10 +63,10 @@ class Turn(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 _encoder = msgspec.msgpack.Encoder()
 _epochs = msgspec.msgpack.Decoder(Epoch)
-_turns = msgspec.msgpack.Decoder(Turn)
+_turns = msgspec.msgpack.Decoder(EpochTurn)
 
 
-def encode(value: Epoch | Turn) -> bytes:
+def encode(value: Epoch | EpochTurn) -> bytes:
     return _encoder.encode(value)
 
 
@@ -75,13 +75,13 @@ def decode_epoch(data: bytes) -> Epoch:
     return _epochs.decode(data)
 
 
-def decode_turn(data: bytes) -> Turn:
+def decode_turn(data: bytes) -> EpochTurn:
     """Raises `msgspec.DecodeError`."""
     return _turns.decode(data)
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class EpochTerms:
     """What a request brings to its epoch: a smaller target where system messages and tools leave
     less of the window, `room` for everything but these, and the window itself."""
 
@@ -92,12 +92,12 @@ class Terms:
     prices: Prices
 
     @classmethod
-    def of(cls, limits: Limits, fixed: int, window: int, prices: Prices) -> Terms:
+    def of(cls, limits: TokenLimits, fixed: int, window: int, prices: Prices) -> EpochTerms:
         room = max(0, limits.prompt - fixed)
         return cls(min(limits.target, room), limits.hard, room, window, prices)
 
 
-def key(limits: Limits, window: int, prices: Prices, recipe: str, query: str | None) -> bytes:
+def key(limits: TokenLimits, window: int, prices: Prices, recipe: str, query: str | None) -> bytes:
     """Requests with another key never continue each other's epochs."""
     named = (PLAN_VERSION, limits.target, limits.hard, window, prices.write, prices.read)
     form = (limits.alternate, limits.keep_first)
@@ -113,7 +113,7 @@ def _hash(data: bytes) -> bytes:
     return blake2b(data, digest_size=ID_BYTES).digest()
 
 
-def stays(epoch: Epoch, history: History, terms: Terms, block_tokens: int) -> bool:
+def stays(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> bool:
     """Whether the epoch takes this history, too. Its growth counts the memory message and posted
     rounds; recall blocks (`block_tokens`) count only for what may be sent at all."""
     if not fits(epoch, history, terms, block_tokens):
@@ -121,13 +121,13 @@ def stays(epoch: Epoch, history: History, terms: Terms, block_tokens: int) -> bo
     return epoch.memory + history.size(epoch.plan.cut) <= high_water(epoch, history, terms)
 
 
-def fits(epoch: Epoch, history: History, terms: Terms, block_tokens: int) -> bool:
+def fits(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> bool:
     """Whether it may be sent at all."""
     size = epoch.memory + history.size(epoch.plan.cut) + block_tokens
     return size <= (terms.target if terms.hard else terms.room)
 
 
-def high_water(epoch: Epoch, history: History, terms: Terms) -> float:
+def high_water(epoch: Epoch, history: History, terms: EpochTerms) -> float:
     """Up to where an epoch grows (DESIGN section 8).
 
     A round is paid for once when it is written and again with each later request that reads it;
@@ -140,7 +140,7 @@ def high_water(epoch: Epoch, history: History, terms: Terms) -> float:
     return min(ceiling(terms), max(usual, max(epoch.size, epoch.memory + step) + slack))
 
 
-def ceiling(terms: Terms) -> float:
+def ceiling(terms: EpochTerms) -> float:
     if terms.hard:
         return terms.target
     return min(CEILING * terms.target, terms.window / 2, terms.room)
@@ -170,7 +170,7 @@ def block_size(target: int) -> int:
 
 
 def serves(
-    epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn], wants: bool
+    epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn], wants: bool
 ) -> bool:
     """Whether the newest message finds enough room for its block, if it asks for something. The
     bucket does not count: with it, in a dialogue of long answers every turn would end an epoch."""
@@ -181,7 +181,7 @@ def serves(
 
 
 def block_room(
-    epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn], wants: bool
+    epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn], wants: bool
 ) -> int:
     """Tokens that a block for the newest message may take; `blocks`: earlier ones by message,
     `wants`: whether it asks for something.
@@ -198,7 +198,9 @@ def block_room(
     return int(min(_left(epoch, history, terms, blocks), level))
 
 
-def _left(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn]) -> float:
+def _left(
+    epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn]
+) -> float:
     """Tokens between what is sent and the most that may be."""
     size = epoch.memory + history.size(epoch.plan.cut)
     used = sum(turn.block_tokens for turn in blocks.values())
@@ -208,7 +210,9 @@ def _left(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Tur
     return min(terms.room, most) - size - used
 
 
-def _bucket(epoch: Epoch, history: History, terms: Terms, blocks: Mapping[int, Turn]) -> float:
+def _bucket(
+    epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn]
+) -> float:
     full = float(block_size(terms.target))
     level, at = full, epoch.start
     for message, turn in sorted(blocks.items()):

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
-from memtree.unfolding.plan import WRAPPER, Span
+from memtree.unfolding.plan import WRAPPER, TextSpan
 
 MARGIN = 0.05  # other tokenizers count differently
 THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)
@@ -35,7 +35,7 @@ LASTING_MEMORY = 0.175
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TokenLimits:
     """`target` for everything but system messages; `hard`: given in the request itself.
     `prompt`: what the model takes, output reserve and margin already off. `alternate`: a user
     message of ours and one of the client have a line of the assistant between them. `keep_first`:
@@ -57,7 +57,7 @@ class Limits:
         reserve: int,
         alternate: bool = False,
         keep_first: bool = False,
-    ) -> Limits:
+    ) -> TokenLimits:
         prompt = max(0, int(window * (1 - MARGIN)) - reserve)
         return cls(target, hard, prompt, alternate, keep_first)
 
@@ -95,7 +95,7 @@ Decision = Pass | Packed | Wait | Refuse
 
 
 def decide(
-    history: History, limits: Limits, fixed: int, *, tree: bool, busy: bool = False
+    history: History, limits: TokenLimits, fixed: int, *, tree: bool, busy: bool = False
 ) -> Decision:
     """`fixed`: tokens of system messages and tools. `tree`: stage 1 is at hand for the whole
     history. `busy`: it is being built elsewhere."""
@@ -121,7 +121,7 @@ def decide(
     return Packed(cut, recent, 0)
 
 
-def begin(history: History, limits: Limits, fixed: int) -> Packed:
+def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     """The cut and the memory that an epoch begins with: less than an answer for one question
     takes, so that there is room to grow, and more of it recent rounds."""
     room = limits.prompt - fixed
@@ -140,7 +140,7 @@ def begin(history: History, limits: Limits, fixed: int) -> Packed:
     return Packed(cut, recent, 0)
 
 
-def _heads(history: History, limits: Limits, target: int, cut: int) -> tuple[int, ...]:
+def _heads(history: History, limits: TokenLimits, target: int, cut: int) -> tuple[int, ...]:
     """How many messages at the beginning may go whole before the memory message, the best first.
     Where only the first message is cut off, that is what memory is for."""
     first = history.facts[0]
@@ -148,7 +148,7 @@ def _heads(history: History, limits: Limits, target: int, cut: int) -> tuple[int
     return (1, 0) if limits.keep_first and short and cut > 1 else (0,)
 
 
-def _beside(history: History, limits: Limits, cut: int, head: int) -> int:
+def _beside(history: History, limits: TokenLimits, cut: int, head: int) -> int:
     lines = sum(lines_at(history, cut, head)) if limits.alternate else 0
     return history.size(0, head) + lines * LINE_TOKENS
 
@@ -202,13 +202,13 @@ def _open_with_assistant(
     return kept, total
 
 
-def decay(history: History, first: int, cut: int, budget: int) -> tuple[Span, ...]:
+def decay(history: History, first: int, cut: int, budget: int) -> tuple[TextSpan, ...]:
     """Spans that stand for messages [first, cut) when there is no tree over them.
 
     The newest round gets half of the budget, each older one half of what the next one had; a
     round over its share is cut in the middle, and below 64 tokens it is dropped.
     """
-    spans: list[Span] = []
+    spans: list[TextSpan] = []
     share = budget / 2
     for start, end in reversed([r for r in history.round_ends() if first <= r[0] < cut]):
         if share < DECAY_FLOOR:
@@ -221,9 +221,9 @@ def decay(history: History, first: int, cut: int, budget: int) -> tuple[Span, ..
     return tuple(sorted(spans))
 
 
-def _ends(message: int, length: int, keep: float) -> list[Span]:
+def _ends(message: int, length: int, keep: float) -> list[TextSpan]:
     """Head and tail of a text of `length` characters, `keep` of it in all."""
     if keep >= 1:
-        return [Span(message, 0, length)] if length else []
+        return [TextSpan(message, 0, length)] if length else []
     half = int(length * keep / 2)
-    return [Span(message, 0, half), Span(message, length - half, length)] if half else []
+    return [TextSpan(message, 0, half), TextSpan(message, length - half, length)] if half else []

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from memtree.budget.packing import LINE, lines_at
-from memtree.context.request import Ask
+from memtree.context.request import CompressRequest
 from memtree.conversation import cache_control
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.unfolding import explain, recall_block
 from memtree.unfolding.plan import Plan
-from memtree.unfolding.search import Folded
+from memtree.unfolding.search import FoldedHistory
 
 BELOW_THRESHOLD = "below-threshold"
 PASSED = "passed"
@@ -58,11 +58,11 @@ class Answer:
     stays: int = 0
     explain: Callable[[], dict[str, Any]] = explain.nothing
     shown: Plan | None = None
-    folded: Folded | None = None
+    folded: FoldedHistory | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class AnswerLayout:
     """The messages of an answer: the text of the memory message (empty: there is none), its tokens
     with what stands beside it, the cut after it, the recall blocks by message (index in the
     history), and how many messages at the beginning go whole before it."""
@@ -80,7 +80,7 @@ class Shape:
         return memory + history.size(self.cut) + self.block_tokens
 
 
-def passed(posted: History, ask: Ask, state: str = BELOW_THRESHOLD) -> Answer:
+def passed(posted: History, ask: CompressRequest, state: str = BELOW_THRESHOLD) -> Answer:
     """The messages as they came."""
     size = posted.tokens + posted.system_tokens
     return Answer(
@@ -96,7 +96,7 @@ def passed(posted: History, ask: Ask, state: str = BELOW_THRESHOLD) -> Answer:
     )
 
 
-def assembled(posted: History, ask: Ask, state: str, shape: Shape) -> Answer:
+def assembled(posted: History, ask: CompressRequest, state: str, shape: AnswerLayout) -> Answer:
     """System messages before the cut, the memory message and what stands beside it, and what
     follows the cut."""
     border = posted.posted[shape.cut]
@@ -119,7 +119,7 @@ def assembled(posted: History, ask: Ask, state: str, shape: Shape) -> Answer:
     )
 
 
-def _remembered(posted: History, ask: Ask, shape: Shape) -> list[bytes]:
+def _remembered(posted: History, ask: CompressRequest, shape: AnswerLayout) -> list[bytes]:
     """The memory message; before it the first message where that goes whole; between a user
     message of the client and ours a line of the assistant, where templates ask for one."""
     before, behind = lines_at(posted, shape.cut, shape.head)
@@ -134,7 +134,7 @@ def _remembered(posted: History, ask: Ask, shape: Shape) -> list[bytes]:
 _LINE = msgspec.json.encode({"role": "assistant", "content": LINE})
 
 
-def _memory_message(posted: History, ask: Ask, shape: Shape) -> bytes:
+def _memory_message(posted: History, ask: CompressRequest, shape: AnswerLayout) -> bytes:
     content: Any = shape.text
     if cache_control.used(posted, ask.markers):
         content = [{"type": "text", "text": shape.text}]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from memtree.ranking.corpus import Corpus
 from memtree.tree.btree import walk
-from memtree.tree.node import Frontier, Node, Place
+from memtree.tree.node import Frontier, Node, NodePlace
 
 NODES = 16_000  # about 5 kB each: some 7 million tokens of history
 CORPORA = 12
@@ -21,7 +21,7 @@ CORPUS_PASSAGES = 80_000  # in all; 1.5 kB each with vectors
 INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
 
 
-class NodeShelf:
+class NodeCache:
     """Decoded nodes by tenant and id; the oldest go first."""
 
     def __init__(self, limit: int = NODES) -> None:
@@ -59,10 +59,10 @@ class _Entry:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-_Walked = OrderedDict[tuple[str, tuple[bytes, ...]], list[tuple[Node, Place]]]
+_Walked = OrderedDict[tuple[str, tuple[bytes, ...]], list[tuple[Node, NodePlace]]]
 
 
-class Shelf:
+class CorpusCache:
     """Corpora by the leaves they begin with; the least recently used go first."""
 
     def __init__(self, limit: int = CORPORA, passages: int = CORPUS_PASSAGES) -> None:
@@ -94,7 +94,7 @@ class Shelf:
 
     def _leaves_of(
         self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node]
-    ) -> list[tuple[Node, Place]]:
+    ) -> list[tuple[Node, NodePlace]]:
         """Leaves in order and their places; a request asks twice for one frontier."""
         known = self._walked.get((tenant, frontier.nodes))
         if known is None:
@@ -119,7 +119,7 @@ class Shelf:
             self._entries.pop(0)
 
 
-async def _extend(corpus: Corpus, found: Sequence[tuple[Node, Place]]) -> None:
+async def _extend(corpus: Corpus, found: Sequence[tuple[Node, NodePlace]]) -> None:
     fresh = found[len(corpus.leaves) :]
     leaves, places = [leaf for leaf, _ in fresh], [place for _, place in fresh]
     if len(fresh) > INLINE_LEAVES:

@@ -1,9 +1,9 @@
 """The one use case: a posted history in, the messages for the model out.
 
-`/context_memory`, the chat route, the command line and library callers all come through `Memory`.
-What to do is decided in the pure files; `indexing`, `seek` and `lasting` await ports for it. No
-failure of a port stops an answer: without the store the tree is built for this request alone,
-without the embedder ranking is BM25, without a tree in time the older rounds decay.
+`/context_memory`, the chat route, the command line and library callers all come through
+`ContextMemory`. What to do is decided in the pure files; `indexing`, `seek` and `lasting` await
+ports for it. No failure of a port stops an answer: without the store the tree is built for this
+request alone, without the embedder ranking is BM25, without a tree in time the older rounds decay.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from typing import Any
 
 from memtree import tracing
 from memtree.budget import packing
-from memtree.context.answer import PASSED, Answer, Shape, assembled, passed
-from memtree.context.continued import Lasting
-from memtree.context.index_state import Known
+from memtree.context.answer import PASSED, Answer, AnswerLayout, assembled, passed
+from memtree.context.continued import EpochAnswers
+from memtree.context.index_state import IndexState
 from memtree.context.indexing import BUILD_PATIENCE, Indexing
-from memtree.context.request import Ask
-from memtree.context.retrieval import Seeker
-from memtree.context.summary_backlog import Debts
+from memtree.context.request import CompressRequest
+from memtree.context.retrieval import Retriever
+from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation import history
-from memtree.conversation.history import FactsCache, History
+from memtree.conversation.history import History, MessageInfoCache
 from memtree.conversation.message import MESSAGE_OVERHEAD, OFF_LOOP_BYTES, Volatile
 from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
-from memtree.ports.peers import Alone, Peers
+from memtree.ports.peers import NoPeers, Peers
 from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatus
 from memtree.ports.store import ContextStore, Receipt
-from memtree.summaries.completed import Settled
+from memtree.summaries.completed import CompletedSummaries
 from memtree.text import tokens
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding import explain
 from memtree.unfolding.plan import Plan, render
-from memtree.unfolding.search import Folded, Work
-from memtree.unfolding.unfold import Unfolded
+from memtree.unfolding.search import FoldedHistory, Work
+from memtree.unfolding.unfold import Unfolding
 
-__all__ = ["Answer", "Ask", "Memory"]
+__all__ = ["Answer", "CompressRequest", "ContextMemory"]
 
 log = logging.getLogger("memtree")
 
 
-class Memory:
+class ContextMemory:
     """Context memory bound to its ports. One per process; safe for concurrent requests."""
 
     def __init__(
@@ -57,10 +57,10 @@ class Memory:
         clock: Clock,
         *,
         embedder: Embedder | None = None,
-        facts: FactsCache | None = None,
+        facts: MessageInfoCache | None = None,
         volatile: Volatile | None = None,
         summaries: SummaryQueue | None = None,
-        settled: Settled | None = None,
+        settled: CompletedSummaries | None = None,
         peers: Peers | None = None,
     ) -> None:
         """`summaries`: None where no model writes them; `settled`: what that queue has done, where
@@ -70,13 +70,15 @@ class Memory:
         self._facts = facts
         self._volatile = volatile or Volatile()
         self._summaries = summaries
-        self._debts = Debts(store, summaries, settled or Settled()) if summaries else None
-        self._peers = peers or Alone()
+        self._debts = (
+            SummaryBacklog(store, summaries, settled or CompletedSummaries()) if summaries else None
+        )
+        self._peers = peers or NoPeers()
         self._indexing = Indexing(store, builder, queue, clock, embedder, self._debts, self._peers)
-        self._seeker = Seeker(self._indexing, embedder)
-        self._lasting = Lasting(store, clock, self._indexing, self._seeker)
+        self._seeker = Retriever(self._indexing, embedder)
+        self._lasting = EpochAnswers(store, clock, self._indexing, self._seeker)
 
-    async def compress(self, ask: Ask) -> Answer:
+    async def compress(self, ask: CompressRequest) -> Answer:
         """Raises `BadRequest` (unreadable history) and `ContextOverflow`; nothing else."""
         generation = self._indexing.generation(ask.tenant)
         try:
@@ -84,11 +86,11 @@ class Memory:
         finally:
             self._indexing.drop_forgotten(ask.tenant, generation)
 
-    async def _compress(self, ask: Ask, generation: int) -> Answer:
+    async def _compress(self, ask: CompressRequest, generation: int) -> Answer:
         posted = await self.read(ask)
         if not len(posted):
             return passed(posted, ask)
-        limits = packing.Limits.of(
+        limits = packing.TokenLimits.of(
             target=ask.target,
             hard=ask.hard,
             window=ask.window,
@@ -135,7 +137,7 @@ class Memory:
         answer = await self._fresh(posted, ask, decision, known)
         return self._searchable(answer, posted, known, generation)
 
-    async def index(self, ask: Ask) -> Answer:
+    async def index(self, ask: CompressRequest) -> Answer:
         """Index what was posted; the answer has the numbers and no messages."""
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
@@ -145,12 +147,12 @@ class Memory:
         answer = replace(passed(posted, ask, known.state), messages=(), sent_tokens=0)
         return known.told(answer)
 
-    async def tree(self, ask: Ask) -> dict[str, Any]:
+    async def tree(self, ask: CompressRequest) -> dict[str, Any]:
         """The tree over the posted history, wire-shaped (API section 1)."""
         posted, known = await self._newest(ask)
         return explain.tree(posted, known.frontier, known.nodes, known.open)
 
-    async def outline(self, ask: Ask) -> tuple[History, Frontier, Mapping[bytes, Node]]:
+    async def outline(self, ask: CompressRequest) -> tuple[History, Frontier, Mapping[bytes, Node]]:
         """History, frontier and nodes, for those who draw the tree."""
         posted, known = await self._newest(ask)
         return posted, known.frontier, known.nodes
@@ -169,7 +171,7 @@ class Memory:
         """Let background indexing that was begun by requests come to its end."""
         await self._indexing.close()
 
-    async def read(self, ask: Ask) -> History:
+    async def read(self, ask: CompressRequest) -> History:
         """The posted messages as a history; long ones are read off the event loop."""
         work = (ask.tenant, ask.messages, self._volatile, self._facts)
         with tracing.step("read"):
@@ -179,7 +181,7 @@ class Memory:
 
     # -- forgetting --------------------------------------------------------------------------
 
-    async def forget_history(self, ask: Ask) -> Receipt:
+    async def forget_history(self, ask: CompressRequest) -> Receipt:
         """Forget all prefixes of what was posted. Raises `BadRequest` and store errors."""
         posted = await self.read(ask)
         return await self._forget(ask.tenant, posted.addresses[1:])
@@ -236,25 +238,25 @@ class Memory:
 
     # -- an answer for this request alone ----------------------------------------------------
 
-    async def _newest(self, ask: Ask) -> tuple[History, Known]:
+    async def _newest(self, ask: CompressRequest) -> tuple[History, IndexState]:
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
         known = await self._indexing.prepare(posted, ask.expiration_days, generation)
         return posted, await self._indexing.newest(posted, known)
 
     async def _fresh(
-        self, posted: History, ask: Ask, decision: packing.Packed, known: Known
+        self, posted: History, ask: CompressRequest, decision: packing.Packed, known: IndexState
     ) -> Answer:
         if not decision.memory:
-            return known.told(assembled(posted, ask, known.state, Shape(decision.cut)))
-        rows: Mapping[int, explain.Scored] = {}
+            return known.told(assembled(posted, ask, known.state, AnswerLayout(decision.cut)))
+        rows: Mapping[int, explain.ScoredPassage] = {}
         if known.whole:
             known = await self._indexing.newest(posted, known)
             unfolded, rows = await self._seeker.unfolded(posted, known, decision, ask.query)
         else:
             unfolded = _decayed(posted, decision, known)
         size = unfolded.tokens + decision.beside
-        shape = Shape(decision.cut, unfolded.text, size, head=decision.head)
+        shape = AnswerLayout(decision.cut, unfolded.text, size, head=decision.head)
         with tracing.step("pack"):
             answer = replace(
                 assembled(posted, ask, known.state, shape),
@@ -266,7 +268,7 @@ class Memory:
         return known.told(answer)
 
     def _searchable(
-        self, answer: Answer, posted: History, known: Known | None, generation: int
+        self, answer: Answer, posted: History, known: IndexState | None, generation: int
     ) -> Answer:
         """The answer with a way into what it folded, where all of that can be ranked."""
         if answer.shown is None or known is None or not known.whole:
@@ -278,11 +280,11 @@ class Memory:
             finally:
                 self._indexing.drop_forgotten(posted.tenant, generation)
 
-        folded = Folded(posted, answer.shown, seek, self._seeker.relevant)
+        folded = FoldedHistory(posted, answer.shown, seek, self._seeker.relevant)
         return replace(answer, folded=folded)
 
 
-def _decayed(posted: History, decision: packing.Packed, known: Known) -> Unfolded:
+def _decayed(posted: History, decision: packing.Packed, known: IndexState) -> Unfolding:
     """No tree over the whole in time: the older rounds, cut in the middle."""
     budget = decision.memory - MESSAGE_OVERHEAD
     share = float(budget)
@@ -293,5 +295,5 @@ def _decayed(posted: History, decision: packing.Packed, known: Known) -> Unfolde
         text = render(plan, posted, {})
         size = tokens.count(text)
         if size <= budget or not spans:
-            return Unfolded(plan, text, size, 0, [])
+            return Unfolding(plan, text, size, 0, [])
         share *= min(0.9, budget / size)  # labels and marks are not in the shares

@@ -18,26 +18,26 @@ import msgspec
 
 from memtree import tracing
 from memtree.budget import costs, epoch, packing
-from memtree.budget.epoch import Epoch, Terms, Turn
+from memtree.budget.epoch import Epoch, EpochTerms, EpochTurn
 from memtree.context.answer import PASSED, Answer, passed
-from memtree.context.index_state import Known, with_summary
+from memtree.context.index_state import IndexState, with_summary
 from memtree.context.indexing import Indexing
-from memtree.context.request import Ask
-from memtree.context.retrieval import Seeker
-from memtree.context.turn_request import Request, Sending, told
+from memtree.context.request import CompressRequest
+from memtree.context.retrieval import Retriever
+from memtree.context.turn_request import TurnContent, TurnRequest, told
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.days import DAY
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
-from memtree.ports.store import ContextStore, Found
+from memtree.ports.store import ContextStore, ContinuedTurn
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.query_text import query_text
 from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
-from memtree.unfolding.plan import Plan, Span, render
+from memtree.unfolding.plan import Plan, TextSpan, render
 from memtree.unfolding.unfold import LASTING
 
 log = logging.getLogger("memtree")
@@ -50,9 +50,9 @@ KEPT = DAY  # seconds that an epoch is kept after its last use, at least as long
 AUTO_SHARE, STABLE_SHARE = 0.02, 0.05
 
 
-class Lasting:
+class EpochAnswers:
     def __init__(
-        self, store: ContextStore, clock: Clock, indexing: Indexing, seeker: Seeker
+        self, store: ContextStore, clock: Clock, indexing: Indexing, seeker: Retriever
     ) -> None:
         self._store, self._clock = store, clock
         self._indexing, self._seeker = indexing, seeker
@@ -60,20 +60,20 @@ class Lasting:
     async def answer(
         self,
         posted: History,
-        ask: Ask,
-        limits: packing.Limits,
+        ask: CompressRequest,
+        limits: packing.TokenLimits,
         fixed: int,
         generation: int,
         tries: int = TRIES,
-    ) -> tuple[Answer | None, Known | None]:
+    ) -> tuple[Answer | None, IndexState | None]:
         """An answer, or None where it must be made for this request alone; and what is known of
         the history, if that was looked up. Raises `Unavailable` where epochs cannot be kept."""
-        request = Request(
+        request = TurnRequest(
             posted,
             ask,
             limits,
             fixed,
-            Terms.of(limits, fixed, ask.window, ask.prices),
+            EpochTerms.of(limits, fixed, ask.window, ask.prices),
             epoch.key(limits, ask.window, ask.prices, self._seeker.recipe, ask.query),
             self._clock.now(),
             generation,
@@ -94,7 +94,7 @@ class Lasting:
         with tracing.step("pack"):
             return told(request, known, made, turn), known
 
-    async def _look_up(self, request: Request) -> None:
+    async def _look_up(self, request: TurnRequest) -> None:
         posted = request.posted
         newest = posted.addresses[:0:-1][:REACH]
         found = await self._store.latest(posted.tenant, request.key, newest)
@@ -102,7 +102,7 @@ class Lasting:
             request.found = found
             request.here = len(posted) - newest.index(found.address)
 
-    async def _better_whole(self, request: Request) -> bool:
+    async def _better_whole(self, request: TurnRequest) -> bool:
         """Nothing is folded yet, and folding would cost more than it may: what the provider has
         cached would be thrown away. What we never met is not cached: a client that rewrote its
         history has to pay for all behind the first change, and folding that is free."""
@@ -125,7 +125,7 @@ class Lasting:
 
     # -- the memory message ------------------------------------------------------------------
 
-    async def _continued(self, request: Request, known: Known) -> Sending | None:
+    async def _continued(self, request: TurnRequest, known: IndexState) -> TurnContent | None:
         """The found epoch, where it takes this history and all that it names is there."""
         found, blocks = request.found, request.blocks()
         if found is None or blocks is None or not self._goes_on(request, found, blocks):
@@ -135,9 +135,11 @@ class Lasting:
             log.warning("epoch.lost")
             return None
         text = render(found.epoch.plan, request.posted, nodes)
-        return Sending(found.epoch, nodes, text, blocks)
+        return TurnContent(found.epoch, nodes, text, blocks)
 
-    def _goes_on(self, request: Request, found: Found, sent: Mapping[int, Turn]) -> bool:
+    def _goes_on(
+        self, request: TurnRequest, found: ContinuedTurn, sent: Mapping[int, EpochTurn]
+    ) -> bool:
         if request.now - found.turn.used > request.ask.prices.lifetime:
             return False  # nothing of it is cached any more: a fresh cut is free
         posted, terms = request.posted, request.terms
@@ -150,7 +152,7 @@ class Lasting:
         return epoch.stays(found.epoch, posted, terms, blocks)
 
     async def _named(
-        self, request: Request, known: Known, plan: Plan
+        self, request: TurnRequest, known: IndexState, plan: Plan
     ) -> Mapping[bytes, Node] | None:
         """The nodes of a plan with the summaries that it names; None where one is lost."""
         tenant = request.posted.tenant
@@ -166,7 +168,7 @@ class Lasting:
         named = {id_: with_summary(nodes[id_], one) for (id_, _), one in summaries.items()}
         return nodes | named
 
-    async def _begun(self, request: Request, known: Known) -> Sending | None:
+    async def _begun(self, request: TurnRequest, known: IndexState) -> TurnContent | None:
         """A new epoch, unfolded for the present question."""
         posted = request.posted
         decision = packing.begin(posted, request.limits, request.fixed)
@@ -186,11 +188,13 @@ class Lasting:
             unfolded.plan,
             request.now,
         )
-        return Sending(begun, newest.all_nodes, unfolded.text, {}, unfolded, rows)
+        return TurnContent(begun, newest.all_nodes, unfolded.text, {}, unfolded, rows)
 
     # -- the turn ----------------------------------------------------------------------------
 
-    async def _kept(self, request: Request, known: Known, sending: Sending) -> Turn | None:
+    async def _kept(
+        self, request: TurnRequest, known: IndexState, sending: TurnContent
+    ) -> EpochTurn | None:
         """The turn as it stands in the store; None where another one stands there."""
         posted, found = request.posted, request.found
         goes_on = sending.unfolded is None
@@ -224,7 +228,7 @@ class Lasting:
             await self._put_before(request, kept)
         return kept
 
-    async def _put_before(self, request: Request, turn: Turn) -> None:
+    async def _put_before(self, request: TurnRequest, turn: EpochTurn) -> None:
         """The same turn without its newest message: where a client takes out of that message what
         it had put in for one turn (rules, documents), all before it is still what was sent."""
         posted, found = request.posted, request.found
@@ -250,7 +254,9 @@ class Lasting:
         except Unavailable as error:  # the answer stands; the next one may begin an epoch
             log.warning("epoch.not_kept code=%s", error.code)
 
-    async def _turn(self, request: Request, known: Known, sending: Sending) -> Turn:
+    async def _turn(
+        self, request: TurnRequest, known: IndexState, sending: TurnContent
+    ) -> EpochTurn:
         posted, found = request.posted, request.found
         block, block_tokens = await self._block(request, known, sending)
         block_sum = block_tokens + sum(turn.block_tokens for turn in sending.blocks.values())
@@ -272,11 +278,11 @@ class Lasting:
             )
         recalled = (*sorted(sending.blocks), *((len(posted) - 1,) if block else ()))
         now = request.now
-        return Turn(sending.epoch.id, block, block_tokens, now, direct, paid, sent, recalled)
+        return EpochTurn(sending.epoch.id, block, block_tokens, now, direct, paid, sent, recalled)
 
     async def _block(
-        self, request: Request, known: Known, sending: Sending
-    ) -> tuple[tuple[Span, ...], int]:
+        self, request: TurnRequest, known: IndexState, sending: TurnContent
+    ) -> tuple[tuple[TextSpan, ...], int]:
         """A recall block for the newest message, where that is a new one of the user."""
         posted = request.posted
         if not known.whole or recall_block.needless(posted):
@@ -287,7 +293,7 @@ class Lasting:
             return (), 0
         earlier = [span for turn in sending.blocks.values() for span in turn.block]
 
-        def work(corpus: Corpus, ranking: Ranking) -> tuple[Span, ...]:
+        def work(corpus: Corpus, ranking: Ranking) -> tuple[TextSpan, ...]:
             plan = sending.epoch.plan
             relevant = self._seeker.relevant
             return recall_block.chosen(

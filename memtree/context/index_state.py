@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from memtree.context.answer import Answer
-from memtree.tree.node import Frontier, Node, Place, Summary, after
+from memtree.tree.node import Frontier, Node, NodePlace, Summary, after
 
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
 
 
 @dataclass(slots=True)
-class Known:
+class IndexState:
     """What is indexed of one history: a tree over a prefix, and a leaf that is not final yet."""
 
     frontier: Frontier
@@ -44,10 +44,10 @@ class Known:
         return {**self.nodes, self.open.id: self.open} if self.open else self.nodes
 
     @property
-    def open_place(self) -> Place | None:
+    def open_place(self) -> NodePlace | None:
         if self.open is None:
             return None
-        return after(Place(0, 0, self.frontier.messages, self.frontier.tail), self.open)
+        return after(NodePlace(0, 0, self.frontier.messages, self.frontier.tail), self.open)
 
     @property
     def state(self) -> str:

@@ -16,10 +16,10 @@ from itertools import count
 from typing import Any
 
 from memtree import tracing
-from memtree.context.caches import NodeShelf, Shelf
-from memtree.context.index_state import Known, with_summary
-from memtree.context.prefix_lookup import NEWEST, Covered, covering, thinned
-from memtree.context.summary_backlog import Debts
+from memtree.context.caches import CorpusCache, NodeCache
+from memtree.context.index_state import IndexState, with_summary
+from memtree.context.prefix_lookup import NEWEST, CoveredPrefix, covering, thinned
+from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation.history import History
 from memtree.days import DAY
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
@@ -27,11 +27,11 @@ from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.peers import NEWEST as PREFIXES
-from memtree.ports.peers import OWN, SHARED_TOKENS, Alone, Peers, Turn
+from memtree.ports.peers import OWN, SHARED_TOKENS, GrowthLock, NoPeers, Peers
 from memtree.ports.queues import IndexQueue
-from memtree.ports.store import Batch, TreeStore
+from memtree.ports.store import IndexBatch, TreeStore
 from memtree.ranking.corpus import Corpus
-from memtree.tree.growth import Grown, Tail
+from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import Frontier, Node
 from memtree.tree.work import LeafWork, to_read
 
@@ -54,20 +54,20 @@ class Indexing:
         queue: IndexQueue,
         clock: Clock,
         embedder: Embedder | None,
-        debts: Debts | None = None,
+        debts: SummaryBacklog | None = None,
         peers: Peers | None = None,
     ) -> None:
         """`debts`: None where no model writes summaries; `peers`: None where there are none."""
         self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
         self._embedder, self._debts = embedder, debts
-        self._peers = peers or Alone()
-        self._nodes = NodeShelf()
-        self._corpora = Shelf()
+        self._peers = peers or NoPeers()
+        self._nodes = NodeCache()
+        self._corpora = CorpusCache()
         self._generations: dict[str, int] = {}
         self._everybody = 0  # generation of all tenants
         self._deletions = count(1)
         self._passed: OrderedDict[bytes, str] = OrderedDict()  # address -> tenant
-        self._background: dict[tuple[str, bytes], asyncio.Task[Known]] = {}
+        self._background: dict[tuple[str, bytes], asyncio.Task[IndexState]] = {}
 
     async def prepare(
         self,
@@ -77,7 +77,7 @@ class Indexing:
         patience: float = BUILD_PATIENCE,
         *,
         backfill: bool = False,
-    ) -> Known:
+    ) -> IndexState:
         """Find what is indexed, grow it to the end of the history, and hand the rest on. `days`:
         how long it is to be kept from now on. `generation`: of the request's beginning.
         `patience`: seconds for stage 1. `backfill`: stages 2 and 3 do others first."""
@@ -127,7 +127,7 @@ class Indexing:
         covered = await covering(self._store, posted)
         return max(lately, covered.length if covered else 0)
 
-    def corpus(self, posted: History, known: Known) -> AbstractAsyncContextManager[Corpus]:
+    def corpus(self, posted: History, known: IndexState) -> AbstractAsyncContextManager[Corpus]:
         """The passages of a tree, held alone while the block runs."""
         dimensions = self._embedder.dimensions if self._embedder else 0
         # Without vectors any length does.
@@ -147,7 +147,7 @@ class Indexing:
         """The same for every tenant: of whom something was deleted is not known."""
         self._everybody = next(self._deletions)
         self._generations.clear()
-        self._nodes, self._corpora = NodeShelf(), Shelf()
+        self._nodes, self._corpora = NodeCache(), CorpusCache()
         if self._debts:
             self._debts.forget_all()
         self._passed.clear()
@@ -166,11 +166,13 @@ class Indexing:
         if generation != self.generation(tenant):
             self.drop(tenant)
 
-    async def _reached(self, posted: History, days: int, generation: int, patience: float) -> Known:
+    async def _reached(
+        self, posted: History, days: int, generation: int, patience: float
+    ) -> IndexState:
         """What is indexed of a history when it has been grown to its end, here or elsewhere."""
         known = await self._looked_up(posted, days)
         until = self._clock.monotonic() + patience
-        turn: Turn | None = None
+        turn: GrowthLock | None = None
         while turn is None:
             try:
                 async with asyncio.timeout(until - self._clock.monotonic()):
@@ -186,14 +188,14 @@ class Indexing:
                 await self._grow(posted, known, days, generation, left)
             except NodesGone:  # forgotten between reading and writing: from the beginning
                 self._nodes.forget(posted.tenant)
-                known = Known(Frontier(), {})
+                known = IndexState(Frontier(), {})
                 try:
                     await self._grow(posted, known, days, generation, left)
                 except NodesGone:
                     known.trouble = "store"
         return known
 
-    async def _turn(self, posted: History, known: Known) -> Turn | None:
+    async def _turn(self, posted: History, known: IndexState) -> GrowthLock | None:
         """None where another process did some of what has to be done."""
         if posted.size(known.frontier.messages) <= SHARED_TOKENS or known.trouble:
             return OWN  # nothing that others do comes through a store out of order
@@ -201,18 +203,18 @@ class Indexing:
             posted.tenant, posted.addresses[known.prefix + 1 :][-PREFIXES:]
         )
 
-    async def _looked_up(self, posted: History, days: int) -> Known:
+    async def _looked_up(self, posted: History, days: int) -> IndexState:
         try:
             with tracing.step("look_up"):
                 return await self._find(posted, days)
         except Unavailable as error:
             log.warning("store.unavailable code=%s", error.code)
-            return Known(Frontier(), {}, trouble="store")
+            return IndexState(Frontier(), {}, trouble="store")
 
-    async def _find(self, posted: History, days: int) -> Known:
+    async def _find(self, posted: History, days: int) -> IndexState:
         covered = await covering(self._store, posted)
         if covered is None:
-            return Known(Frontier(), {})
+            return IndexState(Frontier(), {})
         frontier = covered.frontier
         nodes = self._nodes.below(posted.tenant, frontier.nodes)
         met = nodes is not None
@@ -220,12 +222,12 @@ class Indexing:
             nodes = await self._store.descendants(posted.tenant, frontier.nodes)
             if not _complete(frontier.nodes, nodes):
                 log.warning("store.node_missing")
-                return Known(Frontier(), {})
+                return IndexState(Frontier(), {})
             self._nodes.add(posted.tenant, nodes.values())
         await self._renew(posted, covered, days)
-        return Known(frontier, nodes, covered.length, met=met)
+        return IndexState(frontier, nodes, covered.length, met=met)
 
-    async def _renew(self, posted: History, covered: Covered, days: int) -> None:
+    async def _renew(self, posted: History, covered: CoveredPrefix, days: int) -> None:
         """Use keeps a chain alive; written at most once a day."""
         expires = self._clock.now() + days * DAY
         if covered.expires > expires - DAY:
@@ -237,7 +239,7 @@ class Indexing:
             log.warning("store.renew_failed code=%s", error.code)
 
     async def _grow(
-        self, posted: History, known: Known, days: int, generation: int, patience: float
+        self, posted: History, known: IndexState, days: int, generation: int, patience: float
     ) -> None:
         try:
             async with asyncio.timeout(patience):
@@ -259,18 +261,18 @@ class Indexing:
         known.frontier, known.open = grown.frontier, grown.open
 
     def _late(
-        self, posted: History, known: Known, days: int, generation: int, patience: float
+        self, posted: History, known: IndexState, days: int, generation: int, patience: float
     ) -> None:
         known.trouble = "indexing"
         if patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
             self.prepare_later(posted, days, generation, LONG_PATIENCE)
 
     async def _commit(
-        self, posted: History, known: Known, grown: Grown, days: int, generation: int
+        self, posted: History, known: IndexState, grown: GrownTree, days: int, generation: int
     ) -> None:
         if not grown.frontiers or generation != self.generation(posted.tenant):
             return
-        batch = Batch(
+        batch = IndexBatch(
             grown.nodes,
             thinned(grown.frontiers, len(posted)),
             self._clock.now() + days * DAY,
@@ -286,7 +288,7 @@ class Indexing:
             known.trouble = known.trouble or "store"
 
     async def _embeddings(
-        self, posted: History, known: Known, generation: int, backfill: bool
+        self, posted: History, known: IndexState, generation: int, backfill: bool
     ) -> None:
         """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
         if self._embedder is None or not known.whole:
@@ -312,7 +314,7 @@ class Indexing:
             self._queue.submit(posted, start, work, backfill=backfill)
 
     async def _summaries(
-        self, posted: History, known: Known, generation: int, backfill: bool
+        self, posted: History, known: IndexState, generation: int, backfill: bool
     ) -> None:
         """Find what a model has not summarised yet; it is handed on when the answer is out."""
         if self._debts is None or not known.whole:
@@ -330,7 +332,7 @@ class Indexing:
                 posted, known.frontier, known.nodes, lacking, wanted, backfill=backfill
             )
 
-    async def newest(self, posted: History, known: Known) -> Known:
+    async def newest(self, posted: History, known: IndexState) -> IndexState:
         """The same with the newest version of each summary."""
         try:
             later = await self._store.newest_summaries(posted.tenant, list(known.nodes))
@@ -343,7 +345,7 @@ class Indexing:
         return replace(known, nodes=nodes)
 
 
-async def _behind(work: Coroutine[Any, Any, Known]) -> Known:
+async def _behind(work: Coroutine[Any, Any, IndexState]) -> IndexState:
     with tracing.behind("prepare", tracing.current()):
         return await work
 
@@ -352,7 +354,7 @@ def _complete(ids: Sequence[bytes], nodes: Mapping[bytes, Node]) -> bool:
     return all(id_ in nodes and _complete(nodes[id_].children, nodes) for id_ in ids)
 
 
-def _tail(posted: History, known: Known) -> Tail:
+def _tail(posted: History, known: IndexState) -> Tail:
     first = known.frontier.messages
     return Tail(
         frontier=known.frontier,

@@ -23,7 +23,7 @@ STRIDE = 8  # messages; and LEAVES, some 4,000 tokens, where messages are long
 LEAVES = 5
 
 
-class Covered(NamedTuple):
+class CoveredPrefix(NamedTuple):
     """The longest prefix found; `expires`: the soonest of all that were found on its chain."""
 
     length: int
@@ -31,10 +31,10 @@ class Covered(NamedTuple):
     expires: float
 
 
-async def covering(store: TreeStore, history: History) -> Covered | None:
+async def covering(store: TreeStore, history: History) -> CoveredPrefix | None:
     """The longest prefix that is known, or None."""
     length = len(history)
-    best: Covered | None = None
+    best: CoveredPrefix | None = None
     above = length + 1
     asked = first_probes(length)
     for _ in range(STEPS):
@@ -44,7 +44,7 @@ async def covering(store: TreeStore, history: History) -> Covered | None:
             longest = max(hits)
             soonest = min(one.expires for one in hits.values())
             if best is None or longest > best.length:
-                best = Covered(longest, hits[longest].frontier, soonest)
+                best = CoveredPrefix(longest, hits[longest].frontier, soonest)
         low = best.length if best else 0
         above = min((i for i in asked if i > low), default=above)
         asked = between(low, above)

@@ -11,7 +11,7 @@ UNHURRIED = 3_600.0  # patience where a person watches a progress bar
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class CompressRequest:
     """One request. Tokens throughout; `window` is the model's context, `reserve` its output.
 
     `mode`: `fresh` unfolds for every request anew, `stable` keeps what is sent growing at its end,

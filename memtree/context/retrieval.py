@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from memtree import tracing
 from memtree.budget.packing import Packed
-from memtree.context.index_state import Known
+from memtree.context.index_state import IndexState
 from memtree.context.indexing import Indexing
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
@@ -20,7 +20,7 @@ from memtree.ranking.fusion import Ranking, rank
 from memtree.ranking.query_text import query_text
 from memtree.text import terms, tokens
 from memtree.unfolding import explain
-from memtree.unfolding.unfold import ONE_SHOT, Split, Unfolded, unfold
+from memtree.unfolding.unfold import ONE_SHOT, BudgetSplit, Unfolding, unfold
 
 log = logging.getLogger("memtree")
 
@@ -29,7 +29,7 @@ SHORT_MESSAGE = 100  # tokens: at 60 LoCoMo recall at 4k is 90.4, at 100 92.3, a
 Found = TypeVar("Found")
 
 
-class Seeker:
+class Retriever:
     """Without an embedder, or where it fails, BM25 ranks alone."""
 
     def __init__(self, indexing: Indexing, embedder: Embedder | None) -> None:
@@ -46,7 +46,11 @@ class Seeker:
         return self._embedder.relevant if self._embedder else 1.0
 
     async def seek(
-        self, posted: History, known: Known, text: str, work: Callable[[Corpus, Ranking], Found]
+        self,
+        posted: History,
+        known: IndexState,
+        text: str,
+        work: Callable[[Corpus, Ranking], Found],
     ) -> Found:
         """What `work` makes of the ranked passages; it runs in a thread and holds the corpus.
         `known.by_words` is set where the embedder failed."""
@@ -58,7 +62,7 @@ class Seeker:
     async def _beside_corpus(
         self,
         posted: History,
-        known: Known,
+        known: IndexState,
         text: str,
         vector: Any,
         work: Callable[[Corpus, Ranking], Found],
@@ -74,16 +78,18 @@ class Seeker:
     async def unfolded(
         self,
         posted: History,
-        known: Known,
+        known: IndexState,
         decision: Packed,
         query: str | None,
-        split: Split = ONE_SHOT,
-    ) -> tuple[Unfolded, Mapping[int, explain.Scored]]:
+        split: BudgetSplit = ONE_SHOT,
+    ) -> tuple[Unfolding, Mapping[int, explain.ScoredPassage]]:
         """The tree unfolded for the query, or the newest words; and the scores behind it."""
         nodes, roots = known.all_nodes, known.roots
         budget = decision.memory - MESSAGE_OVERHEAD
 
-        def work(corpus: Corpus, ranking: Ranking) -> tuple[Unfolded, Mapping[int, explain.Scored]]:
+        def work(
+            corpus: Corpus, ranking: Ranking
+        ) -> tuple[Unfolding, Mapping[int, explain.ScoredPassage]]:
             found = unfold(
                 posted,
                 roots,
@@ -100,7 +106,7 @@ class Seeker:
 
         return await self.seek(posted, known, query_text(posted, query), work)
 
-    async def _vector(self, known: Known, text: str) -> Any:
+    async def _vector(self, known: IndexState, text: str) -> Any:
         if self._embedder is None or not text.strip():
             return None
         try:

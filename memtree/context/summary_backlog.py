@@ -16,7 +16,7 @@ from memtree.conversation.history import History
 from memtree.errors import Unavailable
 from memtree.ports.queues import Pending, SummaryQueue
 from memtree.ports.store import TreeStore
-from memtree.summaries.completed import Settled
+from memtree.summaries.completed import CompletedSummaries
 from memtree.tree.node import Frontier, Node
 from memtree.tree.work import to_read
 
@@ -24,7 +24,7 @@ log = logging.getLogger("memtree")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Handover:
     """What is to be handed on. `wanted`: nothing of the tenant was deleted since."""
 
     posted: History
@@ -35,12 +35,12 @@ class _Found:
     backfill: bool
 
 
-class Debts:
+class SummaryBacklog:
     """`settled`: shared with a queue of the same process, which knows first what is done."""
 
-    def __init__(self, store: TreeStore, queue: SummaryQueue, settled: Settled) -> None:
+    def __init__(self, store: TreeStore, queue: SummaryQueue, settled: CompletedSummaries) -> None:
         self._store, self._queue, self._settled = store, queue, settled
-        self._waiting: dict[tuple[str, bytes], _Found] = {}
+        self._waiting: dict[tuple[str, bytes], _Handover] = {}
         self._tasks: dict[tuple[str, bytes], asyncio.Task[None]] = {}
 
     async def lacking(
@@ -66,7 +66,7 @@ class Debts:
     ) -> None:
         """Submit them in the background, those left out that another process has done."""
         name = (posted.tenant, posted.addresses[1])
-        self._waiting[name] = _Found(posted, frontier, nodes, lacking, wanted, backfill)
+        self._waiting[name] = _Handover(posted, frontier, nodes, lacking, wanted, backfill)
         if name not in self._tasks:
             task = asyncio.create_task(self._hand_on(name), name="debts")
             self._tasks[name] = task

@@ -9,33 +9,33 @@ from itertools import chain
 import msgspec
 
 from memtree.budget import packing
-from memtree.budget.epoch import Epoch, Terms, Turn
-from memtree.context.answer import Answer, Shape, assembled
-from memtree.context.index_state import Known
-from memtree.context.request import Ask
+from memtree.budget.epoch import Epoch, EpochTerms, EpochTurn
+from memtree.context.answer import Answer, AnswerLayout, assembled
+from memtree.context.index_state import IndexState
+from memtree.context.request import CompressRequest
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
-from memtree.ports.store import Found
+from memtree.ports.store import ContinuedTurn
 from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding import explain, recall_block
 from memtree.unfolding.plan import outline_line
-from memtree.unfolding.unfold import Unfolded
+from memtree.unfolding.unfold import Unfolding
 
 
 @dataclass(slots=True)
-class Request:
+class TurnRequest:
     """One request on its way to an answer. `here`: messages of the history of the found turn."""
 
     posted: History
-    ask: Ask
-    limits: packing.Limits
+    ask: CompressRequest
+    limits: packing.TokenLimits
     fixed: int
-    terms: Terms
+    terms: EpochTerms
     key: bytes
     now: float
     generation: int
-    found: Found | None = None
+    found: ContinuedTurn | None = None
     here: int = 0
 
     @property
@@ -56,7 +56,7 @@ class Request:
         last = len(roles) - 1 - roles[::-1].index("assistant")
         return 0 < (self.here or indexed) < last
 
-    def blocks(self) -> dict[int, Turn] | None:
+    def blocks(self) -> dict[int, EpochTurn] | None:
         """The recall blocks that the found turn sent, by message; None where one is lost."""
         if self.found is None:
             return {}
@@ -68,24 +68,24 @@ class Request:
 
 
 @dataclass(slots=True)
-class Sending:
+class TurnContent:
     """What the answer is made of: an epoch with the nodes that its plan names."""
 
     epoch: Epoch
     nodes: Mapping[bytes, Node]
     text: str
-    blocks: dict[int, Turn] = field(default_factory=dict)
-    unfolded: Unfolded | None = None
-    rows: Mapping[int, explain.Scored] = field(default_factory=dict)
+    blocks: dict[int, EpochTurn] = field(default_factory=dict)
+    unfolded: Unfolding | None = None
+    rows: Mapping[int, explain.ScoredPassage] = field(default_factory=dict)
 
 
-def told(request: Request, known: Known, sending: Sending, turn: Turn) -> Answer:
+def told(request: TurnRequest, known: IndexState, sending: TurnContent, turn: EpochTurn) -> Answer:
     """The answer, with what it costs and why it shows what it shows."""
     posted, plan, found = request.posted, sending.epoch.plan, request.found
     blocks = {m: recall_block.text_of(one.block, posted) for m, one in sending.blocks.items()}
     block_tokens = sum(one.block_tokens for one in sending.blocks.values())
     memory = sending.epoch.memory - MESSAGE_OVERHEAD
-    shape = Shape(plan.cut, sending.text, memory, blocks, block_tokens, plan.head)
+    shape = AnswerLayout(plan.cut, sending.text, memory, blocks, block_tokens, plan.head)
     lines = (outline_line(one, sending.nodes[one.id], posted) for one in plan.outline)
     saved = turn.direct - turn.paid
     before = found.turn.direct - found.turn.paid if found else 0.0

@@ -1,6 +1,6 @@
 """A posted history: which messages count, what each costs, its rounds and its addresses.
 
-`read` does work only for messages it has not met: `Facts` come from a cache keyed by the raw
+`read` does work only for messages it has not met: `MessageInfo` come from a cache keyed by the raw
 fragment (docs/decisions/0002), so a turn's cost grows with what is new.
 """
 
@@ -19,7 +19,7 @@ from memtree.text import tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class MessageInfo:
     """What is known of one message without parsing it again."""
 
     role: str
@@ -30,9 +30,9 @@ class Facts:
     markers: int = 0  # cache markers
 
 
-class FactsCache(Protocol):
-    def get(self, tenant: str, raw: bytes) -> Facts | None: ...
-    def put(self, tenant: str, raw: bytes, facts: Facts) -> None: ...
+class MessageInfoCache(Protocol):
+    def get(self, tenant: str, raw: bytes) -> MessageInfo | None: ...
+    def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None: ...
     def forget(self) -> None: ...
 
 
@@ -46,7 +46,7 @@ class History:
 
     tenant: str
     messages: tuple[Message, ...]
-    facts: tuple[Facts, ...]
+    facts: tuple[MessageInfo, ...]
     posted: tuple[int, ...]
     rounds: tuple[int, ...]
     addresses: tuple[bytes, ...]
@@ -80,7 +80,7 @@ def read(
     tenant: str,
     posted: Sequence[Message],
     volatile: Volatile,
-    cache: FactsCache | None = None,
+    cache: MessageInfoCache | None = None,
     count: Callable[[str], int] = tokens.count,
 ) -> History:
     """Read a posted list. Raises `BadRequest` naming the place of an orphan tool message."""
@@ -112,9 +112,9 @@ def _facts(
     index: int,
     message: Message,
     volatile: Volatile,
-    cache: FactsCache | None,
+    cache: MessageInfoCache | None,
     count: Callable[[str], int],
-) -> Facts:
+) -> MessageInfo:
     known = cache.get(tenant, message.raw) if cache else None
     if known is not None:
         return known
@@ -131,7 +131,7 @@ def _facts(
 
 def describe(
     message: Message, volatile: Volatile, count: Callable[[str], int] = tokens.count
-) -> Facts:
+) -> MessageInfo:
     """Facts of a checked message, whatever stands before it."""
     role = message.role
     answers = None
@@ -139,7 +139,7 @@ def describe(
         answers = message.fields.get("tool_call_id") or ""
     elif role == "function":
         answers = str(message.fields.get("name") or "")
-    return Facts(
+    return MessageInfo(
         role=role,
         digest=address.digest(message, volatile),
         tokens=price(message, count),
@@ -149,12 +149,12 @@ def describe(
     )
 
 
-def _pair(facts: list[Facts], posted: list[int]) -> tuple[list[Facts], list[int]]:
+def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo], list[int]]:
     """Bind tool messages to the calls they answer, and find where rounds begin.
 
     A round is a user message, or an assistant message with all tool messages that answer it.
     """
-    bound: list[Facts] = []
+    bound: list[MessageInfo] = []
     rounds: list[int] = []
     open_calls: tuple[tuple[str, str], ...] = ()
     answered: set[int] = set()
@@ -177,7 +177,9 @@ def _pair(facts: list[Facts], posted: list[int]) -> tuple[list[Facts], list[int]
     return bound, rounds
 
 
-def _position(fact: Facts, calls: tuple[tuple[str, str], ...], answered: set[int]) -> int | None:
+def _position(
+    fact: MessageInfo, calls: tuple[tuple[str, str], ...], answered: set[int]
+) -> int | None:
     """The call that a message answers: of its id (or name), the first without an answer where
     several have it. A message that names none answers the next call."""
     key = 1 if fact.role == "function" else 0
@@ -190,5 +192,5 @@ def _position(fact: Facts, calls: tuple[tuple[str, str], ...], answered: set[int
     return found if fact.answers else None
 
 
-def _with_digest(fact: Facts, digest: bytes) -> Facts:
-    return Facts(fact.role, digest, fact.tokens, fact.calls, fact.answers, fact.markers)
+def _with_digest(fact: MessageInfo, digest: bytes) -> MessageInfo:
+    return MessageInfo(fact.role, digest, fact.tokens, fact.calls, fact.answers, fact.markers)

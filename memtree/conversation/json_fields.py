@@ -13,7 +13,7 @@ _KEY = re.compile(rb'[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*")[ \t\r\n]*:[ \t\r\n]*',
 _NEXT = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
 
 
-class Span(NamedTuple):
+class FieldSpan(NamedTuple):
     """A field: its key begins at `key`, its value is [start, end)."""
 
     key: int
@@ -21,7 +21,7 @@ class Span(NamedTuple):
     end: int
 
 
-class Twice(ValueError):
+class DuplicateKey(ValueError):
     """A key stands twice; `name` says which, empty where that is not known."""
 
     def __init__(self, name: str) -> None:
@@ -29,20 +29,20 @@ class Twice(ValueError):
         self.name = name
 
 
-def spans(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, Span]:
+def spans(raw: bytes, fields: Mapping[str, msgspec.Raw]) -> dict[str, FieldSpan]:
     """Walk over an object that is known to be sound; `fields` tells how long each value is.
-    Raises `Twice`: two readers of such an object may see two different ones."""
-    found: dict[str, Span] = {}
+    Raises `DuplicateKey`: two readers of such an object may see two different ones."""
+    found: dict[str, FieldSpan] = {}
     at = raw.index(b"{") + 1
     while match := _KEY.match(raw, at):
         key = msgspec.json.decode(match[1], type=str)
         value = bytes(fields[key])
         # The decoder keeps the last of several values, so an earlier one differs or was seen.
         if key in found or not raw.startswith(value, match.end()):
-            raise Twice(key)
-        found[key] = Span(match.start(1), match.end(), match.end() + len(value))
+            raise DuplicateKey(key)
+        found[key] = FieldSpan(match.start(1), match.end(), match.end() + len(value))
         after = _NEXT.match(raw, found[key].end)
         at = after.end() if after else found[key].end
     if len(found) != len(fields) or raw[at : at + 1] != b"}":
-        raise Twice("")
+        raise DuplicateKey("")
     return found

@@ -27,8 +27,20 @@ from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, outsid
 from memtree.errors import BadRequest
 
 __all__ = [
-    "MESSAGE_OVERHEAD", "OFF_LOOP_BYTES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS", "VOLATILE_TAGS",
-    "Call", "Message", "Segment", "View", "Volatile", "check_message", "is_said", "read_messages",
+    "MESSAGE_OVERHEAD",
+    "OFF_LOOP_BYTES",
+    "ROLES",
+    "SYSTEM_ROLES",
+    "TEXT_PARTS",
+    "VOLATILE_TAGS",
+    "Message",
+    "Segment",
+    "ToolCall",
+    "View",
+    "Volatile",
+    "check_message",
+    "is_said",
+    "read_messages",
 ]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
@@ -37,7 +49,7 @@ LABEL = 60  # characters of a part's type, and of a file's name, in the text
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """One tool call of an assistant message; `id` is empty where it has none, as in a legacy
     function_call."""
 
@@ -73,7 +85,7 @@ class Message:
         self._fields: dict[str, Any] | None = None
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
-        self._calls: tuple[Call, ...] | None = None
+        self._calls: tuple[ToolCall, ...] | None = None
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Message:
@@ -115,7 +127,7 @@ class Message:
         return "".join(part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
 
     @property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[ToolCall, ...]:
         """Tool calls in order, legacy `function_call` included."""
         if self._calls is None:
             made = self.fields.get("tool_calls") or []
@@ -229,11 +241,11 @@ def is_said(part: dict[str, Any]) -> bool:
     )
 
 
-def _call(id_: Any, body: dict[str, Any]) -> Call:
+def _call(id_: Any, body: dict[str, Any]) -> ToolCall:
     arguments = body.get("arguments", body.get("input")) or ""
     if isinstance(arguments, str):
-        return Call(str(id_ or ""), body["name"], arguments)
-    return Call(str(id_ or ""), body["name"], msgspec.json.encode(arguments).decode(), False)
+        return ToolCall(str(id_ or ""), body["name"], arguments)
+    return ToolCall(str(id_ or ""), body["name"], msgspec.json.encode(arguments).decode(), False)
 
 
 def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:

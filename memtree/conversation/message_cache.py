@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import xxhash
 
-from memtree.conversation.history import Facts
+from memtree.conversation.history import MessageInfo
 
 ENTRIES = 200_000  # about 300 bytes each
 
 
-class FactsMemory:
-    """A bounded `history.FactsCache`; the older half goes when it is full."""
+class MessageCache:
+    """A bounded `history.MessageInfoCache`; the older half goes when it is full."""
 
     def __init__(self, seed: int, entries: int = ENTRIES) -> None:
         """`seed`: random per process."""
         self._seed = seed & 0xFFFF_FFFF
         self._entries = entries
-        self._facts: dict[bytes, Facts] = {}
+        self._facts: dict[bytes, MessageInfo] = {}
         self._seeds: dict[str, int] = {}
 
-    def get(self, tenant: str, raw: bytes) -> Facts | None:
+    def get(self, tenant: str, raw: bytes) -> MessageInfo | None:
         return self._facts.get(xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant)))
 
-    def put(self, tenant: str, raw: bytes, facts: Facts) -> None:
+    def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None:
         if len(self._facts) >= self._entries:
             for key in list(self._facts)[: self._entries // 2]:
                 self._facts.pop(key, None)

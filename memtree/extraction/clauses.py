@@ -21,7 +21,7 @@ RULE = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourcePassage:
     """One passage of a leaf. `kind`: text, code, call or result."""
 
     role: str
@@ -172,7 +172,7 @@ def clip(text: str, size: int) -> str:
     return cut[: border if border > 0 else size].rstrip(" ,;:-(")
 
 
-def spoken(source: Source, chat: bool) -> list[Clause]:
+def spoken(source: SourcePassage, chat: bool) -> list[Clause]:
     text = source.text
     base = 1.8 if chat else 2.4 if source.role == "user" else 1.0
     rules: tuple[str, ...] = ()

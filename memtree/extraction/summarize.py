@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memtree.extraction.clauses import Clause, Source, clip, merit, spoken
+from memtree.extraction.clauses import Clause, SourcePassage, clip, merit, spoken
 from memtree.extraction.tool_results import answer, call, code, results
 from memtree.text import secrets, tokens
 from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
 from memtree.text.standing_rules import standing_rules
 
-__all__ = ["Extract", "Source", "anchors", "leaf_summary", "node_summary"]
+__all__ = ["Extract", "SourcePassage", "anchors", "leaf_summary", "node_summary"]
 
 HEADLINE, LEAF_BODY = 18, 75  # tokens, DESIGN section 6
 NODE_BODY = (120, 160, 200, 300)  # levels 1, 2, 3, and above
@@ -52,7 +52,7 @@ class Extract:
     anchors: tuple[str, ...]
 
 
-def leaf_summary(sources: Sequence[Source]) -> Extract:
+def leaf_summary(sources: Sequence[SourcePassage]) -> Extract:
     """Headline (<= 18 tokens), body (<= 75 tokens) and up to 12 anchors of consecutive passages."""
     masked = _masked(sources)
     found = _clauses(masked)
@@ -73,13 +73,13 @@ def node_summary(children: Sequence[Extract], level: int) -> Extract:
     return _extract(found, _node_headline(known, shared), cap, _merged(known, shared, limit))
 
 
-def _masked(sources: Sequence[Source]) -> Sequence[Source]:
+def _masked(sources: Sequence[SourcePassage]) -> Sequence[SourcePassage]:
     if not secrets.find("\n".join(one.text for one in sources)):
         return sources  # nearly always: one look at the whole leaf
-    return [Source(one.role, secrets.mask(one.text), one.kind) for one in sources]
+    return [SourcePassage(one.role, secrets.mask(one.text), one.kind) for one in sources]
 
 
-def _clauses(sources: Sequence[Source]) -> list[Clause]:
+def _clauses(sources: Sequence[SourcePassage]) -> list[Clause]:
     """The clauses of consecutive passages, in order; none repeats another."""
     found: list[Clause] = []
     calls: list[Clause] = []
@@ -228,7 +228,7 @@ def _pieces(body: str, longest: int) -> Iterator[Clause]:
         yield Clause(speaker, piece if rule else clip(piece, longest), score, verbatim=rule)
 
 
-def _weights(sources: Sequence[Source]) -> dict[str, float]:
+def _weights(sources: Sequence[SourcePassage]) -> dict[str, float]:
     """Anchors of a leaf: what the user wrote weighs most, what stands in code least."""
     parts: dict[float, list[str]] = {}
     for one in sources:

@@ -17,7 +17,7 @@ from memtree.extraction.clauses import (
     SOURCE_LINE,
     SPACE,
     Clause,
-    Source,
+    SourcePassage,
     clip,
     merit,
     tidy,
@@ -67,7 +67,7 @@ _CHANGES = re.compile(
 )
 
 
-def call(source: Source) -> Clause:
+def call(source: SourcePassage) -> Clause:
     name, _, arguments = source.text.strip().partition(" ")
     match = _MAIN.search(arguments) or _VALUE.search(arguments)
     shown = match.group(1) if match else arguments

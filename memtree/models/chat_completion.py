@@ -5,8 +5,9 @@
 
 Every way to answer is read: text, parts of text, nothing but reasoning, a tool call, a refusal,
 nothing at all. Every way to fail is one of four errors, which differ in what may be done next:
-`Refused` (ask otherwise), `Busy` and `Broken` (later), `Denied` (much later). The bodies of errors
-are looked at for the parameter that they name and never told: some servers quote what they refuse.
+`CallRefused` (ask otherwise), `ServerBusy` and `BrokenReply` (later), `Denied` (much later). The
+bodies of errors are looked at for the parameter that they name and never told: some servers quote
+what they refuse.
 
 What this file does not do: retries and limits (`summariser.py`, `pace.py`).
 """
@@ -43,7 +44,7 @@ REASONS = {
 DENIED_SECONDS = 600.0  # until a wrong key, or an empty account, is tried again
 
 
-class Failed(SummarizerUnavailable):
+class CallFailed(SummarizerUnavailable):
     """`billed`: the server may have worked on it all the same."""
 
     def __init__(self, message: str, *, wait: float = 0.0, billed: bool = False) -> None:
@@ -51,7 +52,7 @@ class Failed(SummarizerUnavailable):
         self.billed = billed
 
 
-class Refused(Failed):
+class CallRefused(CallFailed):
     """Not in this form, or not this text. `about`: one of `form`'s words."""
 
     def __init__(self, message: str, about: str) -> None:
@@ -59,11 +60,11 @@ class Refused(Failed):
         self.about = about
 
 
-class Busy(Failed):
+class ServerBusy(CallFailed):
     """Too many calls, or tokens; `wait`: seconds that the server named, or 0."""
 
 
-class Broken(Failed):
+class BrokenReply(CallFailed):
     """No answer, or none that can be read. `again`: worth another try at once."""
 
     def __init__(
@@ -73,12 +74,12 @@ class Broken(Failed):
         self.again = again
 
 
-class Denied(Failed):
+class Denied(CallFailed):
     """Key, model or account: it will not work soon."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ChatReply:
     """`text`: the answer. `hidden`: reasoning that stood beside it. `cut`: it ended at the room's
     end. `usage`: None where the server told none."""
 
@@ -89,14 +90,14 @@ class Said:
     thinks: bool = False
 
 
-class Chat:
+class ChatClient:
     """`url`: up to and with `/v1`; `key` None: none is sent."""
 
     def __init__(self, url: str, key: str | None) -> None:
         self.host = urlsplit(url).netloc
         self._client = openai_client.connected(url, key)
 
-    async def ask(self, body: Mapping[str, Any], *, seconds: float) -> Said:
+    async def ask(self, body: Mapping[str, Any], *, seconds: float) -> ChatReply:
         """`seconds`: for all of it."""
         begun = time.monotonic()
         try:
@@ -112,15 +113,17 @@ class Chat:
         except (TimeoutError, openai.APITimeoutError) as error:
             reached = not isinstance(error.__cause__, httpx2.ConnectTimeout)
             message = f"{self.host} did not answer in time"
-            raise Broken(message, billed=reached, again=False) from None
+            raise BrokenReply(message, billed=reached, again=False) from None
         except openai.APIConnectionError as error:
             reached = not isinstance(error.__cause__, httpx2.ConnectError)
             worked = reached and time.monotonic() - begun > SOON
             problem = "broke off" if reached else "cannot be reached"
-            raise Broken(f"{self.host} {problem}", billed=worked, again=not worked) from None
+            raise BrokenReply(f"{self.host} {problem}", billed=worked, again=not worked) from None
         said = read_answer(answer.content)
         if said is None:
-            raise Broken(f"{self.host} answered with no chat completion", billed=True, again=False)
+            raise BrokenReply(
+                f"{self.host} answered with no chat completion", billed=True, again=False
+            )
         return said
 
     async def close(self) -> None:
@@ -131,13 +134,13 @@ class Chat:
         message = f"{self.host} answers {status}{REASONS.get(status, '')}"
         wait = told(error.response.headers)
         if status == 429 and error.code != "insufficient_quota":
-            raise Busy(message, wait=wait) from None
+            raise ServerBusy(message, wait=wait) from None
         if status in REFUSED:
-            raise Refused(message, response_format.complaint(*_named(error))) from None
+            raise CallRefused(message, response_format.complaint(*_named(error))) from None
         if status < 500 and status not in PASSING:
             raise Denied(message, wait=max(wait, DENIED_SECONDS)) from None
         late = status in TOO_LATE
-        raise Broken(message, wait=wait, billed=late, again=not late) from None
+        raise BrokenReply(message, wait=wait, billed=late, again=not late) from None
 
 
 def _named(error: openai.APIStatusError) -> tuple[str | None, str]:
@@ -185,7 +188,7 @@ def length(value: str) -> float:
 # ---------------------------------------------------------------- reading
 
 
-def read_answer(content: bytes) -> Said | None:
+def read_answer(content: bytes) -> ChatReply | None:
     """What a body says; None where it is no chat completion (or an error with status 200)."""
     try:
         answer = msgspec.json.decode(content)
@@ -205,7 +208,7 @@ def read_answer(content: bytes) -> Said | None:
         text = hidden  # a server that takes the whole answer for reasoning
     details = _object(usage.get("completion_tokens_details"))
     thinks = bool(hidden) or _number(details.get("reasoning_tokens")) > 0
-    return Said(text, hidden, cut, _usage(usage), thinks or (cut and not text))
+    return ChatReply(text, hidden, cut, _usage(usage), thinks or (cut and not text))
 
 
 def _text(content: Any) -> str:

@@ -11,7 +11,7 @@ REST = 10.0  # seconds between two probes
 LONGEST_TOLD = 3_600.0  # seconds; what a server says beyond that is taken to be a mistake
 
 
-class Breaker:
+class CircuitBreaker:
     def __init__(self, failures: int = FAILURES, rest: float = REST) -> None:
         self._limit, self._rest = failures, rest
         self._failures = 0

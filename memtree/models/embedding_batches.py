@@ -34,7 +34,7 @@ SHORT = 128
 HARMLESS = relevance_calibration.QUESTIONS[0]  # what every server takes that takes anything
 
 
-class Batches:
+class EmbeddingBatches:
     """What one server takes is learned once, for all later texts."""
 
     def __init__(self, call: Callable[[list[str]], Awaitable[Matrix]]) -> None:

@@ -1,8 +1,8 @@
 """When the next call to a server may begin: limits per minute, rests that it asked for, and rests
 of one that is down.
 
-All calls that share a key share one `Pace`. Times are monotonic seconds given by the caller; only
-`summariser.py` waits.
+All calls that share a key share one `RateLimit`. Times are monotonic seconds given by the caller;
+only `summariser.py` waits.
 
     pace = Pace(requests=60, tokens=90_000)
     pace.wait(now, size=2_000)              # 0.0: begin now
@@ -27,7 +27,7 @@ LONGEST_TOLD = 86_400.0  # a server that says more means: not today
 
 
 @dataclass(slots=True, eq=False)
-class Ticket:
+class RateTicket:
     """One call: when it began, its tokens (first estimated, then known), whether it is alone."""
 
     begun: float
@@ -36,16 +36,16 @@ class Ticket:
     ended: bool = False
 
 
-class Pace:
+class RateLimit:
     """`requests`, `tokens`: at most so many in any minute; 0: any number."""
 
     def __init__(self, requests: int = 0, tokens: int = 0) -> None:
         self._requests, self._tokens = requests, tokens
-        self._minute: deque[Ticket] = deque()
+        self._minute: deque[RateTicket] = deque()
         self._until = 0.0
         self._rests = self._failures = 0  # in a row
         self._careful = False
-        self._alone: Ticket | None = None
+        self._alone: RateTicket | None = None
 
     def wait(self, now: float, size: int) -> float:
         """Seconds until a call of `size` tokens may begin (0: now); `inf`: until one has ended."""
@@ -61,14 +61,14 @@ class Pace:
     def down(self) -> bool:
         return self._failures >= FAILURES
 
-    def begin(self, now: float, size: int) -> Ticket:
-        ticket = Ticket(now, size, self._careful)
+    def begin(self, now: float, size: int) -> RateTicket:
+        ticket = RateTicket(now, size, self._careful)
         if self._careful:
             self._alone = ticket
         self._minute.append(ticket)
         return ticket
 
-    def end(self, ticket: Ticket, used: int | None = None) -> None:
+    def end(self, ticket: RateTicket, used: int | None = None) -> None:
         """`used`: its tokens in truth; None: not known. A second time it does nothing."""
         if ticket.ended:
             return

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
 from memtree.models import relevance_calibration
-from memtree.models.circuit_breaker import Breaker
-from memtree.models.embedding_batches import HARMLESS, MAX_TEXTS, SHORT, Batches
+from memtree.models.circuit_breaker import CircuitBreaker
+from memtree.models.embedding_batches import HARMLESS, MAX_TEXTS, SHORT, EmbeddingBatches
 from memtree.models.embedding_endpoint import (
     ComeLater,
     ConnectionLost,
@@ -81,7 +81,7 @@ class RemoteEmbedder:
         relevant: float = 0.0,
         retries: int = RETRIES,
         query_seconds: float = QUERY_SECONDS,
-        breaker: Breaker | None = None,
+        breaker: CircuitBreaker | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         # Models of one name on two servers need not be one model, so it holds the server too.
@@ -95,9 +95,9 @@ class RemoteEmbedder:
         self._learned = False
         self._learning = asyncio.Lock()
         self._trouble = f"{self._endpoint.host} was not asked yet"  # until it was learned
-        self._batches = Batches(self._patient)
+        self._batches = EmbeddingBatches(self._patient)
         self._queries = QueryCache()
-        self._breaker, self._clock = breaker or Breaker(), clock
+        self._breaker, self._clock = breaker or CircuitBreaker(), clock
         self._probing: asyncio.Task[None] | None = None
         self._closed = False
 

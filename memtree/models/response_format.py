@@ -7,7 +7,7 @@ with everything, what the server refuses is left out, and what worked is kept.
     Form()                              # a schema, max_tokens, a temperature
     lesser(Form(), "room")              # with max_completion_tokens
 
-Pure, but for `Forms`, which remembers.
+Pure, but for `KnownFormats`, which remembers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CONTENT, UNKNOWN = "content", ""
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ResponseFormat:
     """`effort` is sent to models that were seen to think; `dull`: the server takes none."""
 
     format: str = SCHEMA
@@ -45,7 +45,7 @@ class Form:
 
 
 def body(
-    form: Form, model: str, messages: Sequence[Mapping[str, str]], room: int
+    form: ResponseFormat, model: str, messages: Sequence[Mapping[str, str]], room: int
 ) -> dict[str, Any]:
     """The request. `room`: tokens that the answer may take."""
     asked: dict[str, Any] = {"model": model, "messages": list(messages)}
@@ -83,7 +83,7 @@ def complaint(param: str | None, text: str) -> str:
     return UNKNOWN
 
 
-def lesser(form: Form, about: str) -> Form | None:
+def lesser(form: ResponseFormat, about: str) -> ResponseFormat | None:
     """The form without what a refusal is about; None where nothing is left to leave out."""
     if about == UNKNOWN:
         about = EFFORT if form.effort else FORMAT if form.format else ROOM
@@ -100,11 +100,11 @@ def lesser(form: Form, about: str) -> Form | None:
     return None
 
 
-class Forms:
+class KnownFormats:
     """What is known of one server and model, as long as this process lives."""
 
     def __init__(self) -> None:
-        self.form = Form()
+        self.form = ResponseFormat()
         self._confirmed = False
         self._fruitless = 0
 
@@ -113,13 +113,13 @@ class Forms:
         """Whether a call was ever accepted: if so, a refusal without a reason is about the text."""
         return self._confirmed
 
-    def without(self, form: Form, about: str) -> Form | None:
+    def without(self, form: ResponseFormat, about: str) -> ResponseFormat | None:
         """What to try after `form` was refused; None: it is not the form."""
         if about == CONTENT or (about == UNKNOWN and self._confirmed):
             return None
         return lesser(form, about)
 
-    def worked(self, form: Form, tried: bool, fruitful: bool) -> None:
+    def worked(self, form: ResponseFormat, tried: bool, fruitful: bool) -> None:
         """`tried`: the form was found in this call, after refusals. `fruitful`: there was something
         to read in the answer."""
         if tried:
@@ -135,7 +135,7 @@ class Forms:
         if not self.form.dull:
             self.form = replace(self.form, effort="low")
 
-    def grow(self, form: Form) -> Form | None:
+    def grow(self, form: ResponseFormat) -> ResponseFormat | None:
         """More room after an answer that ended within it and holds nothing; None: no more."""
         larger = [spare for spare in SPARE if spare > form.spare]
         if not larger or not form.room:

@@ -24,10 +24,18 @@ from dataclasses import dataclass
 
 from memtree.errors import SummarizerUnavailable
 from memtree.models import openai_client
-from memtree.models.chat_completion import Broken, Busy, Chat, Denied, Failed, Refused, Said
-from memtree.models.rate_limit import Pace, Ticket
-from memtree.models.response_format import CONTENT, Form, Forms, body
-from memtree.ports.models import Usage, Written
+from memtree.models.chat_completion import (
+    BrokenReply,
+    CallFailed,
+    CallRefused,
+    ChatClient,
+    ChatReply,
+    Denied,
+    ServerBusy,
+)
+from memtree.models.rate_limit import RateLimit, RateTicket
+from memtree.models.response_format import CONTENT, KnownFormats, ResponseFormat, body
+from memtree.ports.models import SummaryDrafts, Usage
 from memtree.summaries import prompts, replies
 from memtree.summaries.prompts import Task
 from memtree.text import tokens
@@ -67,9 +75,9 @@ class ChatSummarizer:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.recipe = f"chat/{openai_client.place(url)}/{model}/{prompt_version()}"
-        self._chat, self._model, self._seconds = Chat(url, key), model, seconds
-        self._forms = Forms()
-        self._pace = Pace(requests_per_minute, tokens_per_minute)
+        self._chat, self._model, self._seconds = ChatClient(url, key), model, seconds
+        self._forms = KnownFormats()
+        self._pace = RateLimit(requests_per_minute, tokens_per_minute)
         self._slots = asyncio.Semaphore(parallel)
         self._door = asyncio.Lock()  # one waits for the pace, the others for it: first come first
         self._ended = asyncio.Event()
@@ -77,17 +85,17 @@ class ChatSummarizer:
         self._closing = asyncio.Event()
 
     @property
-    def form(self) -> Form:
+    def form(self) -> ResponseFormat:
         """What the server takes, as far as is known."""
         return self._forms.form
 
-    async def write(self, tasks: Sequence[Task]) -> Written:
+    async def write(self, tasks: Sequence[Task]) -> SummaryDrafts:
         """As the port says. A text that the server refuses, or cannot take whole, has no draft."""
         call = _Call.of(tasks)
         async with self._slots:
             try:
                 return await self._written(call)
-            except Failed as error:
+            except CallFailed as error:
                 wait = max(error.wait, self._pace.rest(self._clock()))
                 raise SummarizerUnavailable(error.message, wait=wait, cost=call.cost) from None
 
@@ -97,7 +105,7 @@ class ChatSummarizer:
         self._ended.set()
         await self._chat.close()
 
-    async def _written(self, call: _Call) -> Written:
+    async def _written(self, call: _Call) -> SummaryDrafts:
         form, said = await self._formed(call, self._forms.form)
         drafts = call.read(said)
         # What began and came to nothing is too long by itself; more room is for reasoning.
@@ -105,19 +113,19 @@ class ChatSummarizer:
         if not drafts and said.cut and not wordy and (larger := self._forms.grow(form)):
             _, said = await self._formed(call, larger)
             drafts = call.read(said)
-        return Written(drafts, call.usage)
+        return SummaryDrafts(drafts, call.usage)
 
-    async def _formed(self, call: _Call, form: Form) -> tuple[Form, Said]:
+    async def _formed(self, call: _Call, form: ResponseFormat) -> tuple[ResponseFormat, ChatReply]:
         """The answer, and the form in which the server took the call."""
-        tried: Form | None = form
+        tried: ResponseFormat | None = form
         while tried is not None:
             try:
                 said = await self._patient(call, tried)
-            except Refused as error:
+            except CallRefused as error:
                 before, tried = tried, self._forms.without(tried, error.about)
                 if tried is None and (error.about == CONTENT or self._forms.confirmed):
                     log.warning("summariser.text_refused")
-                    return before, Said("")
+                    return before, ChatReply("")
                 if tried is None:
                     raise
             else:
@@ -127,25 +135,25 @@ class ChatSummarizer:
                 return tried, said
         raise AssertionError("a form is left or an error was raised")  # pragma: no cover
 
-    async def _patient(self, call: _Call, form: Form) -> Said:
+    async def _patient(self, call: _Call, form: ResponseFormat) -> ChatReply:
         """The answer in this form, after some tries where the server is busy or broken."""
         for left in reversed(range(TRIES)):
             try:
                 return await self._once(call, form)
-            except (Busy, Broken) as error:
-                again = not isinstance(error, Broken) or (error.again and not self._pace.down)
+            except (ServerBusy, BrokenReply) as error:
+                again = not isinstance(error, BrokenReply) or (error.again and not self._pace.down)
                 if not left or not again or self._closing.is_set():
                     raise
         raise AssertionError("the last try raises")  # pragma: no cover
 
-    async def _once(self, call: _Call, form: Form) -> Said:
+    async def _once(self, call: _Call, form: ResponseFormat) -> ChatReply:
         ticket = await self._turn(call.input + call.room)
         used: int | None = None
         try:
             asked = body(form, self._model, call.messages, call.room)
             said = await self._chat.ask(asked, seconds=self._seconds)
             used = call.spend(said)
-        except Failed as error:
+        except CallFailed as error:
             used = call.lost(form) if error.billed else 0
             self._slowed(error)
             raise
@@ -158,7 +166,7 @@ class ChatSummarizer:
         self._pace.worked()
         return said
 
-    async def _turn(self, size: int) -> Ticket:
+    async def _turn(self, size: int) -> RateTicket:
         """Waits until a call of `size` tokens may begin."""
         async with self._door:
             while True:
@@ -169,7 +177,7 @@ class ChatSummarizer:
                 if self._pace.rest(self._clock()) > LONGEST_WAIT or (
                     self._pace.down and wait < math.inf
                 ):
-                    raise Broken(f"{self._chat.host} is not asked for now", again=False)
+                    raise BrokenReply(f"{self._chat.host} is not asked for now", again=False)
                 if wait < math.inf:
                     await self._pause(wait)
                 else:
@@ -186,20 +194,20 @@ class ChatSummarizer:
             pause.cancel()
             closing.cancel()
 
-    def _slowed(self, error: Failed) -> None:
+    def _slowed(self, error: CallFailed) -> None:
         now = self._clock()
-        if isinstance(error, Busy):
+        if isinstance(error, ServerBusy):
             self._pace.slowed(now, error.wait)
-        elif isinstance(error, Refused):
+        elif isinstance(error, CallRefused):
             self._pace.worked()  # it answers
         else:
             self._pace.failed(now, error.wait)
-        if isinstance(error, Busy | Broken | Denied):
+        if isinstance(error, ServerBusy | BrokenReply | Denied):
             log.info("summariser.failed", extra={"error": type(error).__name__})
 
     def _open(self) -> None:
         if self._closing.is_set():
-            raise Broken("the summariser is closed", again=False)
+            raise BrokenReply("the summariser is closed", again=False)
 
 
 @dataclass(slots=True)
@@ -221,10 +229,10 @@ class _Call:
         size = sum(tokens.count_many(one["content"] for one in messages))
         return cls([task.id for task in tasks], messages, size, room)
 
-    def read(self, said: Said) -> dict[str, replies.Draft]:
+    def read(self, said: ChatReply) -> dict[str, replies.Draft]:
         return replies.read(said.text, self.ids, finished=not said.cut)
 
-    def spend(self, said: Said) -> int:
+    def spend(self, said: ChatReply) -> int:
         """Add an answer's tokens, counted here where the server told none; returns how many."""
         usage = said.usage
         if usage is None:
@@ -239,7 +247,7 @@ class _Call:
         )
         return usage.input + usage.output
 
-    def lost(self, form: Form) -> int:
+    def lost(self, form: ResponseFormat) -> int:
         """An attempt that may have been billed though nothing came: at most this."""
         room = self.room + form.spare
         self.risked = (self.risked[0] + self.input, self.risked[1] + room)

@@ -27,7 +27,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SummaryDrafts:
     """What came of one call: for each task's id what could be read of it, not judged yet."""
 
     drafts: Mapping[str, Draft]
@@ -39,7 +39,7 @@ class Summarizer(Protocol):
 
     recipe: str
 
-    async def write(self, tasks: Sequence[Task]) -> Written:
+    async def write(self, tasks: Sequence[Task]) -> SummaryDrafts:
         """One call for tasks of one kind; ids that the answer lacks are missing in the drafts.
 
         Waits for its turn where calls are limited. `SummarizerUnavailable` where nothing came:

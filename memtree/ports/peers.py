@@ -17,12 +17,12 @@ from typing import Protocol
 SHARED_TOKENS = 60_000
 NEWEST = 64  # prefixes of a history that are looked for: an agent adds some messages with a turn
 
-Turn = AbstractAsyncContextManager[object]
-OWN: Turn = nullcontext()  # that of a process which asks nobody
+GrowthLock = AbstractAsyncContextManager[object]
+OWN: GrowthLock = nullcontext()  # that of a process which asks nobody
 
 
 class Peers(Protocol):
-    async def take(self, tenant: str, addresses: Sequence[bytes]) -> Turn | None:
+    async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
         """A turn at growing the history that ends at the last of these addresses: to be held
         until what grew is committed. The others are addresses of its prefixes.
 
@@ -38,10 +38,10 @@ class Peers(Protocol):
         ...
 
 
-class Alone:
+class NoPeers:
     """The `Peers` of a process that has none."""
 
-    async def take(self, tenant: str, addresses: Sequence[bytes]) -> Turn | None:
+    async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
         return OWN
 
     async def forgotten(self, tenant: str) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from memtree.budget.epoch import Epoch, Turn
+from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.tree.node import Frontier, Node, Summary
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class IndexBatch:
     """What one commit adds: nodes, and for each address the frontier of its prefix.
 
     The addresses stand in the order of their chain; `previous` is the known address before the
@@ -24,7 +24,7 @@ class Batch:
     previous: bytes = b""
 
 
-class Indexed(NamedTuple):
+class IndexedPrefix(NamedTuple):
     """What the store knows of one address."""
 
     frontier: Frontier
@@ -32,14 +32,14 @@ class Indexed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ContinuedTurn:
     """The turn that a request continues: its address, its epoch, and all turns of that epoch
     that have a recall block, by address (those of other branches as well)."""
 
     address: bytes
-    turn: Turn
+    turn: EpochTurn
     epoch: Epoch
-    blocks: Mapping[bytes, Turn]
+    blocks: Mapping[bytes, EpochTurn]
 
 
 class Receipt(NamedTuple):
@@ -72,7 +72,9 @@ class TreeStore(Protocol):
     then nothing is half-written. Writing what is there already changes nothing.
     """
 
-    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Indexed]:
+    async def frontiers(
+        self, tenant: str, addresses: Sequence[bytes]
+    ) -> dict[bytes, IndexedPrefix]:
         """What is known of those addresses: one query, up to some hundred addresses."""
         ...
 
@@ -84,7 +86,7 @@ class TreeStore(Protocol):
         """The nodes with these ids and all below them, in one read."""
         ...
 
-    async def commit(self, tenant: str, batch: Batch) -> None:
+    async def commit(self, tenant: str, batch: IndexBatch) -> None:
         """Add a batch, all or nothing. A known node or address is left as it is, but an address
         takes the later `expires`. `NodesGone` where a frontier or a node names a node that is
         neither stored nor in the batch."""
@@ -130,7 +132,9 @@ class TreeStore(Protocol):
 class PlanStore(Protocol):
     """Epochs and their turns. Raises as `TreeStore` does."""
 
-    async def latest(self, tenant: str, key: bytes, addresses: Sequence[bytes]) -> Found | None:
+    async def latest(
+        self, tenant: str, key: bytes, addresses: Sequence[bytes]
+    ) -> ContinuedTurn | None:
         """The turn under `key` at the first of these addresses that has one whose epoch is
         stored; up to some thousand addresses, newest first. One read."""
         ...
@@ -140,13 +144,13 @@ class PlanStore(Protocol):
         tenant: str,
         key: bytes,
         address: bytes,
-        turn: Turn,
+        turn: EpochTurn,
         *,
         epoch: Epoch | None = None,
         nodes: Sequence[Node] = (),
         instead_of: bytes = b"",
         expires: float,
-    ) -> Turn:
+    ) -> EpochTurn:
         """Keep a turn where there is none, and return the one that stands there afterwards.
 
         A turn of the epoch `instead_of` is replaced; any other stays, takes the later `used`, and

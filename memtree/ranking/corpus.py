@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memtree.ranking.bm25 import Lexicon
 from memtree.ranking.vector_index import VectorIndex, unpack
-from memtree.tree.node import Node, Place
+from memtree.tree.node import Node, NodePlace
 
 Ints = NDArray[np.int32]
 
@@ -27,7 +27,7 @@ class Corpus:
 
     def __init__(self, dimensions: int) -> None:
         self.leaves: list[Node] = []
-        self.places: list[Place] = []
+        self.places: list[NodePlace] = []
         self.lexicon = Lexicon()
         self.columns: NDArray[np.int32] = np.empty((6, 0), np.int32)
         self.dimensions = dimensions
@@ -80,13 +80,13 @@ class Corpus:
             known.id == id_ for known, id_ in zip(self.leaves, leaves, strict=False)
         )
 
-    def extend(self, leaves: Sequence[Node], places: Sequence[Place]) -> None:
+    def extend(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> None:
         """Add further final leaves."""
         if leaves:
             self._add(leaves, places)
             self.lexicon.settle()
 
-    def _add(self, leaves: Sequence[Node], places: Sequence[Place]) -> None:
+    def _add(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> None:
         rows = []
         for index, (leaf, place) in enumerate(
             zip(leaves, places, strict=True), start=len(self.leaves)
@@ -103,7 +103,7 @@ class Corpus:
         self.lexicon.extend(leaf.terms for leaf in leaves)
 
     @contextmanager
-    def with_open(self, leaf: Node | None, place: Place | None) -> Iterator[None]:
+    def with_open(self, leaf: Node | None, place: NodePlace | None) -> Iterator[None]:
         """Hold one more leaf, not final yet, until the block ends."""
         if leaf is None or place is None:
             yield

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from memtree.conversation.history import History
 from memtree.conversation.message import SYSTEM_ROLES, Message
 from memtree.tree.btree import walk
-from memtree.tree.node import Frontier, Node, Place
+from memtree.tree.node import Frontier, Node, NodePlace
 
 VALUE, IDENTIFIER, PATH, NAME, RULE = "value", "identifier", "path", "name", "rule"
 KINDS = (VALUE, IDENTIFIER, PATH, NAME, RULE)
@@ -51,7 +51,7 @@ class Score(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ShadowResult:
     """What one shadow measured. Tokens of the whole request; `folded`: memory changed it."""
 
     raw: int
@@ -98,7 +98,7 @@ def probes(
     pairs = [(node, at) for node, at in placed if node.is_leaf and at.last < cut]
     seed = history.addresses[-1]
     named = ((anchor, place) for leaf, place in pairs for anchor in leaf.summary.anchors)
-    by_kind: dict[str, dict[str, Place]] = {}
+    by_kind: dict[str, dict[str, NodePlace]] = {}
     for anchor, place in named:
         by_kind.setdefault(kind(anchor), {}).setdefault(anchor, place)
     found = [Probe(RULE, rule) for rule in _drawn(_rules(history, pairs), seed)[:most]]
@@ -148,7 +148,7 @@ def cut_of(history: History, recent: int) -> int:
     return bisect_left(range(len(history)), -recent, key=lambda at: -history.size(at))
 
 
-def text_of(history: History, place: Place) -> str:
+def text_of(history: History, place: NodePlace) -> str:
     """The text that a node covers."""
     pieces = []
     for message in range(place.first, place.last + 1):
@@ -158,7 +158,7 @@ def text_of(history: History, place: Place) -> str:
     return "\n".join(pieces)
 
 
-def _rules(history: History, pairs: Sequence[tuple[Node, Place]]) -> list[str]:
+def _rules(history: History, pairs: Sequence[tuple[Node, NodePlace]]) -> list[str]:
     return [
         history.view(place.first + message).text[start:end]
         for leaf, place in pairs
@@ -167,7 +167,7 @@ def _rules(history: History, pairs: Sequence[tuple[Node, Place]]) -> list[str]:
 
 
 def _standing(
-    history: History, name: str, anchors: Mapping[str, Place], seed: bytes, most: int
+    history: History, name: str, anchors: Mapping[str, NodePlace], seed: bytes, most: int
 ) -> list[Probe]:
     """Those that stand in their leaf's text: a masked secret does not."""
     found: list[Probe] = []

@@ -24,20 +24,20 @@ MOST = 64  # terms of one answer
 HASH_BYTES = 8
 
 
-class Seen(NamedTuple):
+class SightRecord(NamedTuple):
     """What was in sight of one request: its cut, and packed hashes of the terms."""
 
     cut: int
     hashes: bytes
 
 
-def seen(cut: int, visible: str, key: bytes) -> Seen:
+def seen(cut: int, visible: str, key: bytes) -> SightRecord:
     """`key`: at most 64 random bytes of this process."""
     every = {form for term in terms(visible) for form in forms(term)}
-    return Seen(cut, array("Q", sorted(_hash(one, key) for one in every)).tobytes())
+    return SightRecord(cut, array("Q", sorted(_hash(one, key) for one in every)).tobytes())
 
 
-def used(history: History, asked: int, before: Seen, key: bytes) -> dict[str, Score]:
+def used(history: History, asked: int, before: SightRecord, key: bytes) -> dict[str, Score]:
     """How much was in sight of what the answer to the first `asked` messages took from them.
     Empty where message `asked` is no answer."""
     if asked >= len(history) or history.facts[asked].role != "assistant":

@@ -12,25 +12,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from memtree.errors import BadRequest
-from memtree.stores.ram.store import MemoryStore
+from memtree.stores.ram.store import RamStore
 from memtree.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from memtree.stores.postgres import PostgresStore
 
-__all__ = ["MemoryStore", "Opened", "SqliteStore", "open_store", "shown_store", "store_file"]
+__all__ = ["Opened", "RamStore", "SqliteStore", "open_store", "shown_store", "store_file"]
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
-Opened: TypeAlias = "SqliteStore | MemoryStore | PostgresStore"
+Opened: TypeAlias = "SqliteStore | RamStore | PostgresStore"
 
 
 def open_store(url: str) -> Opened:
     """`BadRequest` for an address that is not supported; `StoreUnavailable` or `StoreCorrupt`
     where the file cannot be used. A server need not be there yet: see `PostgresStore`."""
     if url == "memory:":
-        return MemoryStore()
+        return RamStore()
     if url.startswith(_POSTGRES):
         return _postgres(url)
     path = store_file(url)

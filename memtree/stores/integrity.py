@@ -39,7 +39,7 @@ from memtree.tree.node import (
 )
 
 
-class Fact(NamedTuple):
+class NodeExtent(NamedTuple):
     """What the rest of the rows are held against. `leaves` counts those below, itself included."""
 
     level: int
@@ -90,8 +90,8 @@ def audit_tallies(rows: Iterable[TallyRow]) -> list[str]:
     ]
 
 
-def _read_facts(rows: Iterable[NodeRow], found: list[str]) -> dict[bytes, Fact]:
-    facts: dict[bytes, Fact] = {}
+def _read_facts(rows: Iterable[NodeRow], found: list[str]) -> dict[bytes, NodeExtent]:
+    facts: dict[bytes, NodeExtent] = {}
     for row in rows:
         try:
             node = decode_node(row.data)
@@ -100,7 +100,7 @@ def _read_facts(rows: Iterable[NodeRow], found: list[str]) -> dict[bytes, Fact]:
             continue
         found += (f"node {row.id.hex()}: {what}" for what in _row_problems(row, node))
         passages = len(node.passages)
-        facts[row.id] = Fact(
+        facts[row.id] = NodeExtent(
             node.level, node.tokens, node.messages, node.tail, node.children, passages, 0
         )
     return _with_leaves(facts)
@@ -115,16 +115,16 @@ def _row_problems(row: NodeRow, node: Node) -> Iterator[str]:
         yield "its row lists other children than the node"
 
 
-def _with_leaves(facts: Mapping[bytes, Fact]) -> dict[bytes, Fact]:
+def _with_leaves(facts: Mapping[bytes, NodeExtent]) -> dict[bytes, NodeExtent]:
     """Level by level from the leaves up; a child that is no level below counts nothing."""
-    counted: dict[bytes, Fact] = {}
+    counted: dict[bytes, NodeExtent] = {}
     for node, fact in sorted(facts.items(), key=lambda item: item[1].level):
         below = (counted[child].leaves for child in fact.children if child in counted)
         counted[node] = fact._replace(leaves=1 if fact.level == 0 else sum(below))
     return counted
 
 
-def _node_problems(fact: Fact, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+def _node_problems(fact: NodeExtent, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
     if fact.level == 0:
         if fact.children:
             yield "is a leaf with children"
@@ -142,7 +142,7 @@ def _node_problems(fact: Fact, facts: Mapping[bytes, Fact]) -> Iterator[str]:
     yield from _sum_problems(fact.tokens, fact.messages, fact.tail, children)
 
 
-def _frontier_row(row: FrontierRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+def _frontier_row(row: FrontierRow, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
     try:
         frontier = decode_frontier(row.data)
     except msgspec.DecodeError as error:
@@ -151,7 +151,7 @@ def _frontier_row(row: FrontierRow, facts: Mapping[bytes, Fact]) -> Iterator[str
     yield from _frontier_problems(frontier, facts)
 
 
-def _frontier_problems(frontier: Frontier, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+def _frontier_problems(frontier: Frontier, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
     missing = [node for node in frontier.nodes if node not in facts]
     yield from (f"node {node.hex()} is missing" for node in missing)
     if missing:
@@ -166,7 +166,7 @@ def _frontier_problems(frontier: Frontier, facts: Mapping[bytes, Fact]) -> Itera
     yield from _sum_problems(frontier.tokens, frontier.messages, frontier.tail, nodes)
 
 
-def _sum_problems(tokens: int, messages: int, tail: int, parts: list[Fact]) -> Iterator[str]:
+def _sum_problems(tokens: int, messages: int, tail: int, parts: list[NodeExtent]) -> Iterator[str]:
     if tokens != sum(part.tokens for part in parts):
         yield f"says {tokens} tokens, its parts hold {sum(part.tokens for part in parts)}"
     if messages != sum(part.messages for part in parts):
@@ -176,7 +176,7 @@ def _sum_problems(tokens: int, messages: int, tail: int, parts: list[Fact]) -> I
         yield f"says tail {tail}, its last part ends with {last}"
 
 
-def _vector_problems(row: VectorRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+def _vector_problems(row: VectorRow, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
     leaf = facts.get(row.id)
     if leaf is None:
         yield "there is no such leaf"
@@ -197,7 +197,7 @@ def _address_problems(rows: Iterable[AddressRow], frontiers: Set[bytes]) -> Iter
             yield f"address {address.hex()}: the one before it, {link.hex()}, is missing"
 
 
-def _summary_problems(row: SummaryRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+def _summary_problems(row: SummaryRow, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
     if row.id not in facts:
         yield "there is no such node"
     try:
@@ -210,7 +210,7 @@ def _summary_problems(row: SummaryRow, facts: Mapping[bytes, Fact]) -> Iterator[
 
 
 def _epoch_problems(
-    row: EpochRow, facts: Mapping[bytes, Fact], versions: Set[Version]
+    row: EpochRow, facts: Mapping[bytes, NodeExtent], versions: Set[Version]
 ) -> Iterator[str]:
     try:
         epoch = decode_epoch(row.data)
@@ -238,7 +238,7 @@ def _turn_problems(row: TurnRow, epochs: Set[bytes]) -> Iterator[str]:
         yield f"its row says epoch {row.epoch.hex()}, the turn {turn.epoch.hex()}"
 
 
-def _claim_problems(row: ClaimRow, facts: Mapping[bytes, Fact]) -> Iterator[str]:
+def _claim_problems(row: ClaimRow, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
     if row.id not in facts:
         yield "there is no such node"
     if not row.owner:

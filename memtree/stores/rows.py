@@ -14,11 +14,11 @@ from typing import NamedTuple
 import msgspec
 
 from memtree.budget import epoch as epochs
-from memtree.budget.epoch import Epoch, Turn
+from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.conversation.addresses import NODE_ID_BYTES
 from memtree.days import day_of
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt
-from memtree.ports.store import TALLY_DAYS, Batch, Receipt
+from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
 from memtree.tree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
 
 COUNTED = tuple(name for name in Receipt._fields if name != "jobs")  # tables of a `Receipt`
@@ -124,13 +124,13 @@ class NewTurn:
 
     key: bytes
     address: bytes
-    turn: Turn
+    turn: EpochTurn
     epoch: Epoch | None
     nodes: Sequence[Node]
     instead_of: bytes
     expires: float
 
-    def yields_to(self, standing: Turn | None) -> bool:
+    def yields_to(self, standing: EpochTurn | None) -> bool:
         return standing is not None and standing.epoch != self.instead_of
 
 
@@ -146,7 +146,9 @@ def frontier_row(frontier: Frontier) -> FrontierRow:
     return FrontierRow(sha256(data).digest()[:NODE_ID_BYTES], data)
 
 
-def address_rows(batch: Batch, keys: Mapping[bytes, bytes], previous: bytes) -> list[AddressRow]:
+def address_rows(
+    batch: IndexBatch, keys: Mapping[bytes, bytes], previous: bytes
+) -> list[AddressRow]:
     """`keys`: address to frontier key, in the order of the chain; `previous`: before the first."""
     before = (previous, *keys)
     return [
@@ -169,7 +171,7 @@ def epoch_row(epoch: Epoch, expires: float) -> EpochRow:
     return EpochRow(epoch.id, epochs.encode(epoch), expires)
 
 
-def turn_row(key: bytes, address: bytes, turn: Turn) -> TurnRow:
+def turn_row(key: bytes, address: bytes, turn: EpochTurn) -> TurnRow:
     return TurnRow(key, address, turn.epoch, epochs.encode(turn))
 
 
@@ -210,7 +212,7 @@ def read_epoch(data: bytes) -> Epoch:
         raise _corrupt("epoch", error) from error
 
 
-def read_turn(data: bytes) -> Turn:
+def read_turn(data: bytes) -> EpochTurn:
     try:
         return epochs.decode_turn(data)
     except msgspec.DecodeError as error:

@@ -35,7 +35,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """One node. `messages`: posted numbers of the first and the last; `text`: (label, text) of a
     leaf's messages, secrets masked, or ("note", headline) of children. `model`: the model's
     summary, or its draft where that was rejected and is known; `state` says which, or why there is
@@ -58,7 +58,7 @@ class Report:
 
     nodes: int
     model: str
-    entries: tuple[Entry, ...]
+    entries: tuple[AuditEntry, ...]
     calls: int = 0
     input: int = 0
     output: int = 0
@@ -98,7 +98,7 @@ def entry(
     later: Mapping[bytes, Summary],
     state: str,
     draft: Draft | None = None,
-) -> Entry:
+) -> AuditEntry:
     """`first`: the nodes with the extraction's summaries; `later`: summaries by the model. `draft`:
     what the model wrote last, where it was rejected."""
     extracted = {id_: node.summary for id_, node in first.items()}
@@ -107,7 +107,7 @@ def entry(
     own, model = extracted[work.id], later.get(work.id)
     if model is not None and model.by_model:
         draft = Draft(model.headline, model.body)
-    return Entry(
+    return AuditEntry(
         work.node.level,
         (history.posted[work.place.first], history.posted[work.place.last]),
         work.tokens,

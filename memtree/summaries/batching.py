@@ -18,10 +18,10 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
-from memtree.summaries.prompts import KINDS, Source, Task, leaf_task, node_task
+from memtree.summaries.prompts import KINDS, SourcePiece, Task, leaf_task, node_task
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk
-from memtree.tree.node import Node, Place, Summary, source_kind
+from memtree.tree.node import Node, NodePlace, Summary, source_kind
 from memtree.tree.work import NodeWork
 
 CALL_TOKENS = 8_000  # of parts in one call: models behind a small window take it
@@ -46,7 +46,7 @@ def ready(
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class CallBatch:
     """The nodes of one call; `full`: no more of them would go in."""
 
     work: tuple[NodeWork, ...]
@@ -60,7 +60,7 @@ def batch(
     alone: Container[bytes],
     parts: int,
     size: int = CALL_TOKENS,
-) -> Batch | None:
+) -> CallBatch | None:
     """The first full call among nodes that are ready, else the one with the first node.
 
     `alone`: nodes that get a call of their own. `parts`, `size`: most nodes of a call, and most of
@@ -69,14 +69,14 @@ def batch(
     by_kind: dict[str, list[NodeWork]] = {}
     for one in found:
         if one.id in alone:
-            return Batch((one,), kind(one), True)
+            return CallBatch((one,), kind(one), True)
         group = by_kind.setdefault(name := kind(one), [])
         if group and sum(each.tokens for each in group) + one.tokens > size:
-            return Batch(tuple(group), name, True)
+            return CallBatch(tuple(group), name, True)
         group.append(one)
         if len(group) >= parts:
-            return Batch(tuple(group), name, True)
-    return next((Batch(tuple(group), name, False) for name, group in by_kind.items()), None)
+            return CallBatch(tuple(group), name, True)
+    return next((CallBatch(tuple(group), name, False) for name, group in by_kind.items()), None)
 
 
 class Kinds:
@@ -99,7 +99,7 @@ class Kinds:
     def _find(self, work: NodeWork) -> str:
         if work.node.is_leaf:
             return leaf_task("", sources(self._history, work)).kind
-        start = Place(0, 0, work.place.first, work.place.start)
+        start = NodePlace(0, 0, work.place.first, work.place.start)
         below = walk(work.node.children, self._nodes, start)
         leaves = [NodeWork(node, place) for node, place in below if node.is_leaf]
         step = max(1, len(leaves) // SAMPLE)
@@ -107,14 +107,14 @@ class Kinds:
         return max(KINDS, key=lambda kind: votes[kind])
 
 
-def sources(history: History, work: NodeWork) -> list[Source]:
+def sources(history: History, work: NodeWork) -> list[SourcePiece]:
     """The text of a leaf as it stands in this history, passage by passage."""
     found = []
     for passage in work.node.passages:
         index = work.place.first + passage.message
         text = history.view(index).text[passage.start : passage.end]
         kind = source_kind(passage.kind)
-        found.append(Source(history.facts[index].role, history.posted[index], text, kind))
+        found.append(SourcePiece(history.facts[index].role, history.posted[index], text, kind))
     return found
 
 

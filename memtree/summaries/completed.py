@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 
-from memtree.tree.node import Node, Place, after
+from memtree.tree.node import Node, NodePlace, after
 from memtree.tree.work import NodeWork
 
 KEPT = 64_000  # nodes, some 200 bytes each: thirty histories of a million tokens
 
 
-class Settled:
+class CompletedSummaries:
     """Ids of nodes by tenant."""
 
     def __init__(self, kept: int = KEPT) -> None:
@@ -69,13 +69,13 @@ class Settled:
             if (tenant, one.id) in self._ids:
                 continue
             found.append(one)
-            start = Place(0, 0, one.place.first, one.place.start)
+            start = NodePlace(0, 0, one.place.first, one.place.start)
             waiting += _placed(one.node.children, start, nodes)
         return found
 
 
 def _placed(
-    ids: Sequence[bytes], place: Place | None, nodes: Mapping[bytes, Node]
+    ids: Sequence[bytes], place: NodePlace | None, nodes: Mapping[bytes, Node]
 ) -> list[NodeWork]:
     """Consecutive nodes, the last one first: the order of a stack."""
     found = []

@@ -39,7 +39,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedCall:
     """One call. `constant`: tokens of the instructions, the same in all calls about one kind."""
 
     constant: int
@@ -75,7 +75,7 @@ class Estimate:
 
     history: int
     done: int
-    planned: tuple[Planned, ...]
+    planned: tuple[PlannedCall, ...]
 
     @property
     def calls(self) -> int:
@@ -150,10 +150,10 @@ def estimate(
     return Estimate(history.tokens, len(nodes) - len(lacking), tuple(planned))
 
 
-def _planned(tasks: Sequence[Task], nodes: Sequence[Node]) -> Planned:
+def _planned(tasks: Sequence[Task], nodes: Sequence[Node]) -> PlannedCall:
     constant, rest = tokens.count_many(one["content"] for one in prompts.prompt(tasks))
     shares = batching.shares(rest, [batching.length(task) for task in tasks])
-    return Planned(
+    return PlannedCall(
         constant,
         tuple(
             Part(

@@ -47,7 +47,7 @@ TOLD = 0.87  # of the cap of a body
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourcePiece:
     """A piece of a leaf: its message's role and number, its text, and what it is: text, code,
     call or result. Pieces of one message follow each other without a gap."""
 
@@ -66,16 +66,16 @@ class Task:
     id: str
     kind: str
     level: int
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourcePiece, ...] = ()
     children: tuple[Summary, ...] = ()
     cap: int = LEAF_BODY
     headline_cap: int = HEADLINE
 
 
-def leaf_task(id_: str, sources: Sequence[Source], kind: str | None = None) -> Task:
+def leaf_task(id_: str, sources: Sequence[SourcePiece], kind: str | None = None) -> Task:
     """The task of a leaf. Secrets are masked here, so neither a model nor a summary sees one."""
     masked = tuple(
-        Source(one.role, one.number, secrets.mask(one.text), one.kind) for one in sources
+        SourcePiece(one.role, one.number, secrets.mask(one.text), one.kind) for one in sources
     )
     return Task(id_, kind or kind_of(masked), 0, masked)
 
@@ -193,7 +193,7 @@ def _pieces(task: Task) -> Iterator[tuple[str, str]]:
         yield "note", f"{child.headline}\n{child.body}" if child.body else child.headline
 
 
-def _label(source: Source) -> str:
+def _label(source: SourcePiece) -> str:
     if source.kind in ("call", "result"):
         return source.kind
     return {"user": "user", "tool": "result", "function": "result"}.get(source.role, "assistant")
@@ -216,7 +216,7 @@ _STORY = re.compile(
 )
 
 
-def kind_of(sources: Sequence[Source]) -> str:
+def kind_of(sources: Sequence[SourcePiece]) -> str:
     """The kind of content, by rule: coding where code, tools or technical words have their share,
     fiction where people speak in quotes or act in asterisks, or a story is asked for; else chat."""
     text = "\n".join(one.text for one in sources if one.kind == "text")

@@ -23,7 +23,7 @@ from memtree.tree.node import (
     MIN_CHILDREN,
     Frontier,
     Node,
-    Place,
+    NodePlace,
     Summary,
     after,
 )
@@ -125,8 +125,8 @@ def seal(children: Sequence[Node], summarise: Summarise) -> Node:
 
 
 def walk(
-    roots: Iterable[bytes], nodes: Mapping[bytes, Node], start: Place | None = None
-) -> Iterator[tuple[Node, Place]]:
+    roots: Iterable[bytes], nodes: Mapping[bytes, Node], start: NodePlace | None = None
+) -> Iterator[tuple[Node, NodePlace]]:
     """Nodes and their places in reading order, parents before children.
 
     Raises `KeyError` where a node is missing.
@@ -136,4 +136,4 @@ def walk(
         node = nodes[id_]
         place = after(place, node)
         yield node, place
-        yield from walk(node.children, nodes, Place(0, 0, place.first, place.start))
+        yield from walk(node.children, nodes, NodePlace(0, 0, place.first, place.start))

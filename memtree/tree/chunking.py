@@ -61,7 +61,7 @@ class Block(NamedTuple):  # made by the ten thousand, three times as fast as a d
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class LeafCut:
     """Blocks [first, end) make one leaf; it was final once block `seen` had been posted."""
 
     first: int
@@ -118,12 +118,12 @@ def _loosened(borders: list[int], sizes: Sequence[int]) -> list[int]:
     return borders
 
 
-def cuts(found: Sequence[Block]) -> Iterator[Cut]:
+def cuts(found: Sequence[Block]) -> Iterator[LeafCut]:
     """Final leaves, left to right. What follows the last one is not final yet."""
     start = 0
     while (seen := _lookahead(found, start)) is not None:
         end = _leaf_end(found, start, seen)
-        yield Cut(start, end, seen)
+        yield LeafCut(start, end, seen)
         start = end
 
 

@@ -42,7 +42,7 @@ class Tail:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
+class GrownTree:
     """What stage 1 found. `open` holds what is not final yet as one leaf (None: nothing is)."""
 
     nodes: tuple[Node, ...] = ()
@@ -51,7 +51,7 @@ class Grown:
     open: Node | None = None
 
 
-def grow(tail: Tail) -> Grown:
+def grow(tail: Tail) -> GrownTree:
     first = tail.frontier.messages
     volatile = Volatile(tail.volatile)
     views = [Message(raw).view(volatile) for raw in tail.messages]
@@ -69,7 +69,7 @@ def grow(tail: Tail) -> Grown:
     rest = makers.leaf(blocks[end:], None) if end < len(blocks) else None
     frontiers = dict(_by_address(tail, changes, first))
     last = changes[-1][1] if changes else tail.frontier
-    return Grown(tuple(made), frontiers, last, rest)
+    return GrownTree(tuple(made), frontiers, last, rest)
 
 
 def _by_address(
@@ -132,9 +132,9 @@ class _Leaves:
         covered = [(self._digests[m - self._first], low, high) for m, (low, high) in spans.items()]
         return address.node_id("leaf", covered)
 
-    def _source(self, block: Block) -> summarize.Source:
+    def _source(self, block: Block) -> summarize.SourcePassage:
         role = self._views[block.message - self._first].message.role
-        return summarize.Source(role, block.text, node.source_kind(block.kind))
+        return summarize.SourcePassage(role, block.text, node.source_kind(block.kind))
 
     def _standing(self, blocks: Sequence[Block], base: int) -> Iterator[tuple[int, int, int]]:
         for block in blocks:

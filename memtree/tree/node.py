@@ -120,7 +120,7 @@ class Frontier(msgspec.Struct, frozen=True, array_like=True, gc=False):
 EMPTY = Frontier()
 
 
-class Place(NamedTuple):
+class NodePlace(NamedTuple):
     """Where a node stands in one history: it begins at character `start` of message `first`
     and ends before (`end`, `tail`): `end` whole messages from the beginning, plus `tail`
     characters of the next."""
@@ -154,7 +154,7 @@ def decode_frontier(data: bytes) -> Frontier:
     return _frontier_decoder.decode(data)
 
 
-def after(place: Place | None, node: Node) -> Place:
+def after(place: NodePlace | None, node: Node) -> NodePlace:
     """The place of `node` when it follows what ends at `place` (None: the history's start)."""
     first, start = (place.end, place.tail) if place else (0, 0)
-    return Place(first, start, first + node.messages, node.tail)
+    return NodePlace(first, start, first + node.messages, node.tail)

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from memtree.tree.btree import Spine
-from memtree.tree.growth import Grown, Tail, summarise
-from memtree.tree.node import EMPTY, Frontier, Node, Place, after
+from memtree.tree.growth import GrownTree, Tail, summarise
+from memtree.tree.node import EMPTY, Frontier, Node, NodePlace, after
 
 OVERLAP = 40_000  # bytes of messages, some 8,000 tokens
 
@@ -61,7 +61,9 @@ def _part(tail: Tail, start: int, end: int) -> Tail:
     )
 
 
-def join(tail: Tail, stretches: Sequence[Stretch], grown: Sequence[Grown]) -> tuple[Grown, int]:
+def join(
+    tail: Tail, stretches: Sequence[Stretch], grown: Sequence[GrownTree]
+) -> tuple[GrownTree, int]:
     """What one run would find in the first messages of the tail, and how many these are."""
     whole, end = grown[0], stretches[0].end
     for stretch, found in zip(stretches[1:], grown[1:], strict=True):
@@ -72,7 +74,7 @@ def join(tail: Tail, stretches: Sequence[Stretch], grown: Sequence[Grown]) -> tu
     return whole, end
 
 
-def rest(tail: Tail, grown: Grown, end: int) -> Tail:
+def rest(tail: Tail, grown: GrownTree, end: int) -> Tail:
     """What is to do after the first `end` messages of the tail, of which `grown` was found."""
     at = grown.frontier.messages - tail.frontier.messages
     known = _known(tail, grown)
@@ -87,22 +89,22 @@ def rest(tail: Tail, grown: Grown, end: int) -> Tail:
     )
 
 
-def concat(one: Grown, other: Grown) -> Grown:
+def concat(one: GrownTree, other: GrownTree) -> GrownTree:
     """`other` was grown from the rest that `one` left."""
     return replace(
         other, nodes=one.nodes + other.nodes, frontiers={**one.frontiers, **other.frontiers}
     )
 
 
-def _known(tail: Tail, grown: Grown) -> dict[bytes, Node]:
+def _known(tail: Tail, grown: GrownTree) -> dict[bytes, Node]:
     return {**tail.loose, **{node.id: node for node in grown.nodes}}
 
 
-def _in_step(frontier: Frontier, start: int, found: Grown) -> int | None:
+def _in_step(frontier: Frontier, start: int, found: GrownTree) -> int | None:
     """How many leaves of a stretch that begins with message `start` the frontier covers; None:
     it does not end at a border of theirs."""
     border = (frontier.messages - start, frontier.tail)
-    place = Place(0, 0, 0, 0)
+    place = NodePlace(0, 0, 0, 0)
     for index, leaf in enumerate(_leaves(found)):
         if (place.end, place.tail) == border:
             return index
@@ -110,7 +112,9 @@ def _in_step(frontier: Frontier, start: int, found: Grown) -> int | None:
     return found.frontier.leaves if (place.end, place.tail) == border else None
 
 
-def _joined(tail: Tail, one: Grown, end: int, stretch: Stretch, found: Grown, skip: int) -> Grown:
+def _joined(
+    tail: Tail, one: GrownTree, end: int, stretch: Stretch, found: GrownTree, skip: int
+) -> GrownTree:
     """`one` and those leaves of `found` that follow the first `skip`."""
     spine = Spine(one.frontier, _known(tail, one), {n.id: n for n in found.nodes if n.level})
     leaves = _leaves(found)
@@ -128,8 +132,8 @@ def _joined(tail: Tail, one: Grown, end: int, stretch: Stretch, found: Grown, sk
             skip, frontier = final, spine.frontier()
         if frontier.nodes and tail.frontier.messages + index >= tail.known:
             frontiers[address] = frontier
-    return Grown(tuple(made), frontiers, frontier, found.open)
+    return GrownTree(tuple(made), frontiers, frontier, found.open)
 
 
-def _leaves(grown: Grown) -> Iterator[Node]:
+def _leaves(grown: GrownTree) -> Iterator[Node]:
     return (node for node in grown.nodes if node.is_leaf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtree.tree.node import Node, Place
+from memtree.tree.node import Node, NodePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class NodeWork:
     """A sealed node that lacks a model's summary, and where it stands in the history."""
 
     node: Node
-    place: Place
+    place: NodePlace
 
     @property
     def id(self) -> bytes:

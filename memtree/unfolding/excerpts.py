@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memtree.ranking.corpus import Corpus
 from memtree.tree.node import USER
-from memtree.unfolding.plan import Span
+from memtree.unfolding.plan import TextSpan
 
 LABEL = 6  # tokens of `[123 user] ` and the line's end
 WHOLE = 500  # a message up to this size is quoted whole or not at all
@@ -20,10 +20,10 @@ PATIENCE = 40  # candidates in a row that may fail to fit
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ExcerptChoice:
     """Why a span is in the plan: `reason` is excerpt, user, rule, ask or trail."""
 
-    span: Span
+    span: TextSpan
     tokens: int
     reason: str
     passage: int  # row of the corpus with the best score in it; -1: not ranked
@@ -37,7 +37,7 @@ class Units:
         corpus: Corpus,
         fused: NDArray[np.float32],
         allowed: NDArray[np.bool_],
-        pinned: Sequence[Chosen],
+        pinned: Sequence[ExcerptChoice],
     ) -> None:
         """`allowed`: what stands before the cut. After all that scored the newest follow."""
         self._corpus = corpus
@@ -48,15 +48,15 @@ class Units:
         newest = np.flatnonzero(allowed & (fused <= 0))[::-1]
         self._order = np.concatenate([scored, newest])
 
-    def choose(self, room: int, user_room: int) -> list[Chosen]:
-        chosen: list[Chosen] = []
+    def choose(self, room: int, user_room: int) -> list[ExcerptChoice]:
+        chosen: list[ExcerptChoice] = []
         if user_room:
             mine = self._order[self._corpus.kind[self._order] == USER]
             chosen = self._take(mine, min(room, user_room), "user")
             room -= sum(one.tokens + LABEL for one in chosen)
         return chosen + self._take(self._order, room, "excerpt")
 
-    def more(self, chosen: Sequence[Chosen], room: int) -> list[Chosen]:
+    def more(self, chosen: Sequence[ExcerptChoice], room: int) -> list[ExcerptChoice]:
         return self._take(self._order, room, "excerpt") if room > 2 * LABEL else []
 
     def left_out(self, limit: int = 20) -> list[int]:
@@ -66,8 +66,8 @@ class Units:
 
     def _take(
         self, rows: Sequence[int] | NDArray[np.int64], room: int, reason: str
-    ) -> list[Chosen]:
-        chosen: list[Chosen] = []
+    ) -> list[ExcerptChoice]:
+        chosen: list[ExcerptChoice] = []
         failed = 0
         for row in rows:
             unit = self._unit(int(row))
@@ -81,10 +81,10 @@ class Units:
                 continue
             self._taken.add(key)
             room -= tokens + LABEL
-            chosen.append(Chosen(span, tokens, reason, int(row)))
+            chosen.append(ExcerptChoice(span, tokens, reason, int(row)))
         return chosen
 
-    def _unit(self, row: int) -> tuple[Span, int, int] | None:
+    def _unit(self, row: int) -> tuple[TextSpan, int, int] | None:
         """(span, tokens, key) of the unit that a passage belongs to; None where it is taken."""
         corpus = self._corpus
         message = int(corpus.message[row])
@@ -94,12 +94,12 @@ class Units:
         if whole <= WHOLE:
             last = np.searchsorted(corpus.message, message, "right") - 1
             end = int(corpus.end[last])
-            return Span(message, 0, end), whole, message
+            return TextSpan(message, 0, end), whole, message
         key = -row - 1
         if key in self._taken:
             return None
         return (
-            Span(message, int(corpus.start[row]), int(corpus.end[row])),
+            TextSpan(message, int(corpus.start[row]), int(corpus.end[row])),
             int(corpus.tokens[row]),
             key,
         )

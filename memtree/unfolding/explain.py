@@ -12,17 +12,17 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.text import tokens
 from memtree.tree.btree import walk
-from memtree.tree.node import KIND_NAMES, Frontier, Node, Place, after
-from memtree.unfolding.excerpts import Chosen
-from memtree.unfolding.plan import Plan, Quote, Span, quotes
-from memtree.unfolding.unfold import Unfolded
+from memtree.tree.node import KIND_NAMES, Frontier, Node, NodePlace, after
+from memtree.unfolding.excerpts import ExcerptChoice
+from memtree.unfolding.plan import Plan, Quote, TextSpan, quotes
+from memtree.unfolding.unfold import Unfolding
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredPassage:
     """A passage of the corpus with its scores, taken out while the corpus was held."""
 
-    span: Span
+    span: TextSpan
     tokens: int
     kind: str
     scores: dict[str, float]
@@ -32,18 +32,20 @@ def nothing() -> dict[str, Any]:
     return {"nodes": [], "excerpts": [], "candidates": []}
 
 
-def scored(rows: Sequence[int], corpus: Corpus, ranking: Ranking) -> dict[int, Scored]:
+def scored(rows: Sequence[int], corpus: Corpus, ranking: Ranking) -> dict[int, ScoredPassage]:
     found = {}
     for row in rows:
         scores = {"fused": float(ranking.fused[row]), "bm25": float(ranking.lexical[row])}
         if ranking.cosine is not None:
             scores["cosine"] = float(ranking.cosine[row])
-        span = Span(int(corpus.message[row]), int(corpus.start[row]), int(corpus.end[row]))
-        found[row] = Scored(span, int(corpus.tokens[row]), KIND_NAMES[corpus.kind[row]], scores)
+        span = TextSpan(int(corpus.message[row]), int(corpus.start[row]), int(corpus.end[row]))
+        found[row] = ScoredPassage(
+            span, int(corpus.tokens[row]), KIND_NAMES[corpus.kind[row]], scores
+        )
     return found
 
 
-def rows_of(unfolded: Unfolded, corpus: Corpus, ranking: Ranking) -> dict[int, Scored]:
+def rows_of(unfolded: Unfolding, corpus: Corpus, ranking: Ranking) -> dict[int, ScoredPassage]:
     """Scores of what was chosen and of the best that was left out."""
     rows = [one.passage for one in unfolded.chosen if one.passage >= 0]
     return scored([*rows, *unfolded.left_out], corpus, ranking)
@@ -52,13 +54,13 @@ def rows_of(unfolded: Unfolded, corpus: Corpus, ranking: Ranking) -> dict[int, S
 def of_epoch(
     history: History,
     plan: Plan,
-    blocks: Sequence[Sequence[Span]],
-    unfolded: Unfolded | None,
-    rows: Mapping[int, Scored],
+    blocks: Sequence[Sequence[TextSpan]],
+    unfolded: Unfolding | None,
+    rows: Mapping[int, ScoredPassage],
     nodes: Mapping[bytes, Node],
 ) -> dict[str, Any]:
     """The same for an answer of an epoch; `unfolded` where this request began it."""
-    shown = of(history, unfolded or Unfolded(plan, "", 0, 0, []), rows, nodes, "kept")
+    shown = of(history, unfolded or Unfolding(plan, "", 0, 0, []), rows, nodes, "kept")
     recalled = [
         _excerpt(history, quote, [], rows, "recalled")
         for block in blocks
@@ -69,8 +71,8 @@ def of_epoch(
 
 def of(
     history: History,
-    unfolded: Unfolded,
-    rows: Mapping[int, Scored],
+    unfolded: Unfolding,
+    rows: Mapping[int, ScoredPassage],
     nodes: Mapping[bytes, Node],
     otherwise: str = "decayed",
 ) -> dict[str, Any]:
@@ -110,8 +112,8 @@ def of(
 def _excerpt(
     history: History,
     quote: Quote,
-    chosen: Sequence[Chosen],
-    rows: Mapping[int, Scored],
+    chosen: Sequence[ExcerptChoice],
+    rows: Mapping[int, ScoredPassage],
     otherwise: str,
 ) -> dict[str, Any]:
     piece = history.messages[quote.span.message].text[quote.start : quote.end]
@@ -127,7 +129,7 @@ def _excerpt(
     }
 
 
-def _inside(one: Span, other: Span) -> bool:
+def _inside(one: TextSpan, other: TextSpan) -> bool:
     return one.message == other.message and other.start <= one.start and one.end <= other.end
 
 
@@ -138,13 +140,13 @@ def tree(
     listed = [_node(node, place, history, True) for node, place in walk(frontier.nodes, nodes)]
     roots = [id_.hex() for id_ in frontier.nodes]
     if open_leaf is not None:
-        place = after(Place(0, 0, frontier.messages, frontier.tail), open_leaf)
+        place = after(NodePlace(0, 0, frontier.messages, frontier.tail), open_leaf)
         listed.append(_node(open_leaf, place, history, False))
         roots.append(open_leaf.id.hex())
     return {"nodes": listed, "roots": roots}
 
 
-def _node(node: Node, place: Place, history: History, sealed: bool) -> dict[str, Any]:
+def _node(node: Node, place: NodePlace, history: History, sealed: bool) -> dict[str, Any]:
     return {
         "id": node.id.hex(),
         "level": node.level,
@@ -159,6 +161,6 @@ def _node(node: Node, place: Place, history: History, sealed: bool) -> dict[str,
     }
 
 
-def _range(history: History, place: Place) -> list[int]:
+def _range(history: History, place: NodePlace) -> list[int]:
     last = max(place.first, min(place.last, len(history) - 1))
     return [history.posted[place.first], history.posted[last]]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
-from memtree.tree.node import Node, Place, after
-from memtree.unfolding.plan import Shown, outline_line
+from memtree.tree.node import Node, NodePlace, after
+from memtree.unfolding.plan import OutlineNode, outline_line
 
 SPARE = 6  # tokens; with less left nothing more is opened
 
@@ -32,7 +32,7 @@ def outline(
     cut: int,
     budget: int,
     count: Count,
-) -> Iterator[Shown]:
+) -> Iterator[OutlineNode]:
     leaf_scores = np.zeros(len(corpus.leaves) + 1, np.float32)
     np.maximum.at(leaf_scores, corpus.leaf, fused)
     tree = _Tree(history, roots, nodes, leaf_scores, cut, count)
@@ -42,7 +42,7 @@ def outline(
 @dataclass(slots=True)
 class _Branch:
     node: Node
-    place: Place
+    place: NodePlace
     depth: int
     leaf: int  # index of its first leaf
     score: float
@@ -68,7 +68,7 @@ class _Tree:
         self._leaves: dict[bytes, int] = {}
         self._tops = self._branches(roots, None, 0, 0)
 
-    def open(self, budget: int) -> Iterator[Shown]:
+    def open(self, budget: int) -> Iterator[OutlineNode]:
         left = self._show(sorted(self._tops, key=lambda b: (-b.node.level, -b.score)), budget)
         heap = [(-b.score, i, b) for i, b in enumerate(self._tops) if b.shown]
         heapq.heapify(heap)
@@ -82,7 +82,7 @@ class _Tree:
             left -= cost
             if branch.node.is_leaf:
                 continue
-            outer = Place(0, 0, branch.place.first, branch.place.start)
+            outer = NodePlace(0, 0, branch.place.first, branch.place.start)
             branch.children = self._branches(
                 branch.node.children, outer, branch.depth + 1, branch.leaf
             )
@@ -97,7 +97,7 @@ class _Tree:
     def _show(self, branches: Sequence[_Branch], left: int) -> int:
         """Give branches their headline while the budget lasts; returns what is left."""
         for branch in branches:
-            shown = Shown(
+            shown = OutlineNode(
                 branch.node.id, branch.node.summary.version, branch.depth, branch.place, False
             )
             cost = self._count(outline_line(shown, branch.node, self._history)) + 1
@@ -110,7 +110,7 @@ class _Tree:
         return self._count(branch.node.summary.shown) + 1
 
     def _branches(
-        self, ids: Sequence[bytes], before: Place | None, depth: int, leaf: int
+        self, ids: Sequence[bytes], before: NodePlace | None, depth: int, leaf: int
     ) -> list[_Branch]:
         """Branches of consecutive nodes that begin where `before` ends."""
         place = before
@@ -123,7 +123,7 @@ class _Tree:
             if place.last < self._cut:
                 found.append(_Branch(node, place, depth, leaf, score))
             elif not node.is_leaf:  # straddles the cut: its children before the cut stand for it
-                outer = Place(0, 0, place.first, place.start)
+                outer = NodePlace(0, 0, place.first, place.start)
                 found += self._branches(node.children, outer, depth, leaf)
             leaf += leaves
         return found
@@ -137,9 +137,9 @@ class _Tree:
         return known
 
 
-def _lines(branch: _Branch) -> Iterator[Shown]:
+def _lines(branch: _Branch) -> Iterator[OutlineNode]:
     if branch.shown:
-        yield Shown(
+        yield OutlineNode(
             branch.node.id, branch.node.summary.version, branch.depth, branch.place, branch.body
         )
     for child in branch.children:

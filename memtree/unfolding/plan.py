@@ -17,7 +17,7 @@ import msgspec
 
 from memtree.conversation.history import History
 from memtree.conversation.message import View
-from memtree.tree.node import Node, Place
+from memtree.tree.node import Node, NodePlace
 
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
@@ -25,7 +25,7 @@ GAP = "[...]"
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
 
 
-class Span(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):
+class TextSpan(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):
     """Characters [start, end) of the view of message `message` (index in the history)."""
 
     message: int
@@ -33,13 +33,13 @@ class Span(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):
     end: int
 
 
-class Shown(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class OutlineNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A node in the outline, `depth` below the top; `body`: its summary is shown as well."""
 
     id: bytes
     version: int
     depth: int
-    place: Place
+    place: NodePlace
     body: bool
 
 
@@ -49,9 +49,9 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     [0, head) are sent whole, too, and not quoted."""
 
     cut: int
-    outline: tuple[Shown, ...] = ()
-    rules: tuple[Span, ...] = ()
-    excerpts: tuple[Span, ...] = ()
+    outline: tuple[OutlineNode, ...] = ()
+    rules: tuple[TextSpan, ...] = ()
+    excerpts: tuple[TextSpan, ...] = ()
     head: int = 0
 
 
@@ -59,7 +59,7 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Quote:
     """A verbatim piece in the rendered text: characters of the posted message's text."""
 
-    span: Span
+    span: TextSpan
     posted: int
     start: int
     end: int
@@ -84,14 +84,14 @@ def render(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
 
 
 def outline_lines(
-    outline: Iterable[Shown], history: History, nodes: Mapping[bytes, Node]
+    outline: Iterable[OutlineNode], history: History, nodes: Mapping[bytes, Node]
 ) -> Iterator[str]:
     """One line a node; places where nodes are left out are marked by a lone line."""
     for shown in outline:
         yield outline_line(shown, nodes[shown.id], history)
 
 
-def outline_line(shown: Shown, node: Node, history: History) -> str:
+def outline_line(shown: OutlineNode, node: Node, history: History) -> str:
     first = history.posted[shown.place.first]
     last = history.posted[max(shown.place.first, min(shown.place.last, len(history) - 1))]
     where = f"{first}" if first == last else f"{first}-{last}"
@@ -101,7 +101,7 @@ def outline_line(shown: Shown, node: Node, history: History) -> str:
     return f"{'  ' * shown.depth}- [{where}] {text}"
 
 
-def quote_lines(spans: Iterable[Span], history: History) -> Iterator[str]:
+def quote_lines(spans: Iterable[TextSpan], history: History) -> Iterator[str]:
     """Labelled verbatim text, one entry a message; `[...]` stands where text is left out."""
     for message, found in groupby(merge(spans), key=lambda span: span.message):
         pieces = list(_pieces(list(found), history.view(message)))
@@ -110,7 +110,7 @@ def quote_lines(spans: Iterable[Span], history: History) -> Iterator[str]:
             yield f"[{label}] " + f"\n{GAP}\n".join(pieces)
 
 
-def quotes(spans: Iterable[Span], history: History) -> list[Quote]:
+def quotes(spans: Iterable[TextSpan], history: History) -> list[Quote]:
     """Where each verbatim piece that `quote_lines` shows stands in what was posted."""
     return [
         Quote(span, history.posted[span.message], start, end)
@@ -120,19 +120,19 @@ def quotes(spans: Iterable[Span], history: History) -> list[Quote]:
     ]
 
 
-def merge(spans: Iterable[Span]) -> list[Span]:
+def merge(spans: Iterable[TextSpan]) -> list[TextSpan]:
     """Sorted, overlapping and touching spans of one message made one."""
-    merged: list[Span] = []
+    merged: list[TextSpan] = []
     for span in sorted(spans):
         if merged and merged[-1].message == span.message and merged[-1].end >= span.start:
             last = merged[-1]
-            merged[-1] = Span(last.message, last.start, max(last.end, span.end))
+            merged[-1] = TextSpan(last.message, last.start, max(last.end, span.end))
         else:
             merged.append(span)
     return merged
 
 
-def _pieces(spans: Sequence[Span], view: View) -> Iterator[str]:
+def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[str]:
     """The quotable text of spans of one message."""
     text = view.message.text
     fenced = "```" in text or "~~~" in text

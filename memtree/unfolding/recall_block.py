@@ -18,8 +18,8 @@ from memtree.conversation import json_fields
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
-from memtree.unfolding.excerpts import Chosen, Units, lopsided
-from memtree.unfolding.plan import Plan, Span, quote_lines
+from memtree.unfolding.excerpts import ExcerptChoice, Units, lopsided
+from memtree.unfolding.plan import Plan, TextSpan, quote_lines
 
 OPENING = "<recalled_context>"
 CLOSING = "</recalled_context>"
@@ -35,7 +35,7 @@ LEAST = 120  # tokens; less holds no excerpt worth its wrapper
 Count = Callable[[str], int]
 
 
-def text_of(spans: Sequence[Span], history: History) -> str:
+def text_of(spans: Sequence[TextSpan], history: History) -> str:
     """The block as it is sent, without the seam that follows it."""
     return "\n".join([OPENING, NOTE, *quote_lines(spans, history), CLOSING])
 
@@ -46,7 +46,7 @@ def before(raw: bytes, block: str) -> bytes:
     content = _content(bytes(fields["content"]), block + SEAM)
     try:
         span = json_fields.spans(raw, fields)["content"]
-    except json_fields.Twice:  # which of two values counts is the decoder's to say
+    except json_fields.DuplicateKey:  # which of two values counts is the decoder's to say
         return msgspec.json.encode({**fields, "content": msgspec.Raw(content)})
     return raw[: span.start] + content + raw[span.end :]
 
@@ -65,11 +65,11 @@ def chosen(
     corpus: Corpus,
     ranking: Ranking,
     plan: Plan,
-    earlier: Iterable[Span],
+    earlier: Iterable[TextSpan],
     room: int,
     relevant: float,
     count: Count,
-) -> tuple[Span, ...]:
+) -> tuple[TextSpan, ...]:
     """Spans of a block for the newest message, at most `room` tokens as sent; empty for none.
     `relevant`: the embedder's cosine from which on a passage may matter."""
     if room < LEAST or not len(corpus):
@@ -87,7 +87,9 @@ def chosen(
     return _fitted(found, history, room, count)
 
 
-def _fitted(found: list[Chosen], history: History, room: int, count: Count) -> tuple[Span, ...]:
+def _fitted(
+    found: list[ExcerptChoice], history: History, room: int, count: Count
+) -> tuple[TextSpan, ...]:
     while found:
         spans = tuple(sorted(one.span for one in found))
         if count(text_of(spans, history) + SEAM) <= room:
@@ -96,7 +98,7 @@ def _fitted(found: list[Chosen], history: History, room: int, count: Count) -> t
     return ()
 
 
-def unsent(corpus: Corpus, plan: Plan, earlier: Iterable[Span]) -> NDArray[np.bool_]:
+def unsent(corpus: Corpus, plan: Plan, earlier: Iterable[TextSpan]) -> NDArray[np.bool_]:
     """Which passages stand before the cut and are not sent yet."""
     hidden = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
     for span in (*plan.rules, *plan.excerpts, *earlier):

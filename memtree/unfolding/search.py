@@ -24,7 +24,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.text import tokens
 from memtree.unfolding.excerpts import Units
-from memtree.unfolding.plan import Plan, Shown, outline_line, quote_lines
+from memtree.unfolding.plan import OutlineNode, Plan, outline_line, quote_lines
 from memtree.unfolding.recall_block import unsent
 
 SEARCH_TOKENS = 1_500
@@ -47,7 +47,7 @@ Work = Callable[[Corpus, Ranking], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class FoldedHistory:
     """A history of which a part was folded. `plan`: what the model sees of that part. `seek`: calls
     its second argument with the passages ranked for the first. `relevant`: the embedder's cosine
     from which on a passage may matter."""
@@ -92,7 +92,7 @@ class Folded:
         return "\n".join([READ, *_read(self.posted, low, high, start, room - WRAPPER)])
 
 
-def _found(folded: Folded, corpus: Corpus, ranking: Ranking, most: int, room: int) -> str:
+def _found(folded: FoldedHistory, corpus: Corpus, ranking: Ranking, most: int, room: int) -> str:
     posted, plan = folded.posted, folded.plan
     before = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
     seen = before & ~unsent(corpus, plan, ())
@@ -142,7 +142,7 @@ def _headlines(
             continue
         told.add(leaf)
         if (node := corpus.leaves[leaf]).summary.headline:
-            yield outline_line(Shown(node.id, 0, 0, place, False), node, posted)
+            yield outline_line(OutlineNode(node.id, 0, 0, place, False), node, posted)
 
 
 def _read(posted: History, low: int, high: int, start: int, room: int) -> Iterator[str]:

@@ -17,9 +17,9 @@ from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.tree.node import Node
-from memtree.unfolding.excerpts import LABEL, Chosen, Units, lopsided
+from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Units, lopsided
 from memtree.unfolding.outline import outline
-from memtree.unfolding.plan import WRAPPER, Plan, Span, outline_line, render
+from memtree.unfolding.plan import WRAPPER, Plan, TextSpan, outline_line, render
 
 TRAIL_REACH = 40  # messages before the cut
 
@@ -27,7 +27,7 @@ Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class BudgetSplit:
     """Shares of a memory message's budget. `outline`: (budgets, shares), between them linear."""
 
     outline: tuple[tuple[float, ...], tuple[float, ...]]
@@ -39,19 +39,19 @@ class Split:
 
 # An answer for the present question lives on excerpts; a message that stays for many turns on its
 # outline, because excerpts chosen for one question are nearly worthless for another.
-ONE_SHOT = Split(
+ONE_SHOT = BudgetSplit(
     ((2_000, 4_000, 8_000), (0.10, 0.15, 0.20)), rules=0.05, ask=0.1, trail=0, user=0.5
 )
-LASTING = Split(((500, 2_000), (0.3, 0.5)), rules=0.2, ask=0.57, trail=0.2, user=0.5)
+LASTING = BudgetSplit(((500, 2_000), (0.3, 0.5)), rules=0.2, ask=0.57, trail=0.2, user=0.5)
 
 
 @dataclass(slots=True)
-class Unfolded:
+class Unfolding:
     plan: Plan
     text: str
     tokens: int
     outline_tokens: int
-    chosen: list[Chosen]
+    chosen: list[ExcerptChoice]
     left_out: list[int] = field(default_factory=list)  # best rows that found no room
 
 
@@ -64,9 +64,9 @@ def unfold(
     cut: int,
     budget: int,
     count: Count,
-    split: Split = ONE_SHOT,
+    split: BudgetSplit = ONE_SHOT,
     head: int = 0,
-) -> Unfolded:
+) -> Unfolding:
     """A plan whose rendered text has at most `budget` tokens (or the bare wrapper). Messages
     [0, head) are sent whole: nothing of them is quoted."""
     before = (corpus.message >= head) & (corpus.message < cut)
@@ -87,13 +87,13 @@ def _fit(
     history: History,
     nodes: Mapping[bytes, Node],
     plan: Plan,
-    pinned: list[Chosen],
-    chosen: list[Chosen],
+    pinned: list[ExcerptChoice],
+    chosen: list[ExcerptChoice],
     units: Units,
     budget: int,
     outline_tokens: int,
     count: Count,
-) -> Unfolded:
+) -> Unfolding:
     """Render, count exactly, and mend: estimates of labels and joints are not exact."""
     rules = [one for one in pinned if one.reason == "rule"]
     asks = [one for one in pinned if one.reason != "rule"]
@@ -124,7 +124,7 @@ def _fit(
         if over > 0:
             plan = Plan(plan.cut, plan.outline[:-1], head=plan.head)
         full, text, size = made()
-    return Unfolded(full, text, size, outline_tokens, [*rules, *asks, *chosen], units.left_out())
+    return Unfolding(full, text, size, outline_tokens, [*rules, *asks, *chosen], units.left_out())
 
 
 def _pins(
@@ -132,12 +132,12 @@ def _pins(
     corpus: Corpus,
     cut: int,
     budget: int,
-    split: Split,
+    split: BudgetSplit,
     count: Count,
     head: int,
-) -> list[Chosen]:
+) -> list[ExcerptChoice]:
     """Standing rules, newest first, and the ask whose tool loop is cut."""
-    pins: list[Chosen] = []
+    pins: list[ExcerptChoice] = []
     left = min(budget - WRAPPER, int(split.rules * budget))
     seen: set[str] = set()
     for span in _rules(corpus, head, cut):
@@ -146,7 +146,7 @@ def _pins(
         if text not in seen and tokens + LABEL <= left:
             seen.add(text)
             left -= tokens + LABEL
-            pins.append(Chosen(span, tokens, "rule", -1))
+            pins.append(ExcerptChoice(span, tokens, "rule", -1))
     room = budget - WRAPPER - sum(one.tokens + LABEL for one in pins)
     ask = _asked(history, cut)
     if ask is None:
@@ -156,7 +156,7 @@ def _pins(
     return [*pins, *asked, *_trail(history, ask, cut, min(room, int(split.trail * budget)))]
 
 
-def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[Chosen]:
+def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptChoice]:
     """What the assistant said and called last in the cut part of a tool loop, newest first: the
     loop goes on where it was, and names the files and commands that it was at."""
     for index in range(cut - 1, max(ask, cut - TRAIL_REACH), -1):
@@ -165,14 +165,14 @@ def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[Chosen]:
             room -= fact.tokens + LABEL
             text = history.view(index).text
             if text.strip():
-                yield Chosen(Span(index, 0, len(text)), fact.tokens, "trail", -1)
+                yield ExcerptChoice(TextSpan(index, 0, len(text)), fact.tokens, "trail", -1)
 
 
-def _rules(corpus: Corpus, head: int, cut: int) -> Iterator[Span]:
+def _rules(corpus: Corpus, head: int, cut: int) -> Iterator[TextSpan]:
     for leaf, place in zip(reversed(corpus.leaves), reversed(corpus.places), strict=True):
         for message, start, end in reversed(leaf.rules):
             if head <= place.first + message < cut:
-                yield Span(place.first + message, start, end)
+                yield TextSpan(place.first + message, start, end)
 
 
 def _asked(history: History, cut: int) -> int | None:
@@ -182,11 +182,11 @@ def _asked(history: History, cut: int) -> int | None:
     return next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
 
 
-def _ask(history: History, ask: int, room: int, count: Count) -> list[Chosen]:
+def _ask(history: History, ask: int, room: int, count: Count) -> list[ExcerptChoice]:
     """As much of its beginning as there is room for."""
     if room <= 0:
         return []
     text = history.view(ask).text
     size = count(text)
     end = len(text) if size <= room else int(len(text) * room / size)
-    return [Chosen(Span(ask, 0, end), min(size, room), "ask", -1)] if end else []
+    return [ExcerptChoice(TextSpan(ask, 0, end), min(size, room), "ask", -1)] if end else []

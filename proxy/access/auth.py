@@ -21,7 +21,7 @@ from starlette.requests import Request
 from memtree.bounded import remember
 from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
 from memtree.ports.store import KeyStore
-from proxy.access.rate_limits import Rates
+from proxy.access.rate_limits import RequestRates
 from proxy.observability import request_trace
 
 ANONYMOUS = "anonymous"
@@ -78,14 +78,14 @@ class Gate:
         monotonic: Callable[[], float] = time.monotonic,
         *,
         operator_key: str | None = None,
-        rates: Rates | None = None,
+        rates: RequestRates | None = None,
     ) -> None:
         self._keys = keys
         self._loopback = loopback
         self._operator_key = operator_key
         self._rates = rates
-        self._configured: Recent[bool] = Recent(monotonic)
-        self._tenants: Recent[str | None] = Recent(monotonic)
+        self._configured: RecentLookups[bool] = RecentLookups(monotonic)
+        self._tenants: RecentLookups[str | None] = RecentLookups(monotonic)
 
     async def tenant(self, request: Request, *, counted: bool = True) -> Tenant:
         """`counted`: this is one of the requests that a tenant may make in a minute.
@@ -133,7 +133,7 @@ class Gate:
         return await self._tenants.get(tenant_id(value), look_up)
 
 
-class Recent(Generic[Value]):
+class RecentLookups(Generic[Value]):
     """Values looked up a moment ago. When the store fails, the last known value still counts:
     a chat goes on without the store (DESIGN, promise 10)."""
 

@@ -30,7 +30,7 @@ WAIT_AGAIN_SECONDS = 10.0
 Result = TypeVar("Result")
 
 
-class Rates:
+class RequestRates:
     """A bucket for each tenant, full with a minute's requests, filled again over a minute.
 
     Kept as one number, the time at which the bucket would be full (GCRA): a tenant whom nobody has
@@ -72,7 +72,7 @@ class Rates:
             del self._full[oldest]
 
 
-class Waits:
+class WaitingRequests:
     """Counts the requests of each tenant that wait for their tree."""
 
     def __init__(self, limit: int) -> None:
@@ -136,7 +136,7 @@ class Waits:
 class WaitMetrics(Collector):
     """Requests that wait for their tree now. How many did, and for how long, is the step `wait`."""
 
-    def __init__(self, waits: Waits) -> None:
+    def __init__(self, waits: WaitingRequests) -> None:
         self._waits = waits
 
     def collect(self) -> Iterable[Metric]:

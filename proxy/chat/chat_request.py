@@ -10,11 +10,11 @@ import msgspec
 
 from memtree.config import SHADOW, Settings
 from memtree.context.answer import Answer
-from memtree.context.request import Ask
+from memtree.context.request import CompressRequest
 from memtree.conversation import side_requests
 from memtree.errors import BadRequest
 from proxy.chat import context_overflow, keepalive
-from proxy.chat.model_limits import Learned
+from proxy.chat.model_limits import ModelLimits
 from proxy.http import json_body
 from proxy.request import fields, memory_switch
 from proxy.server_tools import offer
@@ -26,7 +26,7 @@ ENCODED = "degraded:encoded-body"
 
 
 @dataclass(frozen=True, slots=True)
-class Shadowed:
+class ShadowRequest:
     """A request that goes through untouched, as far as it is needed to measure it later: no
     credential is in it. `headers`: those of ours."""
 
@@ -34,7 +34,7 @@ class Shadowed:
     suffix: memory_switch.Suffix
     headers: Mapping[str, str]
 
-    def ask(self, tenant: str, settings: Settings) -> Ask:
+    def ask(self, tenant: str, settings: Settings) -> CompressRequest:
         """What memory would have been asked, in mode `stable`: `auto` sends most of a short chat
         as it is, which measures nothing. Raises `BadRequest`."""
         ask = fields.chat_ask(tenant, self.body, self.headers, settings, self.suffix.days)
@@ -44,7 +44,7 @@ class Shadowed:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ChatRequest:
     """`content`: the posted body, decoded. `plain`: the same for the upstream without memory's
     help; the very same object where nothing of it is ours.
 
@@ -56,11 +56,11 @@ class Turn:
     plain: bytes
     state: str = OFF
     body: json_body.Body | None = None
-    ask: Ask | None = None
+    ask: CompressRequest | None = None
     changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     model: str = ""
     streams: bool = False
-    shadow: Shadowed | None = None
+    shadow: ShadowRequest | None = None
     offer: Offer | None = None
 
     def with_messages(
@@ -78,8 +78,12 @@ class Turn:
 
 
 def read(
-    tenant: str, content: bytes, headers: Mapping[str, str], settings: Settings, learned: Learned
-) -> Turn:
+    tenant: str,
+    content: bytes,
+    headers: Mapping[str, str],
+    settings: Settings,
+    learned: ModelLimits,
+) -> ChatRequest:
     """Read a chat body. Raises `BadRequest` for a field of ours with a wrong type, if memory is on.
 
     A body that is no sound JSON object goes on as it came: the upstream judges it.
@@ -88,16 +92,16 @@ def read(
         body = json_body.split(content)
     except BadRequest:
         on = memory_switch.by_headers(headers, settings.memory)
-        return Turn(content, content, INVALID if on else OFF)
+        return ChatRequest(content, content, INVALID if on else OFF)
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.found else {}
     plain = body.rewritten(changed)
     shadowed = fields.shadowed(body, headers, settings)
     if not memory_switch.wanted(body, headers, suffix, settings.memory or shadowed):
-        return Turn(content, plain)
+        return ChatRequest(content, plain)
     if shadowed:  # nothing else of it is read now: it must not wait
         ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}
-        return Turn(content, plain, SHADOW, shadow=Shadowed(body, suffix, ours))
+        return ChatRequest(content, plain, SHADOW, shadow=ShadowRequest(body, suffix, ours))
     ask = fields.chat_ask(tenant, body, headers, settings, suffix.days)
     window = learned.window(tenant, suffix.model)
     streams = body.value("stream") is True
@@ -105,7 +109,7 @@ def read(
         messages = body.messages(settings.max_messages)
         whole = side_requests.is_side(messages, tools=bool(ask.tools_tokens))
     except BadRequest:
-        return Turn(content, plain, INVALID)
+        return ChatRequest(content, plain, INVALID)
     wanted = memory_switch.recall_tools(headers, settings.recall_tools) and not whole
     offered = offer.of(body) if wanted and learned.takes_tools(tenant, suffix.model) else None
     ask = dataclasses.replace(
@@ -115,11 +119,11 @@ def read(
         patience=keepalive.patience(streams, headers, settings),
         tools_tokens=ask.tools_tokens + (offer.size() if offered else 0),
     )
-    return Turn(content, plain, "", body, ask, changed, suffix.model, streams, offer=offered)
+    return ChatRequest(content, plain, "", body, ask, changed, suffix.model, streams, offer=offered)
 
 
-def unread(posted: bytes, headers: Mapping[str, str], settings: Settings) -> Turn:
+def unread(posted: bytes, headers: Mapping[str, str], settings: Settings) -> ChatRequest:
     """A body that cannot be decoded: it goes on as it came."""
-    return Turn(
+    return ChatRequest(
         posted, posted, ENCODED if memory_switch.by_headers(headers, settings.memory) else OFF
     )

@@ -22,26 +22,32 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, Memory
+from memtree.context.context_memory import Answer, ContextMemory
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
 from memtree.tracing import step
 from proxy.access.auth import Gate, Tenant
-from proxy.access.rate_limits import Waits
+from proxy.access.rate_limits import WaitingRequests
 from proxy.chat import chat_request as turn
 from proxy.chat import context_overflow, recall_rounds, recall_session
-from proxy.chat.chat_request import INVALID, Shadowed, Turn
-from proxy.chat.keepalive import Form, Json, Pace, Stream, Waiting
-from proxy.chat.model_limits import Learned
-from proxy.chat.peek import Watched, begun, header, is_encoded
+from proxy.chat.chat_request import INVALID, ChatRequest, ShadowRequest
+from proxy.chat.keepalive import (
+    JsonKeepalive,
+    KeepaliveForm,
+    KeepalivePace,
+    KeepaliveResponse,
+    SseKeepalive,
+)
+from proxy.chat.model_limits import ModelLimits
+from proxy.chat.peek import FirstEventReply, begun, header, is_encoded
 from proxy.chat.recall_session import Session
-from proxy.chat.shadow import Shadows
+from proxy.chat.shadow import ShadowRunner
 from proxy.http import content_encoding, json_body, request_body
 from proxy.observability import log, request_trace
 from proxy.observability.request_trace import Trace
 from proxy.request.memory_switch import OWN_HEADERS
 from proxy.server_tools import refusal
 from proxy.upstream.client import Upstream
-from proxy.upstream.relay import Relay, Replied, configured, forward
+from proxy.upstream.relay import Relay, RelayedReply, configured, forward
 
 INTERNAL = "degraded:internal"
 OVERFLOW = "degraded:overflow"
@@ -49,7 +55,7 @@ STREAM_TYPE = "text/event-stream"
 
 
 @dataclasses.dataclass(slots=True)
-class Exchange:
+class ChatExchange:
     """One chat request on its way. `posted`: the body as it came, encoded or not. `sent`: tokens
     that memory sent last, in messages. `session`: the model has tools of ours."""
 
@@ -57,7 +63,7 @@ class Exchange:
     tenant: Tenant
     upstream: Upstream
     posted: bytes
-    turn: Turn
+    turn: ChatRequest
     seen: Trace
     early: bool = False  # the client has its 200 already
     sent: int = 0
@@ -69,16 +75,16 @@ class Exchange:
         return session.body(turn) if session else turn.with_messages(answer)
 
 
-class Chat:
+class ChatCompletions:
     def __init__(
         self,
-        memory: Memory,
+        memory: ContextMemory,
         gate: Gate,
         upstream: Upstream | None,
         settings: Settings,
-        waits: Waits,
-        pace: Pace,
-        shadows: Shadows,
+        waits: WaitingRequests,
+        pace: KeepalivePace,
+        shadows: ShadowRunner,
     ) -> None:
         self._memory = memory
         self._gate = gate
@@ -87,7 +93,7 @@ class Chat:
         self._waits = waits
         self._pace = pace
         self._shadows = shadows
-        self._learned = Learned()
+        self._learned = ModelLimits()
 
     async def complete(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
@@ -97,7 +103,7 @@ class Chat:
         started = time.perf_counter()
         with step("parse"):
             read = await self._read(request, tenant.id, posted)
-        exchange = Exchange(request, tenant, upstream, posted, read, seen)
+        exchange = ChatExchange(request, tenant, upstream, posted, read, seen)
         if read.shadow is not None:
             return await self._untouched(exchange, read.shadow)
         memory = asyncio.create_task(self._remember(exchange, started))
@@ -116,11 +122,11 @@ class Chat:
 
     # -- reading -----------------------------------------------------------------------------
 
-    async def _read(self, request: Request, tenant: str, posted: bytes) -> Turn:
+    async def _read(self, request: Request, tenant: str, posted: bytes) -> ChatRequest:
         given = request_body.encoded(request)
         limit = self._settings.max_body_bytes
 
-        def read() -> Turn:
+        def read() -> ChatRequest:
             content = content_encoding.decoded(posted, given, limit) if given else posted
             return turn.read(tenant, content, request.headers, self._settings, self._learned)
 
@@ -134,7 +140,7 @@ class Chat:
                 raise
             return turn.unread(posted, request.headers, self._settings)
 
-    async def _untouched(self, exchange: Exchange, shadowed: Shadowed) -> Response:
+    async def _untouched(self, exchange: ChatExchange, shadowed: ShadowRequest) -> Response:
         """As with memory off; measured as soon as that can hold up nothing of it any more."""
         read, seen = exchange.turn, exchange.seen
         seen.state = seen.mode = read.state
@@ -145,7 +151,7 @@ class Chat:
 
     # -- memory ------------------------------------------------------------------------------
 
-    async def _remember(self, exchange: Exchange, started: float) -> bytes:
+    async def _remember(self, exchange: ChatExchange, started: float) -> bytes:
         """The body for the upstream. Raises `ContextOverflow`."""
         read, seen = exchange.turn, exchange.seen
         try:
@@ -164,7 +170,7 @@ class Chat:
         finally:
             seen.memory_ms = (time.perf_counter() - started) * 1000
 
-    async def _remembered(self, exchange: Exchange) -> bytes:
+    async def _remembered(self, exchange: ChatExchange) -> bytes:
         read, seen = exchange.turn, exchange.seen
         seen.state = read.state
         if read.ask is None:
@@ -176,48 +182,50 @@ class Chat:
         with step("pack"):
             return exchange.body(answer)
 
-    def _learn(self, exchange: Exchange, answer: Answer) -> None:
+    def _learn(self, exchange: ChatExchange, answer: Answer) -> None:
         exchange.seen.learn(answer)
         exchange.sent = answer.sent_tokens
 
     # -- waiting -----------------------------------------------------------------------------
 
-    def _form(self, read: Turn) -> Form | None:
+    def _form(self, read: ChatRequest) -> KeepaliveForm | None:
         """How to keep the client waiting; None: in silence."""
         if read.streams:
-            return Stream()
-        return Json() if self._settings.json_wait == "spaces" else None
+            return SseKeepalive()
+        return JsonKeepalive() if self._settings.json_wait == "spaces" else None
 
-    def _waiting(self, exchange: Exchange, memory: asyncio.Task[bytes], form: Form) -> Response:
+    def _waiting(
+        self, exchange: ChatExchange, memory: asyncio.Task[bytes], form: KeepaliveForm
+    ) -> Response:
         self._waits.enter(exchange.tenant.id)
         exchange.early = True
 
         # Its place is free as soon as memory is done or given up: streams are not counted.
         memory.add_done_callback(lambda _: self._waits.leave(exchange.tenant.id))
 
-        async def reply() -> Replied:
+        async def reply() -> RelayedReply:
             with step("wait"):
                 body = await memory
             return await self._answer(exchange, body)
 
-        return Waiting(reply, form, self._pace.beat, memory.cancel)
+        return KeepaliveResponse(reply, form, self._pace.beat, memory.cancel)
 
     # -- the upstream ------------------------------------------------------------------------
 
-    async def _answer(self, exchange: Exchange, body: bytes) -> Replied:
+    async def _answer(self, exchange: ChatExchange, body: bytes) -> RelayedReply:
         """The answer, with all rounds in which the model calls tools of ours."""
         reply = await self._reply(exchange, body)
         session = exchange.session
         if session is None:
             return reply
 
-        async def again() -> Replied:
+        async def again() -> RelayedReply:
             exchange.seen.recall_rounds += 1
             return await self._reply(exchange, session.body(exchange.turn))
 
         return await recall_rounds.answered(reply, session, again)
 
-    async def _reply(self, exchange: Exchange, body: bytes) -> Replied:
+    async def _reply(self, exchange: ChatExchange, body: bytes) -> RelayedReply:
         """The upstream's answer; where it finds the prompt too long, that to a shorter one, and
         where it takes no tools, that to one without ours."""
         reply = await self._forward(exchange, body)
@@ -237,15 +245,15 @@ class Chat:
             looked.close()
             return other
         if header(reply, b"content-type").startswith(STREAM_TYPE) and not is_encoded(reply):
-            return Watched(reply, self._instead(exchange, body))
+            return FirstEventReply(reply, self._instead(exchange, body))
         return reply
 
     def _instead(
-        self, exchange: Exchange, body: bytes
-    ) -> Callable[[bytes], Awaitable[Replied | None]]:
+        self, exchange: ChatExchange, body: bytes
+    ) -> Callable[[bytes], Awaitable[RelayedReply | None]]:
         """For a stream that begins with an error: another one that can take its place."""
 
-        async def instead(event: bytes) -> Replied | None:
+        async def instead(event: bytes) -> RelayedReply | None:
             try:
                 other = await self._changed(exchange, body, 400, event)
             except MemTreeError:
@@ -261,14 +269,16 @@ class Chat:
         return instead
 
     async def _changed(
-        self, exchange: Exchange, body: bytes, status: int, said: bytes
-    ) -> Replied | None:
+        self, exchange: ChatExchange, body: bytes, status: int, said: bytes
+    ) -> RelayedReply | None:
         """The answer to the same request as the upstream takes it; None: it says nothing of that,
         or it cannot be had."""
         other = await self._shorter(exchange, body, status, said)
         return other if other is not None else await self._toolless(exchange, status, said)
 
-    async def _toolless(self, exchange: Exchange, status: int, said: bytes) -> Replied | None:
+    async def _toolless(
+        self, exchange: ChatExchange, status: int, said: bytes
+    ) -> RelayedReply | None:
         """The answer to the same request without our tools, where `said` is about tools."""
         session, turn = exchange.session, exchange.turn
         if session is None or session.withdrawn or session.rounds or turn.ask is None:
@@ -283,8 +293,8 @@ class Chat:
         return reply
 
     async def _shorter(
-        self, exchange: Exchange, body: bytes, status: int, said: bytes
-    ) -> Replied | None:
+        self, exchange: ChatExchange, body: bytes, status: int, said: bytes
+    ) -> RelayedReply | None:
         """The answer to the same request packed smaller, where `said` is about its length."""
         ask = exchange.turn.ask
         found = context_overflow.read(status, said)
@@ -319,7 +329,7 @@ class Chat:
         self._learn(exchange, answer)
         return await self._forward(exchange, again)
 
-    async def _forward(self, exchange: Exchange, body: bytes) -> Replied:
+    async def _forward(self, exchange: ChatExchange, body: bytes) -> RelayedReply:
         changed = body is not exchange.turn.content
         without = OWN_HEADERS
         if changed:

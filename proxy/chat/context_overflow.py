@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memtree.budget.packing import MARGIN
-from memtree.context.request import Ask
+from memtree.context.request import CompressRequest
 
 STATUSES = frozenset({400, 413, 422, 500})
 # Bytes of an error that are looked at. It is a sentence or two; a page of HTML is none.
@@ -98,7 +98,7 @@ def window(said: Overflow, sent: int, reserve: int) -> int:
     return int((STEP * sent + reserve) / (1 - MARGIN)) + 1
 
 
-def narrowed(ask: Ask, window: int | None) -> Ask:
+def narrowed(ask: CompressRequest, window: int | None) -> CompressRequest:
     """The request for a window that was learned; what an answer may take of it is kept in bounds,
     since the default is made for large ones."""
     if window is None or window >= ask.window:

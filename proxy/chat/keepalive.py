@@ -28,7 +28,7 @@ from proxy.chat.peek import header, is_encoded
 from proxy.http import error_response
 from proxy.http.content_encoding import Decoder
 from proxy.observability import log
-from proxy.upstream.relay import Replied
+from proxy.upstream.relay import RelayedReply
 
 STAINLESS = "x-stainless-read-timeout"  # seconds that an OpenAI SDK waits for the answer
 STAINLESS_MARGIN = 5.0
@@ -37,7 +37,7 @@ MAX_ERROR = 64 * 1024  # bytes of an upstream's error that are read
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class KeepalivePace:
     """Seconds. `quiet`: how long memory may take before the client is told that it has to wait;
     `beat`: between two signs of life."""
 
@@ -45,7 +45,7 @@ class Pace:
     beat: float = 10.0
 
 
-PACE = Pace()
+PACE = KeepalivePace()
 
 
 def patience(streams: bool, headers: Mapping[str, str], settings: Settings) -> float:
@@ -62,7 +62,7 @@ def patience(streams: bool, headers: Mapping[str, str], settings: Settings) -> f
     return max(1.0, min(longest, SILENT_SECONDS, allowed))
 
 
-class Form(Protocol):
+class KeepaliveForm(Protocol):
     """How waiting and failing look in an answer that has begun."""
 
     media_type: str
@@ -77,7 +77,7 @@ class Form(Protocol):
         ...
 
 
-class Stream:
+class SseKeepalive:
     media_type = "text/event-stream"
     sign = b": keep-alive\n\n"
 
@@ -88,7 +88,7 @@ class Stream:
         return content_type.startswith(self.media_type)
 
 
-class Json:
+class JsonKeepalive:
     media_type = "application/json"
     sign = b" "
 
@@ -99,7 +99,7 @@ class Json:
         return "json" in content_type
 
 
-class Waiting(Response):
+class KeepaliveResponse(Response):
     """Status 200 at once, signs of life until `reply` is there, then its body.
 
     `reply` asks for an answer without content-encoding, and is cancelled when the client goes.
@@ -108,8 +108,8 @@ class Waiting(Response):
 
     def __init__(
         self,
-        reply: Callable[[], Awaitable[Replied]],
-        form: Form,
+        reply: Callable[[], Awaitable[RelayedReply]],
+        form: KeepaliveForm,
         beat: float,
         ended: Callable[[], object],
     ) -> None:
@@ -141,7 +141,7 @@ class Waiting(Response):
             await asyncio.gather(work, return_exceptions=True)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _rest(self, work: asyncio.Future[Replied]) -> AsyncIterator[bytes]:
+    async def _rest(self, work: asyncio.Future[RelayedReply]) -> AsyncIterator[bytes]:
         try:
             reply = work.result()
         except MemTreeError as error:
@@ -161,7 +161,7 @@ class Waiting(Response):
             reply.close()
 
 
-async def plain(reply: Replied) -> AsyncIterator[bytes]:
+async def plain(reply: RelayedReply) -> AsyncIterator[bytes]:
     """The body without its content-encoding. Raises `UpstreamFailed`."""
     if not is_encoded(reply):
         async for chunk in reply.chunks():
@@ -177,7 +177,7 @@ async def plain(reply: Replied) -> AsyncIterator[bytes]:
         raise UpstreamFailed("The upstream's answer cannot be decoded.") from error
 
 
-async def beginning(reply: Replied, most: int) -> bytes:
+async def beginning(reply: RelayedReply, most: int) -> bytes:
     """The first `most` bytes of the decoded body, or fewer; what cannot be read is left out."""
     found = b""
     try:

@@ -11,7 +11,7 @@ from memtree.bounded import remember
 MAX_KEPT = 4_096
 
 
-class Learned:
+class ModelLimits:
     """Of one process; windows in our tokens. The least lately used are forgotten."""
 
     def __init__(self) -> None:

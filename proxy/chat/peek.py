@@ -14,24 +14,24 @@ from memtree.errors import MemTreeError, UpstreamFailed
 from proxy.chat import context_overflow
 from proxy.http.content_encoding import Decoder
 from proxy.http.headers import Headers
-from proxy.upstream.relay import Replied
+from proxy.upstream.relay import RelayedReply
 
 _DATA = b"data:"
 
 
-def header(reply: Replied, name: bytes) -> str:
+def header(reply: RelayedReply, name: bytes) -> str:
     found = (value for key, value in reply.headers if key.lower() == name)
     return next(found, b"").decode("latin-1").strip().lower()
 
 
-def is_encoded(reply: Replied) -> bool:
+def is_encoded(reply: RelayedReply) -> bool:
     return header(reply, b"content-encoding") not in ("", "identity")
 
 
-class Begun:
+class PeekedReply:
     """A reply of which the first chunks have been read. `beginning`: these, decoded."""
 
-    def __init__(self, reply: Replied, read: list[bytes], rest: AsyncIterator[bytes]) -> None:
+    def __init__(self, reply: RelayedReply, read: list[bytes], rest: AsyncIterator[bytes]) -> None:
         self._reply = reply
         self._read = read
         self._rest = rest
@@ -55,7 +55,7 @@ class Begun:
         self._reply.close()
 
 
-async def begun(reply: Replied, most: int = context_overflow.LONGEST) -> Begun:
+async def begun(reply: RelayedReply, most: int = context_overflow.LONGEST) -> PeekedReply:
     """Read at least `most` bytes, or all. An answer that breaks off does so again in `chunks`."""
     read: list[bytes] = []
     rest = reply.chunks()
@@ -66,19 +66,19 @@ async def begun(reply: Replied, most: int = context_overflow.LONGEST) -> Begun:
                 break
     except UpstreamFailed as error:
         rest = _broken(error)
-    return Begun(reply, read, rest)
+    return PeekedReply(reply, read, rest)
 
 
-class Watched:
+class FirstEventReply:
     """A streamed reply whose first event is looked at: some gateways answer 200 and tell then that
     the prompt is too long. Then `instead` is asked for another stream; None: the first goes on."""
 
     def __init__(
-        self, reply: Replied, instead: Callable[[bytes], Awaitable[Replied | None]]
+        self, reply: RelayedReply, instead: Callable[[bytes], Awaitable[RelayedReply | None]]
     ) -> None:
         self._reply = reply
         self._instead = instead
-        self._other: Replied | None = None
+        self._other: RelayedReply | None = None
 
     @property
     def status(self) -> int:

@@ -19,46 +19,46 @@ from proxy.chat.peek import header
 from proxy.chat.recall_session import Session
 from proxy.http.headers import Headers
 from proxy.server_tools import offer
-from proxy.server_tools.stream import Stream
-from proxy.server_tools.whole import Plain
-from proxy.upstream.relay import Replied
+from proxy.server_tools.stream import ToolStream
+from proxy.server_tools.whole import WholeAnswer
+from proxy.upstream.relay import RelayedReply
 
 # Bytes of one event, or of an answer that is not streamed; models answer with some 100,000
 LONGEST = 64 * 1024 * 1024
 LINGER_SECONDS = 0.5
 _OF_THE_BYTES = frozenset({b"content-length", b"content-encoding", b"content-md5", b"digest"})
 
-Again = Callable[[], Awaitable[Replied]]
+Again = Callable[[], Awaitable[RelayedReply]]
 
 
-async def answered(reply: Replied, session: Session, again: Again) -> Replied:
+async def answered(reply: RelayedReply, session: Session, again: Again) -> RelayedReply:
     """The reply as the client gets it. `again`: sends the request with what `session` has by then.
 
     Raises what `again` does, before anything went to the client.
     """
     if reply.status != 200:
         return reply
-    if keepalive.Stream().fits(header(reply, b"content-type")):
-        return Streamed(reply, session, again)
-    if keepalive.Json().fits(header(reply, b"content-type")):
+    if keepalive.SseKeepalive().fits(header(reply, b"content-type")):
+        return StreamedRounds(reply, session, again)
+    if keepalive.JsonKeepalive().fits(header(reply, b"content-type")):
         return await _whole(reply, session, again)
     return reply
 
 
-class Streamed:
+class StreamedRounds:
     """A streamed answer of several rounds. What goes wrong in a later one is an event, as in every
     stream that has begun; an upstream that breaks off breaks the answer off."""
 
-    def __init__(self, reply: Replied, session: Session, again: Again) -> None:
+    def __init__(self, reply: RelayedReply, session: Session, again: Again) -> None:
         self._reply = reply
         self._session = session
         self._again = again
-        self._form = keepalive.Stream()
+        self._form = keepalive.SseKeepalive()
         self.status = reply.status
         self.headers = _other_bytes(reply.headers)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        stream = Stream(offer.NAMES)
+        stream = ToolStream(offer.NAMES)
         while True:
             pieces = keepalive.plain(self._reply)
             async for chunk in pieces:
@@ -99,7 +99,7 @@ class Streamed:
         self._reply.close()
 
 
-class Made:
+class FinishedReply:
     """An answer whose bytes are all there."""
 
     def __init__(self, status: int, headers: Headers, body: bytes) -> None:
@@ -123,23 +123,25 @@ async def _drained(pieces: AsyncIterator[bytes]) -> None:
                 pass
 
 
-async def _whole(reply: Replied, session: Session, again: Again) -> Replied:
-    plain = Plain(offer.NAMES)
+async def _whole(reply: RelayedReply, session: Session, again: Again) -> RelayedReply:
+    plain = WholeAnswer(offer.NAMES)
     while True:
         try:
             asked = plain.take(await _read(reply))
         finally:
             reply.close()
         if isinstance(asked, bytes):
-            return Made(reply.status, _other_bytes(reply.headers), asked)
+            return FinishedReply(reply.status, _other_bytes(reply.headers), asked)
         await session.answer(asked)
         plain.offered = session.offered
         reply = await again()
-        if reply.status != 200 or not keepalive.Json().fits(header(reply, b"content-type")):
+        if reply.status != 200 or not keepalive.JsonKeepalive().fits(
+            header(reply, b"content-type")
+        ):
             return reply
 
 
-async def _read(reply: Replied) -> bytes:
+async def _read(reply: RelayedReply) -> bytes:
     found = bytearray()
     async for piece in keepalive.plain(reply):
         found += piece

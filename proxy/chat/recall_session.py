@@ -11,20 +11,20 @@ from typing import Any
 
 import msgspec
 
-from memtree.budget.packing import Limits
+from memtree.budget.packing import TokenLimits
 from memtree.context.answer import Answer
-from memtree.context.request import Ask
+from memtree.context.request import CompressRequest
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import BadRequest
 from memtree.text import tokens
-from memtree.unfolding.search import EXCERPTS, Folded
-from proxy.chat.chat_request import Turn
+from memtree.unfolding.search import EXCERPTS, FoldedHistory
+from proxy.chat.chat_request import ChatRequest
 from proxy.observability import log
 from proxy.request import fields
 from proxy.server_tools import calls, offer
-from proxy.server_tools.calls import Call
+from proxy.server_tools.calls import StreamedCall
 from proxy.server_tools.offer import Offer
-from proxy.server_tools.stream import Asked
+from proxy.server_tools.stream import ToolRound
 
 # Memory folded something, and knows all of it; whether words alone rank it does not matter
 STATES = frozenset({"packed", "provisional", "degraded:embedder"})
@@ -44,7 +44,7 @@ class Session:
 
     offer: Offer
     kept: Answer
-    folded: Folded
+    folded: FoldedHistory
     room: int
     messages: list[bytes] = field(default_factory=list)
     size: int = 0
@@ -56,18 +56,18 @@ class Session:
         """Whether the round that comes may call our tools."""
         return not self.withdrawn and self.rounds < MOST_ROUNDS
 
-    def body(self, turn: Turn) -> bytes:
+    def body(self, turn: ChatRequest) -> bytes:
         """The request for the round that comes."""
         fields = {} if self.withdrawn else self.offer.fields(last=not self.offered)
         return turn.with_messages(self.kept, self.messages, fields)
 
-    def packed(self, ask: Ask, answer: Answer) -> None:
+    def packed(self, ask: CompressRequest, answer: Answer) -> None:
         """Memory answered anew: the window is smaller than it was thought. `ask` counts what the
         rounds have added."""
         self.kept, self.room = answer, _room(ask, answer) + self.size
         self.folded = answer.folded or self.folded
 
-    async def answer(self, asked: Asked) -> None:
+    async def answer(self, asked: ToolRound) -> None:
         """Add a round: what the model said, and what its calls found."""
         self.rounds += 1
         self._add(asked.message)
@@ -82,7 +82,7 @@ class Session:
         self.messages.append(raw)
         self.size += tokens.count(raw.decode()) + MESSAGE_OVERHEAD
 
-    async def _found(self, call: Call) -> str:
+    async def _found(self, call: StreamedCall) -> str:
         try:
             return await self._called(call)
         except BadRequest as error:
@@ -91,7 +91,7 @@ class Session:
             log.failure("chat.recall_failed", error)
             return BROKEN
 
-    async def _called(self, call: Call) -> str:
+    async def _called(self, call: StreamedCall) -> str:
         """Raises `BadRequest` for arguments that are none."""
         given = calls.parsed(call.arguments)
         if given is None:
@@ -109,7 +109,7 @@ class Session:
         return await asyncio.to_thread(self.folded.read, first, last, start, room)
 
 
-def begin(turn: Turn, answer: Answer) -> Session | None:
+def begin(turn: ChatRequest, answer: Answer) -> Session | None:
     """None where the model gets no tools of ours."""
     if turn.offer is None or turn.ask is None:
         return None
@@ -118,8 +118,10 @@ def begin(turn: Turn, answer: Answer) -> Session | None:
     return Session(turn.offer, answer, answer.folded, _room(turn.ask, answer))
 
 
-def _room(ask: Ask, answer: Answer) -> int:
-    limits = Limits.of(target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve)
+def _room(ask: CompressRequest, answer: Answer) -> int:
+    limits = TokenLimits.of(
+        target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve
+    )
     return limits.prompt - ask.tools_tokens - answer.sent_tokens
 
 

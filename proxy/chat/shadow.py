@@ -18,17 +18,17 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, Memory
-from memtree.context.request import Ask
+from memtree.context.context_memory import Answer, ContextMemory
+from memtree.context.request import CompressRequest
 from memtree.conversation.history import History
 from memtree.days import day_of
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
 from memtree.ports.store import Tallies
 from memtree.shadow import probes, usage
-from memtree.shadow.probes import Found, Score
-from memtree.shadow.usage import Seen
+from memtree.shadow.probes import Score, ShadowResult
+from memtree.shadow.usage import SightRecord
 from memtree.tree.node import Frontier, Node
-from proxy.chat.chat_request import Shadowed
+from proxy.chat.chat_request import ShadowRequest
 from proxy.http import json_body
 from proxy.observability import log
 from proxy.observability.metrics import Metrics
@@ -40,21 +40,21 @@ PATIENCE = 120.0  # seconds for one shadow
 RECORD_BYTES = 16 << 20
 
 
-class Job(NamedTuple):
+class ShadowJob(NamedTuple):
     tenant: str
-    shadowed: Shadowed
+    shadowed: ShadowRequest
 
     @property
     def size(self) -> int:
         return len(self.shadowed.body.raw)
 
 
-class Shadows:
+class ShadowRunner:
     """Measures requests in the background. One for each app."""
 
     def __init__(
         self,
-        memory: Memory,
+        memory: ContextMemory,
         settings: Settings,
         metrics: Metrics,
         tallies: Tallies | None = None,
@@ -65,14 +65,14 @@ class Shadows:
         self._metrics = metrics
         self._tallies = tallies
         self._now = now
-        self._waiting: deque[Job] = deque()
+        self._waiting: deque[ShadowJob] = deque()
         self._running: dict[asyncio.Task[None], str] = {}  # -> tenant
-        self._records = Records()
+        self._records = SightRecords()
         self._key = secrets.token_bytes(32)
 
-    def follow(self, tenant: str, shadowed: Shadowed) -> None:
+    def follow(self, tenant: str, shadowed: ShadowRequest) -> None:
         """Measure this request some time, or never where too many come. Returns at once."""
-        self._waiting.append(Job(tenant, shadowed))
+        self._waiting.append(ShadowJob(tenant, shadowed))
         while len(self._waiting) > 1 and self._too_many():
             self._waiting.popleft()
             self._metrics.shadowed("dropped")
@@ -113,7 +113,7 @@ class Shadows:
         del self._running[task]
         self._begin()
 
-    async def _run(self, job: Job) -> None:
+    async def _run(self, job: ShadowJob) -> None:
         outcome, found = "failed", None
         try:
             async with asyncio.timeout(PATIENCE):
@@ -130,7 +130,7 @@ class Shadows:
         if found is not None:
             await self._tally(job.tenant, found.amounts())
 
-    async def _measured(self, job: Job) -> tuple[str, Found | None]:
+    async def _measured(self, job: ShadowJob) -> tuple[str, ShadowResult | None]:
         ask = await json_body.off_loop(
             job.size, lambda: job.shadowed.ask(job.tenant, self._settings)
         )
@@ -141,10 +141,10 @@ class Shadows:
         answer = await self._memory.compress(ask)
         raw, sent = answer.raw_tokens, answer.sent_tokens
         if not answer.changed:
-            return "whole", Found(raw, sent, False, scores)
+            return "whole", ShadowResult(raw, sent, False, scores)
         kept, seen = await self._judged(ask, answer)
         self._records.keep(posted.tenant, posted.addresses[-1], seen)
-        return "folded", Found(raw, sent, True, scores | kept)
+        return "folded", ShadowResult(raw, sent, True, scores | kept)
 
     async def _used(self, posted: History) -> dict[str, Score]:
         """What the answer to an earlier request of this conversation, which is posted now, took."""
@@ -153,7 +153,9 @@ class Shadows:
             return {}
         return await asyncio.to_thread(usage.used, posted, asked, before, self._key)
 
-    async def _judged(self, ask: Ask, answer: Answer) -> tuple[dict[str, Score], Seen]:
+    async def _judged(
+        self, ask: CompressRequest, answer: Answer
+    ) -> tuple[dict[str, Score], SightRecord]:
         posted, frontier, nodes = await self._memory.outline(ask)
         return await asyncio.to_thread(judged, posted, frontier, nodes, answer, self._key)
 
@@ -166,25 +168,25 @@ class Shadows:
             log.event("shadow.not_tallied", code=error.code)
 
 
-class Records:
+class SightRecords:
     """What was in sight of late requests, by their address; the oldest go first."""
 
     def __init__(self, most: int = RECORD_BYTES) -> None:
         self._most = most
         self._size = 0
-        self._kept: OrderedDict[bytes, tuple[str, Seen]] = OrderedDict()
+        self._kept: OrderedDict[bytes, tuple[str, SightRecord]] = OrderedDict()
 
     def has(self, address: bytes) -> bool:
         return address in self._kept
 
-    def keep(self, tenant: str, address: bytes, seen: Seen) -> None:
+    def keep(self, tenant: str, address: bytes, seen: SightRecord) -> None:
         self._take(address)
         self._kept[address] = (tenant, seen)
         self._size += _size(seen)
         while self._size > self._most:
             self._take(next(iter(self._kept)))
 
-    def before(self, posted: History) -> tuple[int, Seen | None]:
+    def before(self, posted: History) -> tuple[int, SightRecord | None]:
         """The newest request that this one continues, by its number of messages; each is given out
         once, so that no answer counts twice."""
         for length in range(len(posted) - 1, 0, -1):
@@ -196,7 +198,7 @@ class Records:
         for address in [at for at, (whose, _) in self._kept.items() if whose == tenant]:
             self._take(address)
 
-    def _take(self, address: bytes) -> Seen | None:
+    def _take(self, address: bytes) -> SightRecord | None:
         _, seen = self._kept.pop(address, ("", None))
         if seen is not None:
             self._size -= _size(seen)
@@ -205,7 +207,7 @@ class Records:
 
 def judged(
     posted: History, frontier: Frontier, nodes: Mapping[bytes, Node], answer: Answer, key: bytes
-) -> tuple[dict[str, Score], Seen]:
+) -> tuple[dict[str, Score], SightRecord]:
     """How the probes of a folded history fared, and what is in sight for the model's answer."""
     cut = probes.cut_of(posted, answer.recent_tokens)
     visible = probes.visible(answer.messages)
@@ -213,5 +215,5 @@ def judged(
     return probes.survival(asked, visible), usage.seen(cut, visible, key)
 
 
-def _size(seen: Seen) -> int:
+def _size(seen: SightRecord) -> int:
     return len(seen.hashes) + 300  # and its place in the dict

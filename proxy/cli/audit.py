@@ -21,18 +21,18 @@ from rich.console import Console
 from rich.text import Text
 
 from indexer.runtime import SystemClock, open_runtime
-from indexer.summarizing.call import Call, Outcome, Refiner
+from indexer.summarizing.call import Outcome, SummaryCall, SummaryCaller
 from indexer.summarizing.open import open_summarizer
-from indexer.summarizing.spending import MILLION, Limits, Prices, Spending
+from indexer.summarizing.spending import MILLION, DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
-from memtree.context.request import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest, SummarizerUnavailable
-from memtree.ports.models import Summarizer, Usage, Written
+from memtree.ports.models import Summarizer, SummaryDrafts, Usage
 from memtree.ports.store import Store
 from memtree.summaries import audit_report
-from memtree.summaries.audit_report import Entry, Report
+from memtree.summaries.audit_report import AuditEntry, Report
 from memtree.summaries.batching import Kinds
 from memtree.summaries.prompts import Task
 from memtree.summaries.replies import Draft, mended
@@ -66,7 +66,7 @@ async def audited(messages: tuple[Message, ...], settings: Settings, count: int)
     summarizer = open_summarizer(settings)
     try:
         async with open_runtime(without_models(settings), drain=0) as runtime:
-            ask = Ask(TENANT, messages, patience=UNHURRIED)
+            ask = CompressRequest(TENANT, messages, patience=UNHURRIED)
             posted, frontier, nodes = await runtime.memory.outline(ask)
             first = {**nodes, **await runtime.store.nodes(TENANT, list(nodes))}
             later = {id_: one.summary for id_, one in nodes.items() if one.summary.version}
@@ -88,7 +88,9 @@ def _levels(picked: Sequence[NodeWork]) -> list[list[NodeWork]]:
     return [[one for one in picked if one.node.level == level] for level in levels]
 
 
-def _report(nodes: int, summarizer: Summarizer | None, desk: _Desk, entries: list[Entry]) -> Report:
+def _report(
+    nodes: int, summarizer: Summarizer | None, desk: _Desk, entries: list[AuditEntry]
+) -> Report:
     usage = Usage(sum(one.input for one in desk.usages), sum(one.output for one in desk.usages))
     prices = desk.prices
     return Report(
@@ -112,7 +114,7 @@ class _Recording:
         self.usages: list[Usage] = []
         self.draft: Draft | None = None
 
-    async def write(self, tasks: Sequence[Task]) -> Written:
+    async def write(self, tasks: Sequence[Task]) -> SummaryDrafts:
         try:
             written = await self._summarizer.write(tasks)
         except SummarizerUnavailable as error:
@@ -135,18 +137,20 @@ class _Desk:
     first: Mapping[bytes, Node]
     later: dict[bytes, Summary]
     usages: list[Usage] = field(default_factory=list)
-    prices: Prices = field(init=False)
+    prices: SummaryPrices = field(init=False)
     kinds: Kinds = field(init=False)
 
     def __post_init__(self) -> None:
-        self.prices = Prices.of(self.settings)
+        self.prices = SummaryPrices.of(self.settings)
         self.kinds = Kinds(self.posted, self.first, {})
 
-    async def look(self, level: Sequence[NodeWork], summarizer: Summarizer | None) -> list[Entry]:
+    async def look(
+        self, level: Sequence[NodeWork], summarizer: Summarizer | None
+    ) -> list[AuditEntry]:
         """Nodes of one level, at once: the summariser itself lets a few calls in."""
         return await asyncio.gather(*(self._entry(one, summarizer) for one in level))
 
-    async def _entry(self, work: NodeWork, summarizer: Summarizer | None) -> Entry:
+    async def _entry(self, work: NodeWork, summarizer: Summarizer | None) -> AuditEntry:
         draft = None
         if known := self.later.get(work.id):
             state = audit_report.STORED if known.by_model else audit_report.REJECTED
@@ -178,8 +182,8 @@ class _Desk:
     async def _refined(self, work: NodeWork, recording: _Recording) -> Outcome:
         """Asked for, and once more where the draft was rejected, as the indexer does."""
         clock = SystemClock()
-        spending = Spending(self.store, clock, self.prices, Limits.of(self.settings))
-        refiner = Refiner(
+        spending = Spending(self.store, clock, self.prices, DailyLimits.of(self.settings))
+        refiner = SummaryCaller(
             self.store,
             recording,
             spending,
@@ -190,7 +194,7 @@ class _Desk:
         kind = self.kinds.of(work)
         before: Mapping[bytes, tuple[int, int]] = {}
         for _ in range(2):
-            call = Call(self.posted, (work,), kind, self.first, before, lambda: True)
+            call = SummaryCall(self.posted, (work,), kind, self.first, before, lambda: True)
             outcome = await refiner.refine(call)
             if not outcome.rejected:
                 break

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from memtree.summaries.audit_report import Entry, Report, Version
+from memtree.summaries.audit_report import AuditEntry, Report, Version
 
 STYLE = """
 :root { color-scheme: light dark; --line: #d0d0d8; --soft: #f4f4f7; --dim: #5c5c6a; --bad: #b3261e;
@@ -50,7 +50,7 @@ def page(report: Report, name: str) -> str:
     )
 
 
-def _entry(one: Entry) -> Iterator[str]:
+def _entry(one: AuditEntry) -> Iterator[str]:
     first, last = one.messages
     where = f"message {first}" if first == last else f"messages {first} to {last}"
     kind = "Leaf" if not one.level else f"Level {one.level}"

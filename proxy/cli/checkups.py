@@ -23,7 +23,7 @@ from proxy.observability.setup import open_tracing
 from proxy.server.open_files import FEW_FILES, most_files
 
 if TYPE_CHECKING:
-    from indexer.redis.client import Elsewhere
+    from indexer.redis.client import RedisQueues
 
 Level = Literal["ok", "warning", "problem"]
 
@@ -64,7 +64,7 @@ def disk(store: str) -> Finding | None:
     return Finding("disk", "warning" if free < LOW_DISK else "ok", text)
 
 
-async def queue(elsewhere: Elsewhere | None) -> list[Finding]:
+async def queue(elsewhere: RedisQueues | None) -> list[Finding]:
     """Whether Redis answers, whether it keeps what it has, and whether anybody works for it."""
     if elsewhere is None:
         return [Finding("queue", "ok", "background work runs in the server itself")]

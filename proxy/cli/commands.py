@@ -16,7 +16,7 @@ from rich.console import Console
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from memtree.context.request import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message, read_messages
 from memtree.errors import BadRequest
 from memtree.ports.queues import SummaryStatus
@@ -33,7 +33,7 @@ async def compress(options: argparse.Namespace, settings: Settings) -> int:
     """Messages out as JSON on standard output; numbers on standard error."""
     messages = read_history(options.file)
     async with open_runtime(settings, drain=0) as runtime:
-        await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
+        await runtime.memory.index(CompressRequest(TENANT, messages, patience=UNHURRIED))
         await progress(runtime, Console(stderr=True))
         answer = await runtime.memory.compress(_ask(options, settings, messages))
     console = Console(stderr=True)
@@ -55,7 +55,7 @@ async def index(options: argparse.Namespace, settings: Settings) -> int:
         return await estimate.run(messages, TENANT, settings)
     console = Console()
     async with open_runtime(settings, drain=0) as runtime:
-        answer = await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
+        answer = await runtime.memory.index(CompressRequest(TENANT, messages, patience=UNHURRIED))
         await progress(runtime, console)
         stats = await runtime.store.stats()
         summaries = await runtime.memory.summary_status(TENANT)
@@ -75,14 +75,14 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
     # Drawing waits for no model, so none is asked: what it has begun would be paid and lost.
     own = settings if unfolds else replace(settings, summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
-        await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
+        await runtime.memory.index(CompressRequest(TENANT, messages, patience=UNHURRIED))
         if unfolds:
             await progress(runtime, Console(stderr=True))
             answer = await runtime.memory.compress(_ask(options, settings, messages))
             draw_unfolded(console, answer.explain())
             console.print(summary_line(answer))
         else:
-            draw_all(console, await runtime.memory.tree(Ask(TENANT, messages)))
+            draw_all(console, await runtime.memory.tree(CompressRequest(TENANT, messages)))
     return 0
 
 
@@ -94,7 +94,7 @@ async def delete(options: argparse.Namespace, settings: Settings) -> int:
     own = replace(settings, embedder="none", summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
         if messages:
-            receipt = await runtime.memory.forget_history(Ask(TENANT, messages))
+            receipt = await runtime.memory.forget_history(CompressRequest(TENANT, messages))
         elif address:
             receipt = await runtime.memory.forget_address(TENANT, address)
         else:
@@ -190,11 +190,13 @@ def _single(fields: dict[str, msgspec.Raw], data: bytes) -> list[msgspec.Raw]:
     return [msgspec.Raw(data)]
 
 
-def _ask(options: argparse.Namespace, settings: Settings, messages: tuple[Message, ...]) -> Ask:
+def _ask(
+    options: argparse.Namespace, settings: Settings, messages: tuple[Message, ...]
+) -> CompressRequest:
     given: dict[str, Any] = {"target": settings.target_tokens}
     if options.target is not None:
         given = {"target": max(1_000, options.target), "hard": True}
-    return Ask(
+    return CompressRequest(
         TENANT,
         messages,
         patience=UNHURRIED,

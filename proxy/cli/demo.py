@@ -23,7 +23,7 @@ from rich.markup import escape
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, Ask
+from memtree.context.context_memory import Answer, CompressRequest
 from memtree.conversation.history import describe
 from memtree.conversation.message import Message, Volatile
 from proxy.cli.commands import TENANT, progress
@@ -85,7 +85,7 @@ REASONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class DemoFact:
     """Something said once, a question about it, and the words that must come back."""
 
     question: str
@@ -99,7 +99,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         own = replace(settings, store=f"sqlite:///{Path(folder) / 'demo.db'}")
         async with open_runtime(own, drain=0) as runtime:
             await _index(console, runtime, posted)
-            asked = [Fact(options.query, "")] if options.query else _spread(facts, 4)
+            asked = [DemoFact(options.query, "")] if options.query else _spread(facts, 4)
             answers = [(fact, await _ask(runtime, posted, fact.question)) for fact in asked]
     for fact, (answer, spent) in answers:
         _tell(console, fact, answer, spent)
@@ -110,7 +110,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 async def _index(console: Console, runtime: Runtime, posted: tuple[Message, ...]) -> None:
     begun = time.perf_counter()
-    answer = await runtime.memory.index(Ask(TENANT, posted))
+    answer = await runtime.memory.index(CompressRequest(TENANT, posted))
     tree = time.perf_counter() - begun
     await progress(runtime, console)
     stats = await runtime.store.stats()
@@ -128,11 +128,13 @@ async def _ask(
 ) -> tuple[Answer, float]:
     begun = time.perf_counter()
     newest = Message.of({"role": "user", "content": question})
-    answer = await runtime.memory.compress(Ask(TENANT, (*posted, newest), target=TARGET))
+    answer = await runtime.memory.compress(
+        CompressRequest(TENANT, (*posted, newest), target=TARGET)
+    )
     return answer, time.perf_counter() - begun
 
 
-def _tell(console: Console, fact: Fact, answer: Answer, spent: float) -> None:
+def _tell(console: Console, fact: DemoFact, answer: Answer, spent: float) -> None:
     text = "\n".join(str(msgspec.json.decode(raw).get("content")) for raw in answer.messages)
     console.print(f"[bold]? {escape(fact.question)}[/bold]")
     console.print(
@@ -150,12 +152,12 @@ def _tell(console: Console, fact: Fact, answer: Answer, spent: float) -> None:
     console.print()
 
 
-def _spread(facts: list[Fact], count: int) -> list[Fact]:
+def _spread(facts: list[DemoFact], count: int) -> list[DemoFact]:
     step = max(1, len(facts) // count)
     return facts[::step][:count]
 
 
-def session(size: int, seed: int = SEED) -> tuple[tuple[Message, ...], list[Fact]]:
+def session(size: int, seed: int = SEED) -> tuple[tuple[Message, ...], list[DemoFact]]:
     """A session of about `size` tokens and what was said in it; the same for the same arguments."""
     random = Random(seed)
     fields: list[dict[str, Any]] = [
@@ -164,7 +166,7 @@ def session(size: int, seed: int = SEED) -> tuple[tuple[Message, ...], list[Fact
                       "module you touched, and never edit files under vendor/."),
         _said("assistant", "Understood: tests after each change, and vendor/ stays untouched."),
     ]  # fmt: skip
-    facts: list[Fact] = []
+    facts: list[DemoFact] = []
     written = 0
     number = 100
     while written < size:
@@ -176,7 +178,7 @@ def session(size: int, seed: int = SEED) -> tuple[tuple[Message, ...], list[Fact
     return tuple(Message.of(one) for one in fields), facts
 
 
-def _task(random: Random, number: int) -> tuple[list[dict[str, Any]], Fact]:
+def _task(random: Random, number: int) -> tuple[list[dict[str, Any]], DemoFact]:
     module, noun, verb = random.choice(MODULES), random.choice(NOUNS), random.choice(VERBS)
     error, reason = random.choice(ERRORS), random.choice(REASONS)
     limit, path = random.randrange(12, 9_000), f"{module}/{verb}_{noun}.py"
@@ -196,7 +198,7 @@ def _task(random: Random, number: int) -> tuple[list[dict[str, Any]], Fact]:
                            f"and its limit is {limit}."),
     ]  # fmt: skip
     question = f"In {ticket}, which limit did we set in {path}, and why?"
-    return messages, Fact(question, f"limit to {limit}")
+    return messages, DemoFact(question, f"limit to {limit}")
 
 
 def _said(role: str, text: str) -> dict[str, Any]:

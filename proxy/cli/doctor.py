@@ -15,7 +15,7 @@ from memtree.budget.prices import UNKNOWN
 from memtree.config import Settings, config_file, unknown_variables, without_password
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
 from memtree.stores import shown_store
-from memtree.summaries.prompts import Source, leaf_task
+from memtree.summaries.prompts import SourcePiece, leaf_task
 from proxy.cli import checkups
 from proxy.cli.checkups import Finding
 from proxy.request.fields import CHAT_MODE, CONTEXT_MODE
@@ -119,7 +119,7 @@ async def _summarizer(console: Console, runtime: Runtime) -> bool:
     summarizer = runtime.three.summarizer
     begun = time.perf_counter()
     try:
-        written = await summarizer.write([leaf_task("1", [Source("user", 0, SAMPLE)])])
+        written = await summarizer.write([leaf_task("1", [SourcePiece("user", 0, SAMPLE)])])
     except SummarizerUnavailable as error:
         return _tell(console, False, "summaries", error.message)
     spent = time.perf_counter() - begun

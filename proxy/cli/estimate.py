@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from indexer.runtime import open_runtime
-from indexer.summarizing.spending import Prices
+from indexer.summarizing.spending import SummaryPrices
 from memtree.config import Settings
-from memtree.context.request import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message
 from memtree.stores import open_store
 from memtree.summaries.cost_estimate import BEGIN_SECONDS, TOKENS_A_SECOND, Estimate, estimate
@@ -39,7 +39,7 @@ async def estimated(messages: tuple[Message, ...], tenant: str, settings: Settin
     """The estimate for this history of this tenant."""
     alone = without_models(replace(settings, store="memory:"))
     async with open_runtime(alone, drain=0) as runtime:
-        ask = Ask(tenant, messages, patience=UNHURRIED)
+        ask = CompressRequest(tenant, messages, patience=UNHURRIED)
         posted, frontier, nodes = await runtime.memory.outline(ask)
     later = await _stored(settings.store, tenant, list(nodes))
     placed = walk(frontier.nodes, nodes)
@@ -105,7 +105,7 @@ def _per(amount: int, found: Estimate) -> str:
 
 
 def _money(found: Estimate, settings: Settings) -> str:
-    prices = Prices.of(settings)
+    prices = SummaryPrices.of(settings)
     if not (prices.input or prices.output):
         return "no price set (summary_input_price, summary_output_price)"
     expected = found.money(prices.input, prices.output)

@@ -32,7 +32,7 @@ SHOWN = 5  # choices named where a title fits several
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ImportEntry:
     """A conversation that was found, without its messages: there may be gigabytes of them."""
 
     place: AnyPlace
@@ -71,10 +71,12 @@ def _check(options: argparse.Namespace) -> None:
         raise BadRequest("--key - reads standard input, which is the file here: use --key-file")
 
 
-def _survey(options: argparse.Namespace, console: Console, troubles: list[str]) -> list[Entry]:
+def _survey(
+    options: argparse.Namespace, console: Console, troubles: list[str]
+) -> list[ImportEntry]:
     """All conversations, the newest first; a broken file among others is a trouble, no error."""
     found = places(options.path, troubles.append)
-    entries: list[Entry] = []
+    entries: list[ImportEntry] = []
     shown = track(found, "reading", console=console, transient=True, disable=len(found) == 1)
     for place in shown:
         try:
@@ -92,11 +94,11 @@ def _survey(options: argparse.Namespace, console: Console, troubles: list[str]) 
     return sorted(entries, key=lambda one: one.found.date, reverse=True)
 
 
-def _entry(place: AnyPlace, found: Conversation) -> Entry:
+def _entry(place: AnyPlace, found: Conversation) -> ImportEntry:
     messages = _messages(found)
     read = history.read("", messages, Volatile())
     size = read.tokens + read.system_tokens
-    return Entry(place, replace(found, messages=()), len(messages), size)
+    return ImportEntry(place, replace(found, messages=()), len(messages), size)
 
 
 def _messages(found: Conversation) -> tuple[Message, ...]:
@@ -111,7 +113,9 @@ def _raw(fields: dict[str, object]) -> bytes:
         return js.well_formed(json.dumps(fields, ensure_ascii=False)).encode()
 
 
-def _chosen(entries: list[Entry], options: argparse.Namespace) -> list[tuple[int, Entry]]:
+def _chosen(
+    entries: list[ImportEntry], options: argparse.Namespace
+) -> list[tuple[int, ImportEntry]]:
     """What is to be done, with its numbers; nothing where there is a list to be shown."""
     numbered = list(enumerate(entries, 1))
     if options.all:
@@ -127,7 +131,7 @@ def _chosen(entries: list[Entry], options: argparse.Namespace) -> list[tuple[int
     return []
 
 
-def _picked(numbered: list[tuple[int, Entry]], pick: str) -> tuple[int, Entry]:
+def _picked(numbered: list[tuple[int, ImportEntry]], pick: str) -> tuple[int, ImportEntry]:
     """By number, else by id, else by a part of the title."""
     words = pick.casefold()
     for fits in (
@@ -143,7 +147,7 @@ def _picked(numbered: list[tuple[int, Entry]], pick: str) -> tuple[int, Entry]:
     raise BadRequest(f"--pick {pick}: there is no such number, id or title")
 
 
-def _list(entries: list[Entry]) -> None:
+def _list(entries: list[ImportEntry]) -> None:
     """One line for each; tabs between the fields, so that other programs can read it."""
     for number, one in enumerate(entries, 1):
         date = one.found.date.replace("T", " ").removesuffix("Z") or "-"
@@ -154,7 +158,7 @@ def _list(entries: list[Entry]) -> None:
 
 
 def _read(
-    chosen: Sequence[tuple[int, Entry]], options: argparse.Namespace
+    chosen: Sequence[tuple[int, ImportEntry]], options: argparse.Namespace
 ) -> Iterator[tuple[int, Conversation, tuple[Message, ...]]]:
     """The chosen conversations with their messages, one at a time."""
     for _, group in groupby(chosen, key=lambda one: one[1].place.name):
@@ -169,7 +173,7 @@ def _read(
 
 
 def _write(
-    chosen: Sequence[tuple[int, Entry]], options: argparse.Namespace, console: Console
+    chosen: Sequence[tuple[int, ImportEntry]], options: argparse.Namespace, console: Console
 ) -> None:
     folder = Path(options.output) if options.all and options.output else None
     if folder:

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from memtree.context.context_memory import Answer, Memory
+from memtree.context.context_memory import Answer, ContextMemory
 
 
 def draw_all(console: Console, shape: dict[str, Any]) -> None:
-    """The whole tree, as `Memory.tree` gives it: every node a line."""
+    """The whole tree, as `ContextMemory.tree` gives it: every node a line."""
     nodes = {node["id"]: node for node in shape["nodes"]}
     tree = Tree(f"[bold]{len(nodes)} nodes[/bold]", guide_style="dim")
     for root in shape["roots"]:
@@ -96,7 +96,7 @@ class Progress:
         self._bar.update(self._task, total=self._most, completed=self._most - left)
 
 
-async def bar(memory: Memory, tenant: str, console: Console) -> None:
+async def bar(memory: ContextMemory, tenant: str, console: Console) -> None:
     """Draw until nothing of the tenant is pending."""
     with Progress(console) as drawn:
         while left := (await memory.pending(tenant)).tokens:

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.context.request import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.ports.store import KeyStore
@@ -82,7 +82,7 @@ async def _in_store(
     async with open_runtime(settings, drain=0) as runtime:
         tenant = await tenant_of(runtime.store, key)
         for _, found, messages in chosen:
-            ask = Ask(
+            ask = CompressRequest(
                 tenant,
                 messages,
                 expiration_days=settings.expiration_days,

@@ -13,11 +13,11 @@ from starlette.responses import Response
 
 from memtree import __version__
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, Ask, Memory
+from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.ports.queues import SummaryStatus
 from memtree.tracing import step
 from proxy.access.auth import Gate
-from proxy.access.rate_limits import Waits
+from proxy.access.rate_limits import WaitingRequests
 from proxy.http import json_body, request_body
 from proxy.observability import request_trace
 from proxy.request import fields
@@ -25,13 +25,15 @@ from proxy.request import fields
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    ask: Ask
+    ask: CompressRequest
     index_only: bool
     explain: bool
 
 
-class ContextMemory:
-    def __init__(self, memory: Memory, gate: Gate, waits: Waits, settings: Settings) -> None:
+class ContextMemoryRoutes:
+    def __init__(
+        self, memory: ContextMemory, gate: Gate, waits: WaitingRequests, settings: Settings
+    ) -> None:
         self._memory = memory
         self._gate = gate
         self._waits = waits

@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memtree.config import Settings
-from memtree.context.context_memory import Ask, Memory
+from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest, Forbidden
 from memtree.ports.store import Receipt
 from proxy.access.auth import Gate
-from proxy.chat.shadow import Shadows
+from proxy.chat.shadow import ShadowRunner
 from proxy.http import json_body, request_body
 from proxy.http.json_body import Body
 from proxy.observability import log
@@ -45,7 +45,12 @@ class Target:
 
 class Deletion:
     def __init__(
-        self, memory: Memory, gate: Gate, metrics: Metrics, settings: Settings, shadows: Shadows
+        self,
+        memory: ContextMemory,
+        gate: Gate,
+        metrics: Metrics,
+        settings: Settings,
+        shadows: ShadowRunner,
     ) -> None:
         self._memory = memory
         self._gate = gate
@@ -74,7 +79,7 @@ class Deletion:
 
     async def _forget(self, tenant: str, target: Target) -> Receipt:
         if target.messages:
-            return await self._memory.forget_history(Ask(tenant, target.messages))
+            return await self._memory.forget_history(CompressRequest(tenant, target.messages))
         if target.address is not None:
             return await self._memory.forget_address(tenant, target.address)
         return await self._memory.forget_tenant(tenant)

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from memtree.conversation import json_fields as fragment
-from memtree.conversation.json_fields import Span, Twice
+from memtree.conversation.json_fields import DuplicateKey, FieldSpan
 from memtree.conversation.message import OFF_LOOP_BYTES, Message
 from memtree.errors import BadRequest
 
@@ -45,7 +45,7 @@ class Body:
     """A posted JSON object; `spans` in the order of the body, under decoded keys."""
 
     raw: bytes
-    spans: Mapping[str, Span]
+    spans: Mapping[str, FieldSpan]
 
     def fragment(self, name: str) -> bytes | None:
         """The raw JSON of a field, None where it is absent."""
@@ -124,7 +124,7 @@ def split(raw: bytes) -> Body:
         raise BadRequest(f"the body is not valid JSON: {_reason(error)}") from error
     try:
         spans = fragment.spans(raw, fields)
-    except Twice as error:
+    except DuplicateKey as error:
         name = error.name[:64]
         message = f"{name or 'a field'} stands twice in the body"
         raise BadRequest(message, param=name or None) from error
@@ -162,7 +162,7 @@ async def off_loop(size: int, work: Callable[[], Result]) -> Result:
     return work()
 
 
-def _check_utf8(raw: bytes, spans: Mapping[str, Span]) -> None:
+def _check_utf8(raw: bytes, spans: Mapping[str, FieldSpan]) -> None:
     """The decoder skips over strings that nobody reads. Messages are checked when they are read."""
     for name, span in spans.items():
         if name != "messages":

@@ -23,7 +23,7 @@ NOTHING = object()
 _QUERY = re.compile(r"(.*):(\d+)-(EOF|\d+)")
 
 
-class Span(NamedTuple):
+class LineSpan(NamedTuple):
     """Lines of a file; the whole file where both ends are None."""
 
     path: str
@@ -111,16 +111,16 @@ def _id(block: Fields) -> str:
     return text(block.get("tool_use_id")) or text(block.get("at"))
 
 
-def _results(messages: Sequence[Fields]) -> Iterator[tuple[Fields, list[Span]]]:
+def _results(messages: Sequence[Fields]) -> Iterator[tuple[Fields, list[LineSpan]]]:
     """Results of reading with what was read, and files that the user attached, in order."""
     names: dict[str, str] = {}
-    asked: dict[str, list[Span]] = {}
+    asked: dict[str, list[LineSpan]] = {}
     for number, message in enumerate(messages):
         for at, block in enumerate(listed(message.get("content"))):
             kind = block.get("type")
             if kind == "file":
                 holder = {"type": "file", "at": f"file:{number}:{at}"}
-                yield holder, [Span(text(block.get("path")))]
+                yield holder, [LineSpan(text(block.get("path")))]
             elif kind == "tool_use":
                 names[text(block.get("id"))] = text(block.get("name")).lower()
                 asked[text(block.get("id"))] = _asked(fields(block.get("input")))
@@ -130,18 +130,18 @@ def _results(messages: Sequence[Fields]) -> Iterator[tuple[Fields, list[Span]]]:
                     yield block, _found(block.get("content")) or asked.get(_id(block), [])
 
 
-def _asked(given: Fields) -> list[Span]:
+def _asked(given: Fields) -> list[LineSpan]:
     paths = given.get("file_paths")
     named = [_request(given), *(_request(one) for one in listed(given.get("files")))]
     if isinstance(paths, list):
-        named += [Span(one) for one in paths if isinstance(one, str) and one]
+        named += [LineSpan(one) for one in paths if isinstance(one, str) and one]
     return _once(named)
 
 
-def _found(content: Any) -> list[Span]:
+def _found(content: Any) -> list[LineSpan]:
     if not isinstance(content, list):
         return _once([_entry(one) for one in _entries(text(content))])
-    spans: list[Span | None] = []
+    spans: list[LineSpan | None] = []
     for one in listed(content):
         if one.get("type") == "text":
             spans += [_entry(each) for each in _entries(text(one.get("text")))]
@@ -155,18 +155,20 @@ def _entries(shown: str) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _once(spans: Sequence[Span | None]) -> list[Span]:
+def _once(spans: Sequence[LineSpan | None]) -> list[LineSpan]:
     return list({span.key: span for span in spans if span}.values())
 
 
-def _request(given: Fields) -> Span | None:
+def _request(given: Fields) -> LineSpan | None:
     path = _path(given)
     return (
-        Span(path, _line(given.get("start_line")), _line(given.get("end_line"))) if path else None
+        LineSpan(path, _line(given.get("start_line")), _line(given.get("end_line")))
+        if path
+        else None
     )
 
 
-def _entry(value: Any) -> Span | None:
+def _entry(value: Any) -> LineSpan | None:
     """What an entry of a result is about: named by path and lines, or by the query that asked."""
     entry = fields(value)
     if _path(entry):
@@ -174,8 +176,8 @@ def _entry(value: Any) -> Span | None:
     query = text(entry.get("query"))
     if match := _QUERY.fullmatch(query):
         last = None if match[3] == "EOF" else int(match[3])
-        return Span(match[1], int(match[2]), last)
-    return Span(query) if query else None
+        return LineSpan(match[1], int(match[2]), last)
+    return LineSpan(query) if query else None
 
 
 def _path(given: Fields) -> str:
@@ -188,7 +190,7 @@ def _line(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _bytes(content: Any, spans: Sequence[Span], keys: frozenset[str]) -> int:
+def _bytes(content: Any, spans: Sequence[LineSpan], keys: frozenset[str]) -> int:
     """How many bytes of requests the remark would save."""
     every = bool(spans) and all(span.key in keys for span in spans)
     if not isinstance(content, list):

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from memtree.errors import BadRequest
 from proxy.imports import tasks
-from proxy.imports.recognise import NoConversation, Parsed, parse
+from proxy.imports.recognise import NoConversation, ParsedFile, parse
 
 MAX_BYTES = 1 << 30  # of one file; the largest exports known are some 400 MB
 MAX_ENTRIES = 200_000
@@ -54,7 +54,7 @@ class FilePlace:
     def title(self) -> str:
         return self.path.name.removesuffix(".jsonl").removesuffix(".json").removesuffix(".messages")
 
-    def load(self) -> Parsed:
+    def load(self) -> ParsedFile:
         data = _bytes(self.path, self.name) if self.held is None else self.held
         return parse(data, self.name)
 
@@ -90,7 +90,7 @@ class ZipPlace:
     def title(self) -> str:
         return PurePosixPath(self.member).name.removesuffix(".jsonl").removesuffix(".json")
 
-    def load(self) -> Parsed:
+    def load(self) -> ParsedFile:
         return parse(self._bytes(self.member), self.name)
 
     def beside(self, name: str) -> Any:
@@ -134,8 +134,8 @@ class SessionPlace:
     def title(self) -> str:
         return self.id
 
-    def load(self) -> Parsed:
-        return Parsed(_exported(self.path, self.id))
+    def load(self) -> ParsedFile:
+        return ParsedFile(_exported(self.path, self.id))
 
     def beside(self, name: str) -> Any:
         return None

@@ -21,7 +21,7 @@ _BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
 _EXPORT_KINDS = frozenset({"user", "assistant", "summary", "system"})
 
 
-class Place(Protocol):
+class SourceFile(Protocol):
     """A file somewhere. `name`: as shown to people. `origin`: its full path. `id`: what names its
     conversation where the file itself does not. `title`: its name without folder and ending."""
 
@@ -34,7 +34,7 @@ class Place(Protocol):
     @property
     def title(self) -> str: ...
 
-    def load(self) -> Parsed:
+    def load(self) -> ParsedFile:
         """Raises `BadRequest` naming the file, and the line where there is one."""
 
     def beside(self, name: str) -> Any:
@@ -42,7 +42,7 @@ class Place(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedFile:
     """`value`: a JSON value, or a list of objects where the file has one on each line (`lines`)."""
 
     value: Any
@@ -54,7 +54,7 @@ class NoConversation(BadRequest):
 
 
 def conversations(
-    place: Place, format_: str | None = None, whole: bool = False
+    place: SourceFile, format_: str | None = None, whole: bool = False
 ) -> Iterator[Conversation]:
     """The conversations of a file that have messages, one after the other. `format_`: one of
     FORMATS, not to be told from the content. `whole`: with the messages that the program itself
@@ -70,18 +70,18 @@ def conversations(
         raise BadRequest(f"{place.name}: nested too deeply", param=place.name) from error
 
 
-def parse(data: bytes, name: str) -> Parsed:
+def parse(data: bytes, name: str) -> ParsedFile:
     """JSON, or JSON on each line. Raises `BadRequest` naming the line and column."""
     data = data.removeprefix(_MARK)
     if not data or data.isspace():
         raise BadRequest(f"{name}: is empty", param=name)
     if not name.endswith(".jsonl"):
         try:
-            return Parsed(_json(data, name))
+            return ParsedFile(_json(data, name))
         except NotOneValue:
             pass
     numbered = [(at, line) for at, line in enumerate(data.split(b"\n"), 1) if line.strip()]
-    return Parsed([_line(line, name, at) for at, line in numbered], lines=True)
+    return ParsedFile([_line(line, name, at) for at, line in numbered], lines=True)
 
 
 class NotOneValue(BadRequest):
@@ -118,7 +118,7 @@ def _slowly(data: bytes, name: str, line: int) -> Any:
         raise BadRequest(f"{where}: cannot be read: {error}", param=name) from error
 
 
-def recognised(parsed: Parsed, name: str, origin: str) -> str:
+def recognised(parsed: ParsedFile, name: str, origin: str) -> str:
     """One of FORMATS. Raises `NoConversation`."""
     value = parsed.value
     if parsed.lines:
@@ -178,7 +178,9 @@ def _of_list(value: list[Any], name: str, origin: str) -> str | None:
     return None
 
 
-def _read(place: Place, parsed: Parsed, format_: str, whole: bool) -> Iterable[Conversation]:
+def _read(
+    place: SourceFile, parsed: ParsedFile, format_: str, whole: bool
+) -> Iterable[Conversation]:
     value = parsed.value
     if format_ in ("sillytavern", "claude-code"):
         lines = value if parsed.lines else [_object(value, place)]
@@ -198,7 +200,7 @@ def _read(place: Place, parsed: Parsed, format_: str, whole: bool) -> Iterable[C
     return [opencode.read(place.name, _object(value, place), whole)]
 
 
-def _object(value: Any, place: Place) -> Fields:
+def _object(value: Any, place: SourceFile) -> Fields:
     if not isinstance(value, dict):
         raise BadRequest(f"{place.name}: must be an object", param=place.name)
     return value

@@ -14,7 +14,7 @@ from contextlib import suppress
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from indexer.progress import Backlog, Done, Told
+from indexer.progress import Backlog, PendingQueue, StageTotals
 from memtree.errors import Unavailable
 
 
@@ -24,8 +24,8 @@ class IndexMetrics(Collector):
 
     def __init__(
         self,
-        queues: Mapping[str, Told],
-        done: Mapping[str, Done],
+        queues: Mapping[str, PendingQueue],
+        done: Mapping[str, StageTotals],
         embedded: Mapping[str, int] | None = None,
     ) -> None:
         self._queues, self._done = queues, done

@@ -65,7 +65,7 @@ def frames(error: BaseException) -> str:
 # -- forms ------------------------------------------------------------------------------------
 
 
-class Text(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """`2026-11-21 16:33:35,123 INFO memtree http.request ... request=5f2c`."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Text(logging.Formatter):
         return _frames(ei)
 
 
-class Json(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """One object a line: `time` (UTC), `level`, `logger`, `event` and its fields, `request`; for
     lines of libraries `message` in the event's place."""
 
@@ -105,7 +105,7 @@ class Json(logging.Formatter):
         return json.dumps({key: _short(value) for key, value in shown.items() if value is not None})
 
 
-FORMS = {"text": Text, "json": Json}
+FORMS = {"text": TextFormatter, "json": JsonFormatter}
 
 
 def to_stderr(level: str, form: str) -> None:

@@ -21,8 +21,8 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
-from memtree.shadow.probes import Found
-from proxy.observability.request_metrics import Traffic
+from memtree.shadow.probes import ShadowResult
+from proxy.observability.request_metrics import RequestMetrics
 from proxy.observability.request_trace import Trace
 
 log = logging.getLogger("memtree")
@@ -34,7 +34,7 @@ PATIENCE = 2.0  # seconds for numbers that are kept elsewhere; Prometheus itself
 
 
 @runtime_checkable
-class Asking(Protocol):
+class AsyncCollector(Protocol):
     """A collector whose numbers are kept elsewhere."""
 
     async def ask(self) -> None:
@@ -48,8 +48,8 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        self.traffic = Traffic(self._registry)
-        self._asked: list[Asking] = []
+        self.traffic = RequestMetrics(self._registry)
+        self._asked: list[AsyncCollector] = []
         self._answers = self._counter(
             "memtree_answers",
             "Requests by what memory made of them (x-memtree-state); no mode where memory was not "
@@ -128,7 +128,7 @@ class Metrics:
     def deleted(self, scope: str) -> None:
         self._deletions.labels(scope).inc()
 
-    def shadowed(self, outcome: str, found: Found | None = None) -> None:
+    def shadowed(self, outcome: str, found: ShadowResult | None = None) -> None:
         """A shadow that has ended, and what was measured in it."""
         self._shadows.labels(outcome).inc()
         if found is None:
@@ -143,7 +143,7 @@ class Metrics:
     def show_also(self, collector: Collector) -> None:
         """Numbers that somebody else keeps. What has to `ask` for them is asked before each page;
         where they do not come in time, the page goes without them."""
-        if isinstance(collector, Asking):
+        if isinstance(collector, AsyncCollector):
             self._asked.append(collector)
         self._registry.register(collector)
 

@@ -29,7 +29,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from memtree import __version__
 from proxy.http.headers import Headers
-from proxy.observability.timing import Call, Known, Taken
+from proxy.observability.timing import Known, StepTiming, UpstreamTiming
 
 TRACE_HEADERS = frozenset({b"traceparent", b"tracestate"})
 SERVER_ERROR = 500
@@ -56,7 +56,7 @@ class Tracing:
         self._tracer = self._provider.get_tracer("memtree", __version__)
         self._propagate = propagate
 
-    def begin(self, headers: Headers) -> Request:
+    def begin(self, headers: Headers) -> RequestSpan:
         """The span of a request with these headers: below the client's, if it has one."""
         given = {
             name.decode(): value.decode("latin-1")
@@ -65,7 +65,7 @@ class Tracing:
         }
         parent = _w3c.extract(given, Context())
         span = self._tracer.start_span("request", parent, SpanKind.SERVER)
-        return Request(self._tracer, span, sends=self._propagate or "traceparent" in given)
+        return RequestSpan(self._tracer, span, sends=self._propagate or "traceparent" in given)
 
     def close(self) -> None:
         """Deliver what is there. Blocks, for `CLOSE_SECONDS` where nobody takes it."""
@@ -75,7 +75,7 @@ class Tracing:
         late.cancel()
 
 
-class Request:
+class RequestSpan:
     """A `watching.Span`: what happens in one request."""
 
     def __init__(self, tracer: otel.Tracer, span: otel.Span, *, sends: bool) -> None:
@@ -93,7 +93,7 @@ class Request:
         kept = [one for one in headers if one[0].lower() not in TRACE_HEADERS]
         return [*kept, *((name.encode(), value.encode()) for name, value in named.items())], span
 
-    def called(self, handle: otel.Span, call: Call) -> None:
+    def called(self, handle: otel.Span, call: UpstreamTiming) -> None:
         if isinstance(call.status, int):
             handle.set_attribute("http.response.status_code", call.status)
             failed = call.status >= SERVER_ERROR
@@ -104,7 +104,7 @@ class Request:
             handle.set_status(StatusCode.ERROR)
         handle.end()
 
-    def behind(self, name: str, taken: list[Taken], whole: Taken) -> None:
+    def behind(self, name: str, taken: list[StepTiming], whole: StepTiming) -> None:
         if not self._span.get_span_context().trace_flags.sampled:
             return
         link = Link(self._span.get_span_context())
@@ -116,7 +116,9 @@ class Request:
         self._steps(otel.set_span_in_context(span, Context()), taken)
         span.end(self._ns(whole.ended))
 
-    def end(self, name: str, status: int, taken: list[Taken], known: Mapping[str, Known]) -> None:
+    def end(
+        self, name: str, status: int, taken: list[StepTiming], known: Mapping[str, Known]
+    ) -> None:
         self._span.update_name(name)
         self._span.set_attributes({k: v for k, v in known.items() if v is not None})
         if status >= SERVER_ERROR:
@@ -125,13 +127,13 @@ class Request:
             self._memory(taken)
         self._span.end()
 
-    def _memory(self, taken: list[Taken]) -> None:
+    def _memory(self, taken: list[StepTiming]) -> None:
         begun = self._ns(min(one.begun for one in taken))
         memory = self._tracer.start_span("memory", self._below, start_time=begun)
         self._steps(otel.set_span_in_context(memory, Context()), taken)
         memory.end(self._ns(max(one.ended for one in taken)))
 
-    def _steps(self, below: Context, taken: list[Taken]) -> None:
+    def _steps(self, below: Context, taken: list[StepTiming]) -> None:
         for one in taken:
             span = self._tracer.start_span(one.name, below, start_time=self._ns(one.begun))
             if one.failed:

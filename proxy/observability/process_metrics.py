@@ -47,7 +47,7 @@ class ProcessMetrics(Collector):
         yield warnings
 
 
-class Pulse(Collector):
+class LoopLag(Collector):
     """How late the event loop is: every task of the process is as late."""
 
     def __init__(self, beat: float = BEAT) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from proxy.observability.request_trace import Trace
-from proxy.observability.timing import Call
+from proxy.observability.timing import UpstreamTiming
 
 # Seconds. A pass through takes less than a millisecond, a tree of a million tokens three seconds;
 # clients wait for five minutes.
@@ -19,7 +19,7 @@ STATUSES = frozenset({200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409
                       429, 431, 499, 500, 502, 503, 504, 529})  # fmt: skip
 
 
-class Traffic:
+class RequestMetrics:
     """What `Trace`s tell, added up."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -105,7 +105,7 @@ class Traffic:
         if failed:
             self._behind_failures.labels(name).inc()
 
-    def _called(self, call: Call) -> None:
+    def _called(self, call: UpstreamTiming) -> None:
         self._answers.labels(status(call.status)).inc()
         if isinstance(call.status, int):
             self._upstream.observe(call.seconds)

@@ -16,19 +16,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memtree.context.context_memory import Answer
-from memtree.tracing import Watch
+from memtree.tracing import Tracer
 from proxy.http.headers import Headers
 from proxy.http.request_body import PREFIXES
 from proxy.observability import log
 from proxy.observability.timing import (
     MOST_STEPS,
-    Call,
+    BackgroundSink,
     Known,
-    Span,
     Spans,
     Step,
-    Taken,
-    Worked,
+    StepTiming,
+    TraceSpan,
+    UpstreamTiming,
     behind,
 )
 
@@ -73,33 +73,33 @@ class Trace:
     begun: float = field(default_factory=time.perf_counter)
     steps: dict[str, float] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    taken: list[Taken] = field(default_factory=list)
-    span: Span | None = None
-    worked: Worked | None = None
+    calls: list[UpstreamTiming] = field(default_factory=list)
+    taken: list[StepTiming] = field(default_factory=list)
+    span: TraceSpan | None = None
+    worked: BackgroundSink | None = None
 
     # -- the watch ---------------------------------------------------------------------------
 
     def step(self, name: str) -> Step:
         return Step(self, name)
 
-    def add(self, one: Taken) -> None:
+    def add(self, one: StepTiming) -> None:
         self.steps[one.name] = self.steps.get(one.name, 0.0) + one.ended - one.begun
         if one.failed:
             self.failed.append(one.name)
         if self.span is not None and len(self.taken) < MOST_STEPS:
             self.taken.append(one)
 
-    def behind(self, name: str) -> AbstractContextManager[Watch]:
+    def behind(self, name: str) -> AbstractContextManager[Tracer]:
         return behind(name, self.request, self.span, self.worked)
 
     # -- the upstream ------------------------------------------------------------------------
 
     @contextmanager
-    def calling(self, headers: Headers) -> Iterator[Calling]:
+    def calling(self, headers: Headers) -> Iterator[UpstreamCall]:
         """A request to the upstream, until the head of its answer is there."""
         begun = time.perf_counter()
-        one = Calling(headers)
+        one = UpstreamCall(headers)
         handle = None
         if self.span is not None:
             one.headers, handle = self.span.outgoing(headers)
@@ -109,7 +109,7 @@ class Trace:
             one.status = getattr(error, "code", "cancelled")
             raise
         finally:
-            call = Call(time.perf_counter() - begun, one.status)
+            call = UpstreamTiming(time.perf_counter() - begun, one.status)
             self.calls.append(call)
             if self.span is not None:
                 self.span.called(handle, call)
@@ -194,7 +194,7 @@ class Trace:
 
 
 @dataclass(slots=True)
-class Calling:
+class UpstreamCall:
     """A request on its way to the upstream. `headers`: those that go out."""
 
     headers: Headers
@@ -205,7 +205,9 @@ class Calling:
 
 
 def begin(
-    scope: MutableMapping[str, Any], spans: Spans | None = None, worked: Worked | None = None
+    scope: MutableMapping[str, Any],
+    spans: Spans | None = None,
+    worked: BackgroundSink | None = None,
 ) -> Trace:
     # raw_path: percent-encoded, so it cannot break the log line, and without the query string.
     route = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from prometheus_client.registry import Collector
 
 from indexer.embedding.queue import InProcessQueue
-from indexer.progress import Done, Told
+from indexer.progress import PendingQueue, StageTotals
 from indexer.runtime import Runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from proxy.observability.index_metrics import IndexMetrics
 from proxy.observability.log import counting
-from proxy.observability.process_metrics import ProcessMetrics, Pulse
+from proxy.observability.process_metrics import LoopLag, ProcessMetrics
 from proxy.observability.timing import Spans
 
 if TYPE_CHECKING:
@@ -28,25 +28,25 @@ NEEDS_EXTRA = "otel_endpoint needs OpenTelemetry: pip install 'memtree-proxy[ote
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class Observers:
     """`collectors`: numbers of the process. No `spans`: there are no traces."""
 
     collectors: tuple[Collector, ...] = ()
     spans: Spans | None = None
 
 
-UNWATCHED = Watch()
+UNWATCHED = Observers()
 
 
 @asynccontextmanager
-async def watching(settings: Settings) -> AsyncIterator[Watch]:
+async def watching(settings: Settings) -> AsyncIterator[Observers]:
     """Watch this process while the block runs. Raises `BadRequest` where traces are asked for and
     their library is missing."""
-    tracing, pulse = open_tracing(settings), Pulse()
+    tracing, pulse = open_tracing(settings), LoopLag()
     pulse.start()
     try:
         with counting() as tally:
-            yield Watch((ProcessMetrics(tally), pulse), tracing)
+            yield Observers((ProcessMetrics(tally), pulse), tracing)
     finally:
         await pulse.close()
         if tracing is not None:
@@ -67,8 +67,8 @@ def open_tracing(settings: Settings) -> Tracing | None:
 
 def index_metrics(runtime: Runtime) -> IndexMetrics:
     """What waits in this process or in Redis, and what this process has indexed."""
-    queues: dict[str, Told] = {}
-    done: dict[str, Done] = {"1": runtime.one.done} if runtime.one else {}
+    queues: dict[str, PendingQueue] = {}
+    done: dict[str, StageTotals] = {"1": runtime.one.done} if runtime.one else {}
     embedded: Counter[str] = Counter()
     if isinstance(runtime.queue, InProcessQueue):
         queues["2"], done["2"] = runtime.queue, runtime.queue.done

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from memtree.budget.prices import Prices
 from memtree.config import MODES, SHADOW, Settings
-from memtree.context.context_memory import Ask
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.addresses import DIGEST_BYTES
 from memtree.conversation.cache_control import MOST
 from memtree.errors import BadRequest
@@ -153,14 +153,16 @@ def markers(body: Body) -> int:
     return sum(_marks(f) for name in ("tools", "functions") if (f := body.fragment(name)))
 
 
-def context_ask(tenant: str, body: Body, headers: Mapping[str, str], settings: Settings) -> Ask:
+def context_ask(
+    tenant: str, body: Body, headers: Mapping[str, str], settings: Settings
+) -> CompressRequest:
     """What `/context_memory` asks of memory. Raises `BadRequest` naming the field."""
     messages = body.messages(settings.max_messages)
     text(body.value("model"), "model")
     check_array(body, "tools")
     limit = window(body)
     target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
-    return Ask(
+    return CompressRequest(
         tenant=tenant,
         messages=messages,
         target=target or min(settings.target_tokens, limit),
@@ -180,12 +182,12 @@ def context_ask(tenant: str, body: Body, headers: Mapping[str, str], settings: S
 
 def chat_ask(
     tenant: str, body: Body, headers: Mapping[str, str], settings: Settings, days: int | None
-) -> Ask:
+) -> CompressRequest:
     """What a chat route asks of memory, without the messages: those are read apart, since a
     history that cannot be read is no error there. `days`: from the model's suffix."""
     limit = window(body)
     target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
-    return Ask(
+    return CompressRequest(
         tenant=tenant,
         messages=(),
         target=target or min(settings.target_tokens, limit),

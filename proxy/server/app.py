@@ -17,14 +17,14 @@ from starlette.types import Receive, Scope, Send
 
 from indexer.summarizing.queue import InProcessSummaries
 from memtree.config import Settings
-from memtree.context.context_memory import Memory
+from memtree.context.context_memory import ContextMemory
 from memtree.ports.store import KeyStore, Tallies
 from proxy.access.auth import Gate, is_loopback
-from proxy.access.rate_limits import Rates, WaitMetrics, Waits
-from proxy.chat.completions import Chat
-from proxy.chat.keepalive import PACE, Pace
-from proxy.chat.shadow import Shadows
-from proxy.context.compress import ContextMemory
+from proxy.access.rate_limits import RequestRates, WaitingRequests, WaitMetrics
+from proxy.chat.completions import ChatCompletions
+from proxy.chat.keepalive import PACE, KeepalivePace
+from proxy.chat.shadow import ShadowRunner
+from proxy.context.compress import ContextMemoryRoutes
 from proxy.context.delete import Deletion
 from proxy.http import error_response
 from proxy.http.request_body import PREFIXES
@@ -48,24 +48,24 @@ class Services:
     mode is counted in the metrics alone. `collectors`: numbers of the process, for its metrics;
     those that have to be asked first are asked. No `spans`: there are no traces."""
 
-    memory: Memory
+    memory: ContextMemory
     keys: KeyStore
     upstream: Upstream | None
     settings: Settings
-    pace: Pace = PACE
+    pace: KeepalivePace = PACE
     summaries: InProcessSummaries | None = None
     tallies: Tallies | None = None
     collectors: tuple[Collector, ...] = ()
     spans: Spans | None = None
 
 
-class Rest(PathConvertor):
+class PathRest(PathConvertor):
     """What is left of a path, whatever it holds: Starlette's own stops at a line's end (%0a)."""
 
     regex = "(?s:.*)"
 
 
-register_url_convertor("rest", Rest())
+register_url_convertor("rest", PathRest())
 
 
 class Handler:
@@ -101,18 +101,20 @@ def create_app(services: Services) -> Starlette:
         services.keys,
         loopback=is_loopback(settings.host),
         operator_key=settings.metrics_key,
-        rates=Rates(settings.requests_per_minute),
+        rates=RequestRates(settings.requests_per_minute),
     )
-    waits = Waits(settings.max_waits)
+    waits = WaitingRequests(settings.max_waits)
     metrics = Metrics()
     if services.summaries:
         metrics.show_also(SummaryMetrics(services.summaries))
     for collector in services.collectors:
         metrics.show_also(collector)
     metrics.show_also(WaitMetrics(waits))
-    context = ContextMemory(services.memory, gate, waits, settings)
-    shadows = Shadows(services.memory, settings, metrics, services.tallies)
-    chat = Chat(services.memory, gate, services.upstream, settings, waits, services.pace, shadows)
+    context = ContextMemoryRoutes(services.memory, gate, waits, settings)
+    shadows = ShadowRunner(services.memory, settings, metrics, services.tallies)
+    chat = ChatCompletions(
+        services.memory, gate, services.upstream, settings, waits, services.pace, shadows
+    )
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     passthrough = Passthrough(gate, services.upstream, settings)
     routes = [

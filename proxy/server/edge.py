@@ -60,7 +60,7 @@ class Edge:
             seen.pattern = request_trace.pattern(scope)
             return seen.named(headers)
 
-        exchange = Exchange(receive, send, Upload(self._upload_seconds), head)
+        exchange = HttpExchange(receive, send, Upload(self._upload_seconds), head)
         if not request_body.announced(scope):
             await exchange.begin()
         work = asyncio.create_task(self._answer(scope, exchange, seen))
@@ -85,7 +85,9 @@ class Edge:
         seen.end()
         seen.log(seconds * 1000)
 
-    async def _answer(self, scope: Scope, exchange: Exchange, seen: request_trace.Trace) -> None:
+    async def _answer(
+        self, scope: Scope, exchange: HttpExchange, seen: request_trace.Trace
+    ) -> None:
         try:
             await self.app(scope, exchange.receive, exchange.send)
         except ClientDisconnect:
@@ -100,7 +102,7 @@ class Edge:
         seen.status = exchange.status
 
     async def _fail(
-        self, error: Exception, scope: Scope, exchange: Exchange, seen: request_trace.Trace
+        self, error: Exception, scope: Scope, exchange: HttpExchange, seen: request_trace.Trace
     ) -> None:
         if exchange.client_gone:
             exchange.status = CLIENT_GONE
@@ -118,7 +120,7 @@ class Edge:
         await response(scope, exchange.receive, exchange.send)
 
 
-class Exchange:
+class HttpExchange:
     """One request and its answer: `receive` and `send` that notice how far both are."""
 
     def __init__(

@@ -29,7 +29,7 @@ MAX_QUEUED = 100  # requests sent ahead on one connection; no client of models d
 LINGER_SECONDS = 2.0
 
 
-class Guarded(HttpToolsProtocol):
+class GuardedProtocol(HttpToolsProtocol):
     """One connection. uvicorn makes it, so the limits stand in its class."""
 
     max_header_bytes: ClassVar[int]  # request line and headers together
@@ -221,11 +221,11 @@ class Guarded(HttpToolsProtocol):
             self._timer = None
 
 
-def guarded(settings: Settings) -> type[Guarded]:
+def guarded(settings: Settings) -> type[GuardedProtocol]:
     """The protocol with the limits of `settings`."""
 
-    class Bound(Guarded):
+    class BoundProtocol(GuardedProtocol):
         max_header_bytes = settings.max_header_bytes
         seconds = float(settings.upload_seconds)
 
-    return Bound
+    return BoundProtocol

@@ -18,7 +18,7 @@ from memtree.config import SHADOW, Settings, without_password
 from memtree.errors import BadRequest
 from memtree.stores import shown_store
 from proxy.access.auth import is_loopback
-from proxy.observability.setup import UNWATCHED, Watch, index_metrics, watching
+from proxy.observability.setup import UNWATCHED, Observers, index_metrics, watching
 from proxy.server.app import Services, create_app
 from proxy.server.http_protocol import guarded
 from proxy.server.open_files import allow_many_files
@@ -90,7 +90,7 @@ class Server(uvicorn.Server):
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, runtime: Runtime, watch: Watch = UNWATCHED
+    settings: Settings, runtime: Runtime, watch: Observers = UNWATCHED
 ) -> AsyncIterator[Services]:
     upstream = Upstream(settings.upstream) if settings.upstream else None
     try:

@@ -25,9 +25,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from indexer.progress import Done
+from indexer.progress import StageTotals
 from indexer.runtime import NEEDS_EXTRA, SystemClock, open_embedder, refuse_own_memory
-from indexer.summarizing.open import StageThree, open_summarizer
+from indexer.summarizing.open import SummaryStage, open_summarizer
 from memtree import __version__
 from memtree.config import INPROCESS, Settings, without_password
 from memtree.errors import BadRequest
@@ -38,7 +38,7 @@ from proxy.observability.process_metrics import ProcessMetrics
 from proxy.observability.summary_metrics import SummaryMetrics
 
 if TYPE_CHECKING:
-    from indexer.redis.worker import Parts, Workshop
+    from indexer.redis.worker import Worker, WorkerParts
 
 log = logging.getLogger("memtree")
 
@@ -75,9 +75,9 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 @asynccontextmanager
-async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
+async def open_parts(settings: Settings) -> AsyncIterator[WorkerParts]:
     """Store, embedder and summariser of this process."""
-    from indexer.redis.worker import Parts  # noqa: PLC0415
+    from indexer.redis.worker import WorkerParts  # noqa: PLC0415
 
     store = await asyncio.to_thread(open_store, settings.store)
     try:
@@ -85,7 +85,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         summarizer, clock = open_summarizer(settings), SystemClock()
         # Gathering is done before a job is handed out.
         three = (
-            StageThree.of(settings, store, clock, summarizer, gather=0.0) if summarizer else None
+            SummaryStage.of(settings, store, clock, summarizer, gather=0.0) if summarizer else None
         )
         if not embedder and not three:
             raise BadRequest(
@@ -94,7 +94,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         if three:
             three.queue.start()
         try:
-            yield Parts(store, clock, embedder, three)
+            yield WorkerParts(store, clock, embedder, three)
         finally:
             if three:
                 await three.close(settings.worker_seconds)
@@ -105,7 +105,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
 
 
 @contextlib.contextmanager
-def stopping(workshop: Workshop) -> Iterator[None]:
+def stopping(workshop: Worker) -> Iterator[None]:
     """While the block runs, a signal stops the workshop."""
     loop = asyncio.get_running_loop()
 
@@ -125,7 +125,7 @@ def stopping(workshop: Workshop) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def watched(workshop: Workshop, host: str, port: int | None) -> AsyncIterator[None]:
+async def watched(workshop: Worker, host: str, port: int | None) -> AsyncIterator[None]:
     """`/health` and `/metrics` while the block runs; no `port`: neither."""
     if port is None:
         yield
@@ -152,13 +152,13 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-def health_app(workshop: Workshop, tally: Tally) -> Starlette:
+def health_app(workshop: Worker, tally: Tally) -> Starlette:
     """`/health` is 200 while the process lives and works; `redis` says whether Redis answers, which
     no restart of a worker can repair."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     registry.register(ProcessMetrics(tally))
-    done: dict[str, Done] = {}
+    done: dict[str, StageTotals] = {}
     if workshop.passages:
         done["2"] = workshop.slices.done
     if workshop.summaries:
@@ -184,7 +184,7 @@ def health_app(workshop: Workshop, tally: Tally) -> Starlette:
     return Starlette(routes=[Route("/health", health), Route("/metrics", metrics)])
 
 
-def announce(settings: Settings, parts: Parts) -> None:
+def announce(settings: Settings, parts: WorkerParts) -> None:
     embedder = parts.embedder.name if parts.embedder else "none: embeddings are left to others"
     lines = [
         f"MemTree {__version__} worker",

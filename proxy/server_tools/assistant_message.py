@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from proxy.server_tools.calls import Call
+from proxy.server_tools.calls import StreamedCall
 
 Json = dict[str, Any]
 
@@ -21,15 +21,15 @@ _WHOLE = ("reasoning_opaque", "reasoning_signature", "extra_content", "provider_
 _GROWING = ("text", "summary", "thinking")  # fields of a part of reasoning that come in pieces
 
 
-class Said:
-    """One message. `add` takes deltas, `Said.of` a message that came whole."""
+class AssistantMessage:
+    """One message. `add` takes deltas, `AssistantMessage.of` a message that came whole."""
 
     def __init__(self) -> None:
         self._parts: list[Any] = []
         self._fields: Json = {}
 
     @classmethod
-    def of(cls, message: Json) -> Said:
+    def of(cls, message: Json) -> AssistantMessage:
         said = cls()
         said.add({name: value for name, value in message.items() if name not in LISTS})
         said._fields |= {name: message[name] for name in LISTS if message.get(name)}
@@ -54,7 +54,7 @@ class Said:
             return "".join(self._parts) or None
         return [_part(part) for part in self._parts]
 
-    def message(self, calls: Sequence[Call], spare: str) -> Json:
+    def message(self, calls: Sequence[StreamedCall], spare: str) -> Json:
         """`spare`: the beginning of ids for calls that came without one."""
         made = [call.message(f"{spare}{at:04}") for at, call in enumerate(calls)]
         fields = {name: value for name, value in self._fields.items() if value}

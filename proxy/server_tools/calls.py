@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Call:
+class StreamedCall:
     """`ours`: None while that is not known. `place`: its number among the client's calls, and
     `index` the one that the upstream gave. `extra`: fields of providers, such as signatures, that
     must come back with the call."""
@@ -70,16 +70,16 @@ def parsed(arguments: str) -> Json | None:
     return found if isinstance(found, dict) else None
 
 
-class Calls:
+class StreamedCalls:
     """`names`: of our tools."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
-        self._calls: list[Call] = []
-        self._by_index: dict[int | None, Call] = {}
+        self._calls: list[StreamedCall] = []
+        self._by_index: dict[int | None, StreamedCall] = {}
 
     @property
-    def ours(self) -> list[Call]:
+    def ours(self) -> list[StreamedCall]:
         return [call for call in self._calls if call.ours]
 
     @property
@@ -130,7 +130,7 @@ class Calls:
                     shown.append(self._numbered(call, call.whole()))
         return shown
 
-    def _continued(self, piece: Json) -> Call | None:
+    def _continued(self, piece: Json) -> StreamedCall | None:
         """The call that a piece belongs to, None where it begins another one."""
         index, id_ = _index(piece), piece.get("id")
         held = self._by_index.get(index)
@@ -148,23 +148,23 @@ class Calls:
         complete = bool(held.arguments) and parsed(held.arguments) is not None
         return None if complete else held
 
-    def _begun(self, piece: Json) -> Call:
-        call = Call(index=_index(piece))
+    def _begun(self, piece: Json) -> StreamedCall:
+        call = StreamedCall(index=_index(piece))
         self._calls.append(call)
         self._by_index[call.index] = call
         return call
 
-    def _decide(self, call: Call) -> None:
+    def _decide(self, call: StreamedCall) -> None:
         complete = bool(call.name and call.arguments)
         if complete or not any(name.startswith(call.name) for name in self._names):
             call.ours = call.name in self._names
             if not call.ours:
                 self._place(call)
 
-    def _place(self, call: Call) -> None:
+    def _place(self, call: StreamedCall) -> None:
         call.place = self.theirs - 1
 
-    def _numbered(self, call: Call, piece: Json) -> Json:
+    def _numbered(self, call: StreamedCall, piece: Json) -> Json:
         """The upstream's own number stays where none of ours came before."""
         before = self._calls[: self._calls.index(call)]
         return {**piece, "index": call.place} if any(one.ours for one in before) else piece

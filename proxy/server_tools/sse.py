@@ -18,7 +18,7 @@ _LONGEST_END = 4
 DONE = b"[DONE]"
 
 
-class Events:
+class SseEvents:
     """The events of one stream."""
 
     def __init__(self) -> None:

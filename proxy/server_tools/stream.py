@@ -18,9 +18,9 @@ from typing import Any
 import msgspec
 
 from proxy.server_tools import sse
-from proxy.server_tools.assistant_message import LISTS, Said
-from proxy.server_tools.calls import Call, Calls
-from proxy.server_tools.sse import Events
+from proxy.server_tools.assistant_message import LISTS, AssistantMessage
+from proxy.server_tools.calls import StreamedCall, StreamedCalls
+from proxy.server_tools.sse import SseEvents
 from proxy.server_tools.usage import added
 
 Json = dict[str, Any]
@@ -32,14 +32,14 @@ _CALLING = ("tool_calls", "function_call")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ToolRound:
     """What a round asks of us: its message as it goes back to the model, and the calls in it."""
 
     message: Json
-    calls: tuple[Call, ...]
+    calls: tuple[StreamedCall, ...]
 
 
-class Stream:
+class ToolStream:
     """`names`: of our tools. `offered`: whether the present round was offered them; calls that a
     model makes all the same are dropped."""
 
@@ -56,7 +56,11 @@ class Stream:
 
     def _begin(self) -> None:
         self._rounds += 1
-        self._events, self._calls, self._said = Events(), Calls(self._names), Said()
+        self._events, self._calls, self._said = (
+            SseEvents(),
+            StreamedCalls(self._names),
+            AssistantMessage(),
+        )
         self._usage: Json | None = None
         self._seam = bool(self._seen.strip())
         self._offset = dict(self._blocks)
@@ -78,14 +82,14 @@ class Stream:
         """What the client gets for these bytes of the upstream."""
         return b"".join(self._event(event) for event in self._events.feed(chunk))
 
-    def end(self) -> tuple[bytes, Asked | None]:
+    def end(self) -> tuple[bytes, ToolRound | None]:
         """The upstream's stream has ended: the rest, and what the round asks of us."""
         rest = self._events.rest()
         last = self._event(rest) if rest else b""
         if not self._asks:
             return last, None
         calls = tuple(self._calls.ours)
-        asked = Asked(self._said.message(calls, f"mem{self._rounds:02}"), calls)
+        asked = ToolRound(self._said.message(calls, f"mem{self._rounds:02}"), calls)
         self._used = added(self._used, self._usage)
         self._begin()
         return last, asked

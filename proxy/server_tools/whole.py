@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from proxy.server_tools.assistant_message import LISTS, TEXTS, Said
-from proxy.server_tools.calls import Calls
-from proxy.server_tools.stream import SEAM, UNFINISHED, Asked
+from proxy.server_tools.assistant_message import LISTS, TEXTS, AssistantMessage
+from proxy.server_tools.calls import StreamedCalls
+from proxy.server_tools.stream import SEAM, UNFINISHED, ToolRound
 from proxy.server_tools.usage import added
 
 Json = dict[str, Any]
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 _HEAD = ("id", "created", "model")
 
 
-class Plain:
+class WholeAnswer:
     """`names`: of our tools. `offered`: whether the present round was offered them."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
@@ -31,7 +31,7 @@ class Plain:
         self._used: Json | None = None
         self._before: Json = {}  # of the message: texts and reasoning of the rounds before
 
-    def take(self, raw: bytes) -> bytes | Asked:
+    def take(self, raw: bytes) -> bytes | ToolRound:
         """The body of an answer: the client's answer, or what it asks of us."""
         self._rounds += 1
         answer = _decoded(raw)
@@ -39,7 +39,7 @@ class Plain:
         if answer is None or choice is None:
             return raw
         message = choice["message"]
-        calls = Calls(self._names)
+        calls = StreamedCalls(self._names)
         posted = message.get("tool_calls")
         # Whole calls: each of them begins one, whatever its index and id.
         shown = calls.whole(posted) if isinstance(posted, list) else []
@@ -57,13 +57,13 @@ class Plain:
         usage = {"usage": added(self._used, answer["usage"])} if "usage" in answer else {}
         return msgspec.json.encode({**answer, **head, "choices": choices, **usage})
 
-    def _asked(self, answer: Json, message: Json, calls: Calls) -> Asked:
+    def _asked(self, answer: Json, message: Json, calls: StreamedCalls) -> ToolRound:
         if self._rounds == 1:
             self._head = {name: answer[name] for name in _HEAD if name in answer}
         self._before = self._joined(message)
         self._used = added(self._used, answer.get("usage"))
         ours = tuple(calls.ours)
-        return Asked(Said.of(message).message(ours, f"mem{self._rounds:02}"), ours)
+        return ToolRound(AssistantMessage.of(message).message(ours, f"mem{self._rounds:02}"), ours)
 
     def _joined(self, message: Json) -> Json:
         """The message with what the rounds before said put in front of its own."""

@@ -20,7 +20,7 @@ WHOLE = 1024 * 1024
 _BODILESS = (204, 304)  # their content-length, where they have one, is not that of a body here
 
 
-class Replied(Protocol):
+class RelayedReply(Protocol):
     """What is relayed: a `Reply`, or one that somebody has looked into."""
 
     @property
@@ -35,7 +35,7 @@ class Relay(Response):
     """Streams a reply as it comes. An upstream that breaks off raises out of here, and an
     answer that is given up (the client went) gives up the upstream's, too."""
 
-    def __init__(self, reply: Replied, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
+    def __init__(self, reply: RelayedReply, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
         self._reply = reply
         self.background = None
         self.status_code = reply.status

@@ -14,11 +14,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from memtree.budget.epoch import Epoch, Turn, decode_epoch
+from memtree.budget.epoch import Epoch, EpochTurn, decode_epoch
 from memtree.conversation.addresses import node_id
-from memtree.stores import MemoryStore, SqliteStore, open_store
+from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.postgres import PostgresStore
-from memtree.stores.ram.tenant import Held
+from memtree.stores.ram.tenant import TenantData
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
@@ -30,11 +30,11 @@ from memtree.stores.rows import (
     VectorRow,
     split_ids,
 )
-from memtree.tree.node import Frontier, Node, Passage, Place, Summary, decode_frontier
-from memtree.unfolding.plan import Plan, Shown, Span
+from memtree.tree.node import Frontier, Node, NodePlace, Passage, Summary, decode_frontier
+from memtree.unfolding.plan import OutlineNode, Plan, TextSpan
 from tests.postgres import drop_schema, store_url
 
-Store = SqliteStore | MemoryStore | PostgresStore
+Store = SqliteStore | RamStore | PostgresStore
 A, B = "a" * 64, "b" * 64
 TABLES = {
     "nodes": (NodeRow, ("id",)),
@@ -98,13 +98,15 @@ def version(number: int) -> Summary:
 def epoch(number: int, *shown: bytes | tuple[bytes, int]) -> Epoch:
     """An epoch whose plan shows these nodes, or these versions of their summaries."""
     pairs = [each if isinstance(each, tuple) else (each, 0) for each in shown]
-    outline = tuple(Shown(node, named, 0, Place(0, 0, 2, 0), True) for node, named in pairs)
-    plan = Plan(4, outline, excerpts=(Span(0, 1, 2),))
+    outline = tuple(
+        OutlineNode(node, named, 0, NodePlace(0, 0, 2, 0), True) for node, named in pairs
+    )
+    plan = Plan(4, outline, excerpts=(TextSpan(0, 1, 2),))
     return Epoch(node_id("epoch", number), 6, 8000, 2000, plan, 1000.5)
 
 
-def turn(of: Epoch, *block: Span, used: float = 1.5) -> Turn:
-    return Turn(of.id, block, 10 * len(block), used, 300.25, 200.125, 150)
+def turn(of: Epoch, *block: TextSpan, used: float = 1.5) -> EpochTurn:
+    return EpochTurn(of.id, block, 10 * len(block), used, 300.25, 200.125, 150)
 
 
 def garbage(rows: dict[str, set]) -> list[str]:
@@ -161,7 +163,7 @@ class OnMemory(Backend):
         return {table: set(self._table(store, tenant, table).values()) for table in TABLES}
 
     def _table(self, store, tenant, table):
-        return getattr(store._tenants.get(tenant, Held()), table)
+        return getattr(store._tenants.get(tenant, TenantData()), table)
 
     def _key(self, table, row):
         key = tuple(getattr(row, name) for name in TABLES[table][1])

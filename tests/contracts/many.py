@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 
-from memtree.ports.store import Batch
+from memtree.ports.store import IndexBatch
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.backends import (
     A,
@@ -42,7 +42,7 @@ def store_url_of(store: PostgresStore) -> str:
 
 async def every_call(store: PostgresStore) -> None:
     """All ports once."""
-    await store.commit(A, Batch((*LEAVES, *LOW), {address(0): frontier(LOW, 48)}, 50.0))
+    await store.commit(A, IndexBatch((*LEAVES, *LOW), {address(0): frontier(LOW, 48)}, 50.0))
     await store.frontiers(A, [address(0)])
     await store.nodes(A, IDS)
     await store.descendants(A, [LOW[0].id])

@@ -11,19 +11,19 @@ import time
 from collections.abc import Callable
 
 from indexer.embedding.queue import InProcessQueue
-from indexer.redis.connection import Link
+from indexer.redis.connection import RedisConnection
 from indexer.redis.outbox import Outbox
 from indexer.redis.queue import RedisQueue, RedisSummaries
-from indexer.redis.worker import Parts, Workshop, quiet_rq
+from indexer.redis.worker import Worker, WorkerParts, quiet_rq
 from indexer.runtime import SystemClock
-from indexer.summarizing.open import StageThree
-from indexer.summarizing.spending import Limits, Prices, Spending
+from indexer.summarizing.open import SummaryStage
+from indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
-from memtree.ports.store import Batch
-from memtree.stores import MemoryStore
-from memtree.summaries.completed import Settled
+from memtree.ports.store import IndexBatch
+from memtree.stores import RamStore
+from memtree.summaries.completed import CompletedSummaries
 from memtree.tree.work import LeafWork, NodeWork
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch, history_of, leaves_of, prose
@@ -52,7 +52,7 @@ class Chat:
         leaves = leaves_of(frontier, self.nodes)
         spots = places(leaves)
         self.work = [LeafWork(leaf, spot.first) for leaf, spot in zip(leaves, spots, strict=True)]
-        self.parts = Settled().work(tenant, frontier.nodes, self.nodes)
+        self.parts = CompletedSummaries().work(tenant, frontier.nodes, self.nodes)
 
     @property
     def ids(self) -> list[bytes]:
@@ -62,9 +62,9 @@ class Chat:
     def part_ids(self) -> list[bytes]:
         return [one.id for one in self.parts]
 
-    async def plant(self, store: MemoryStore) -> Chat:
+    async def plant(self, store: RamStore) -> Chat:
         grown = self.batch
-        await store.commit(self.tenant, Batch(grown.nodes, grown.frontiers, time.time() + 1e6))
+        await store.commit(self.tenant, IndexBatch(grown.nodes, grown.frontiers, time.time() + 1e6))
         return self
 
     def start(self, work: LeafWork | NodeWork) -> bytes:
@@ -89,11 +89,11 @@ class InProcess:
     """Both queues in this process."""
 
     def __init__(self, server, model=None, **settings):
-        self.store, self.embedder, self.clock = MemoryStore(), Embeds(), SystemClock()
+        self.store, self.embedder, self.clock = RamStore(), Embeds(), SystemClock()
         self.queue = InProcessQueue(self.store, self.embedder, self.clock, batch_tokens=1)
         given = Settings(**settings)
         self.three = (
-            StageThree.of(given, self.store, self.clock, model, gather=0.0) if model else None
+            SummaryStage.of(given, self.store, self.clock, model, gather=0.0) if model else None
         )
         self.summaries = self.three.queue if self.three else None
 
@@ -123,13 +123,13 @@ class OverRedis:
 
     def __init__(self, server, model=None, **settings):
         quiet_rq()
-        self.store, self.embedder, self.clock = MemoryStore(), Embeds(), SystemClock()
+        self.store, self.embedder, self.clock = RamStore(), Embeds(), SystemClock()
         self.model, self.settings = model, Settings(queue=server.url(), **settings)
-        self.link = Link(server.url())
+        self.link = RedisConnection(server.url())
         self.outbox = Outbox(server.url(), self.link, self.clock, parts=4, gather=0.0)
         self.queue = RedisQueue(self.outbox, self.link)
         spending = Spending(
-            self.store, self.clock, Prices.of(self.settings), Limits.of(self.settings)
+            self.store, self.clock, SummaryPrices.of(self.settings), DailyLimits.of(self.settings)
         )
         self.summaries = RedisSummaries(self.outbox, self.link, spending) if model else None
 
@@ -148,10 +148,10 @@ class OverRedis:
     async def burst(self):
         three = None
         if self.model:
-            three = StageThree.of(self.settings, self.store, self.clock, self.model, gather=0.0)
+            three = SummaryStage.of(self.settings, self.store, self.clock, self.model, gather=0.0)
             three.queue.start()
-        parts = Parts(self.store, self.clock, self.embedder, three)
-        await Workshop(self.settings, parts, self.link, burst=True).run()
+        parts = WorkerParts(self.store, self.clock, self.embedder, three)
+        await Worker(self.settings, parts, self.link, burst=True).run()
         if three:
             await three.queue.close(5)
 

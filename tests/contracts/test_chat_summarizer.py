@@ -12,7 +12,7 @@ from memtree.models import chat_completion
 from memtree.models.response_format import SPARE
 from memtree.models.summarizer import ChatSummarizer
 from memtree.summaries import prompts
-from memtree.summaries.prompts import CHAT, Source, leaf_task, prompt
+from memtree.summaries.prompts import CHAT, SourcePiece, leaf_task, prompt
 from memtree.text import tokens
 from tests.embeddings import Half, Raw, Silence, Status
 from tests.summaries import (
@@ -31,7 +31,7 @@ from tests.summaries import (
 
 KEY = "sk-secret-of-the-tests"
 TEXT = "The quick brown fox jumps over the lazy dog."
-TASKS = [leaf_task("1", [Source("user", 0, TEXT)], CHAT)]
+TASKS = [leaf_task("1", [SourcePiece("user", 0, TEXT)], CHAT)]
 INPUT = sum(tokens.count(one["content"]) for one in prompt(TASKS))
 ROOM = 2 * (75 + 18) + 40
 
@@ -212,7 +212,7 @@ async def test_an_answer_without_an_end_gets_no_more_room(server, model):
 
 async def test_half_an_answer_with_something_in_it_is_not_asked_again(server, model):
     server.steps = [half]
-    two = [*TASKS, leaf_task("2", [Source("user", 0, TEXT)], CHAT)]
+    two = [*TASKS, leaf_task("2", [SourcePiece("user", 0, TEXT)], CHAT)]
     assert list((await model.write(two)).drafts) == ["1"]
     assert server.calls == 1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import Batch, Receipt
+from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores.rows import ClaimRow
 from tests.contracts.backends import (
     A,
@@ -33,10 +33,10 @@ IDS = [node.id for node in LEAVES]
 ONE, OTHER = "worker one", "worker two"
 
 
-def batch(expires: float = 50.0) -> Batch:
+def batch(expires: float = 50.0) -> IndexBatch:
     """Addresses 0, 1, 2: each covers one node more of LOW."""
     covered = {address(n): frontier(LOW[: n + 1], 4 * n + 4) for n in range(3)}
-    return Batch((*LEAVES, *LOW), covered, expires)
+    return IndexBatch((*LEAVES, *LOW), covered, expires)
 
 
 class ClaimsContract(Backend):
@@ -96,7 +96,7 @@ class ClaimsContract(Backend):
 
     async def test_many_at_once(self, store):
         many = [leaf(number) for number in range(5000)]
-        await store.commit(A, Batch(tuple(many)))
+        await store.commit(A, IndexBatch(tuple(many)))
         ids = [node.id for node in many]
         assert await store.claim(A, ids[:4500], ONE, 10.0, 20.0) == set(ids[:4500])
         assert await store.claim(A, ids, OTHER, 10.0, 20.0) == set(ids[4500:])
@@ -213,7 +213,7 @@ class TestSqliteStore(OnSqlite, ClaimsContract):
     @pytest.mark.slow
     async def test_each_node_has_one_winner_among_processes(self, store):
         many = [leaf(number) for number in range(200)]
-        await store.commit(A, Batch(tuple(many)))
+        await store.commit(A, IndexBatch(tuple(many)))
         ids = [node.id.hex() for node in many]
         orders = (ids, ids, ids[::-1])
         running = [_claimer(store._path, f"owner {n}", order) for n, order in enumerate(orders)]

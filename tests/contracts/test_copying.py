@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from memtree.errors import BadRequest, StoreUnavailable
-from memtree.ports.store import Batch
+from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree.stores.copying import copy
 from memtree.stores.dump import PAGE_ROWS, TABLES
 from memtree.tree.node import EMPTY
-from memtree.unfolding.plan import Span
+from memtree.unfolding.plan import TextSpan
 from tests.contracts.backends import (
     A,
     B,
@@ -46,13 +46,13 @@ async def fill(store: Store, *tenants: str) -> None:
     """Rows in every table."""
     for tenant in tenants:
         covered = {address(n): frontier(LOW[: n + 1], 4 * n + 4) for n in range(10)}
-        await store.commit(tenant, Batch((*LEAVES, *LOW), covered, 1 / 3))
+        await store.commit(tenant, IndexBatch((*LEAVES, *LOW), covered, 1 / 3))
         await store.put_vectors(tenant, RECIPE, {node.id: b"\0\xff" * 2 for node in LEAVES[:700]})
         await store.put_summaries(tenant, {LOW[0].id: version(1), LEAVES[0].id: version(2)})
         await store.put_summaries(tenant, {LOW[0].id: version(3)})
         one = epoch(1, (LOW[0].id, 1))
         for at in range(3):
-            new = turn(one, Span(3, 10, 20), used=float(at))
+            new = turn(one, TextSpan(3, 10, 20), used=float(at))
             await store.put_turn(tenant, KEY, address(at), new, epoch=one, expires=1e18)
         await store.claim(tenant, [LEAVES[5].id], "worker é", 10.0, 20.5)
         await store.add(tenant, DAY, {"calls": 2**53 + 1, "tokens": -5})
@@ -107,7 +107,7 @@ async def test_a_copy_is_the_same(pair):
     assert await copy(source, target, nothing) == rows
     assert await content(target) == before
     # And it is a store like any other.
-    await target.commit(A, Batch((), {address(99): EMPTY}, 1.0, address(9)))
+    await target.commit(A, IndexBatch((), {address(99): EMPTY}, 1.0, address(9)))
     assert len(await target.chain(A, address(99))) == 11
     assert (await target.forget(B, None)).addresses == 10
     assert await target.check() == []
@@ -166,9 +166,9 @@ async def test_another_content_is_not_mixed(pair, change):
     await copy(source, target, nothing)
     match change:
         case "tenant":
-            await target.commit(B, Batch((LEAVES[0],)))
+            await target.commit(B, IndexBatch((LEAVES[0],)))
         case "node":
-            await target.commit(A, Batch((leaf(99_999),)))
+            await target.commit(A, IndexBatch((leaf(99_999),)))
         case "key":
             await target.add_key("new", ["four"])
         case "tally":
@@ -185,9 +185,9 @@ async def test_another_content_is_not_mixed(pair, change):
 @both_ways
 async def test_a_row_of_the_same_id_and_another_content_is_not_mixed(pair):
     source, target = pair
-    await source.commit(A, Batch((LEAVES[0],)))
+    await source.commit(A, IndexBatch((LEAVES[0],)))
     await source.put_vectors(A, RECIPE, {LEAVES[0].id: b"1234"})
-    await target.commit(A, Batch((LEAVES[0],)))
+    await target.commit(A, IndexBatch((LEAVES[0],)))
     await target.put_vectors(A, RECIPE, {LEAVES[0].id: b"9999"})
     with pytest.raises(BadRequest, match="vectors"):
         await copy(source, target, nothing)
@@ -208,7 +208,7 @@ async def test_a_copy_is_one_state_of_its_source(pair):
         async def load(self, page):
             if not written:
                 written.append(page)
-                new = Batch((leaf(99_999),), {address(77): frontier([leaf(99_999)], 1)})
+                new = IndexBatch((leaf(99_999),), {address(77): frontier([leaf(99_999)], 1)})
                 await source.commit(A, new)
                 await source.renew(A, [address(3)], 77.0)
                 await source.put_turn(A, KEY, address(1), turn(epoch(1), used=9.0), expires=2e18)
@@ -231,7 +231,7 @@ async def test_another_writer_is_noticed(pair):
 
         async def load(self, page):
             await target.load(page)
-            await target.commit(B, Batch((LEAVES[0],)))
+            await target.commit(B, IndexBatch((LEAVES[0],)))
 
     with pytest.raises(StoreUnavailable, match=r"other rows .*\(nodes\)"):
         await copy(source, Meddled(), nothing)

@@ -19,7 +19,7 @@ import pytest
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.answer import Answer
-from memtree.context.request import Ask
+from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
 from memtree.models import relevance_calibration
 from memtree.tree.node import decode_node
@@ -30,12 +30,12 @@ NEEDLE = "The vault code is 7319."
 OWN = {*relevance_calibration.QUESTIONS, *relevance_calibration.PASSAGES}
 
 
-def asking() -> Ask:
+def asking() -> CompressRequest:
     fields = chat(160, words=60)
     fields[40] = {"role": "user", "content": f"Please note: {NEEDLE}"}
     fields.append({"role": "user", "content": "What is the vault code?"})
     posted = tuple(Message.of(one) for one in fields)
-    return Ask("t", posted, target=4_000, hard=True)
+    return CompressRequest("t", posted, target=4_000, hard=True)
 
 
 ASK = asking()

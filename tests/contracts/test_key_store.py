@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from memtree.errors import BadRequest
-from memtree.stores import MemoryStore, SqliteStore
+from memtree.stores import RamStore, SqliteStore
 from memtree.stores.postgres import PostgresStore
 from tests.postgres import drop_schema, store_url
 
-Store = SqliteStore | MemoryStore | PostgresStore
+Store = SqliteStore | RamStore | PostgresStore
 SECRET = "sk-a-value-that-must-not-be-found"
 
 
@@ -107,7 +107,7 @@ class KeyStoreContract:
 
 class TestMemoryStore(KeyStoreContract):
     def open(self, folder: Path, ticks: Iterator[float]) -> Store:
-        return MemoryStore(now=lambda: next(ticks))
+        return RamStore(now=lambda: next(ticks))
 
 
 class TestPostgresStore(KeyStoreContract):

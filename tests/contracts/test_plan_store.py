@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from memtree.errors import NodesGone, StoreCorrupt
-from memtree.ports.store import Batch
+from memtree.ports.store import IndexBatch
 from memtree.stores.rows import EpochRow, TurnRow, epoch_row, turn_row
-from memtree.unfolding.plan import Span
+from memtree.unfolding.plan import TextSpan
 from tests.contracts.backends import (
     A,
     B,
@@ -30,10 +30,10 @@ from tests.contracts.backends import (
 LEAVES = [leaf(number) for number in range(6)]
 TOP = over(LEAVES[:4])
 TREE = (*LEAVES, TOP)
-BATCH = Batch(TREE, {address(0): frontier([TOP, *LEAVES[4:]], 6)}, 10.0)
+BATCH = IndexBatch(TREE, {address(0): frontier([TOP, *LEAVES[4:]], 6)}, 10.0)
 KEY, OTHER_KEY = b"key", b"\0another key"
 ONE, TWO = epoch(1, TOP.id, LEAVES[4].id), epoch(2)
-BLOCK = Span(3, 10, 20)
+BLOCK = TextSpan(3, 10, 20)
 
 
 def put(store, at, new, *, tenant=A, key=KEY, expires=100.0, **options):

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
-from memtree.ports.store import Batch, Receipt
+from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.stores.postgres.errors import fault
@@ -119,7 +119,7 @@ async def test_the_owner_of_a_schema_needs_no_other_right(stores, tmp_path):
         with pytest.raises(StoreUnavailable, match="or CREATE on the database"):
             await poor.stats()
         db.execute(f"CREATE SCHEMA {schema} AUTHORIZATION o_{schema}")
-        await poor.commit(A, Batch(tuple(LEAVES), {address(0): frontier(LEAVES, 48)}, 5.0))
+        await poor.commit(A, IndexBatch(tuple(LEAVES), {address(0): frontier(LEAVES, 48)}, 5.0))
         assert (await poor.sweep(9.0)).nodes == 48
         assert (await poor.stats()).nodes == 0
         await poor.close()
@@ -146,7 +146,7 @@ async def test_a_user_without_rights_and_a_standby(stores, tmp_path):
     reader = open_store(url)
     assert await reader.nodes(A, IDS) == {}
     with pytest.raises(StoreUnavailable, match="is read-only"):
-        await reader.commit(A, Batch(tuple(LEAVES)))
+        await reader.commit(A, IndexBatch(tuple(LEAVES)))
     await reader.close()
     with LOOK.connected(store) as db:
         db.execute(f"DROP OWNED BY r_{schema}")
@@ -171,15 +171,15 @@ async def test_deleted_rows_give_their_space_back(alone):
     """At once where the store is small."""
     store = alone
     many = [leaf(number) for number in range(4000)]
-    await store.commit(B, Batch((LEAVES[0],), {address(0): frontier(LEAVES[:1], 1)}, 50.0))
-    await store.commit(A, Batch(tuple(many), {address(0): frontier(many, 4000)}, 5.0))
+    await store.commit(B, IndexBatch((LEAVES[0],), {address(0): frontier(LEAVES[:1], 1)}, 50.0))
+    await store.commit(A, IndexBatch(tuple(many), {address(0): frontier(many, 4000)}, 5.0))
     full = (await store.stats()).bytes
     assert (await store.forget(A, None)).nodes == 4000
     assert (await store.stats()).bytes < full
     with LOOK.connected(store) as db:
         dead = db.execute("SELECT count(*) FROM deletions").fetchone()
     assert dead == (0,)
-    await store.commit(A, Batch(tuple(many)))
+    await store.commit(A, IndexBatch(tuple(many)))
     assert (await store.stats()).bytes < 1.3 * full  # an index fills its empty pages later
     assert await store.nodes(B, IDS[:1]) == by_id(LEAVES[:1])
 
@@ -187,7 +187,7 @@ async def test_deleted_rows_give_their_space_back(alone):
 async def test_a_large_store_is_cleared_by_the_sweep(alone, monkeypatch):
     store = alone
     monkeypatch.setattr("memtree.stores.postgres.store.SMALL_BYTES", 0)
-    await store.commit(A, Batch(tuple(LEAVES), {address(0): frontier(LEAVES, 48)}, 5.0))
+    await store.commit(A, IndexBatch(tuple(LEAVES), {address(0): frontier(LEAVES, 48)}, 5.0))
     await store.forget(A, [address(0)])
     with LOOK.connected(store) as db:
         assert db.execute("SELECT count(*) FROM deletions").fetchone() == (1,)

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import Batch
+from memtree.ports.store import IndexBatch
 from memtree.stores.postgres import PostgresStore, pool
 from tests.contracts.backends import (
     A,
@@ -73,7 +73,9 @@ async def test_cancelled_callers_lose_no_connection(stores):
     store = stores[0]
     await store.stats()
     for _ in range(5):
-        calls = [asyncio.ensure_future(store.commit(A, Batch(tuple(LEAVES)))) for _ in range(12)]
+        calls = [
+            asyncio.ensure_future(store.commit(A, IndexBatch(tuple(LEAVES)))) for _ in range(12)
+        ]
         await asyncio.sleep(0)
         for call in calls:
             call.cancel()
@@ -91,7 +93,7 @@ async def test_a_long_lock_is_waited_for_and_told(stores, monkeypatch):
     """A call that takes long asks whether the server is there, and goes on waiting."""
     monkeypatch.setattr(pool, "PATIENCE", 0.05)
     store = stores[0]
-    await store.commit(A, Batch(tuple(LEAVES)))
+    await store.commit(A, IndexBatch(tuple(LEAVES)))
     with LOOK.connected(store) as other:
         with other.transaction():
             other.execute("LOCK TABLE nodes")

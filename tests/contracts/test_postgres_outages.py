@@ -10,7 +10,7 @@ import time
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import Batch
+from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree.stores.postgres import PostgresStore
 from tests.contracts.backends import (
@@ -62,7 +62,7 @@ async def test_a_server_that_stops_in_the_middle_of_work(server, how):
             one = epoch(1000 * number + n, group.id)
             at = address(1000 * number + n)
             try:
-                batch = Batch((*leaves, group), {at: frontier([group], 4)}, 50.0)
+                batch = IndexBatch((*leaves, group), {at: frontier([group], 4)}, 50.0)
                 await stores[number % 2].commit(A, batch)
                 told.put_nowait(1000 * number + n)
                 await stores[number % 2].put_turn(A, KEY, at, turn(one), epoch=one, expires=50.0)
@@ -101,7 +101,7 @@ async def test_a_server_that_stops_in_the_middle_of_work(server, how):
 async def test_a_server_that_hangs(server):
     """A call waits about two seconds, those after it not at all; then all is as before."""
     store = PostgresStore(f"{server.url}?schema=hangs&connect_timeout=1")
-    await asyncio.gather(*(store.commit(A, Batch(tuple(LEAVES))) for _ in range(4)))
+    await asyncio.gather(*(store.commit(A, IndexBatch(tuple(LEAVES))) for _ in range(4)))
     server.freeze()
     try:
         calls = [store.nodes(A, IDS[:1]) for _ in range(12)]
@@ -140,10 +140,10 @@ async def test_a_server_that_is_not_there_yet(server):
 
 async def test_a_schema_that_is_dropped_is_made_again(stores, tmp_path):
     store = stores[0]
-    await store.commit(A, Batch(tuple(LEAVES)))
+    await store.commit(A, IndexBatch(tuple(LEAVES)))
     drop_schema(tmp_path)
     with pytest.raises(StoreUnavailable, match=r"has lost its tables|no such schema"):
         await store.nodes(A, IDS[:1])
     assert await store.nodes(A, IDS[:1]) == {}
-    await store.commit(A, Batch(tuple(LEAVES)))
+    await store.commit(A, IndexBatch(tuple(LEAVES)))
     assert await store.check() == []

@@ -8,9 +8,9 @@ import psycopg
 import pytest
 
 from memtree.errors import NodesGone, StoreUnavailable
-from memtree.ports.store import RECIPE_DAYS, Batch, Receipt
+from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.stores.postgres import PostgresStore, pool, retention
-from memtree.unfolding.plan import Span
+from memtree.unfolding.plan import TextSpan
 from tests.contracts.backends import (
     A,
     address,
@@ -44,7 +44,7 @@ async def test_overlapping_batches_in_any_order(stores):
             step = 1 if (number + round_) % 2 else -1
             nodes = (*LEAVES[::step], *LOW[::step], TOP)
             whole = {address(n): frontier([TOP], 48) for n in range(24)[::step]}
-            await store.commit(A, Batch(nodes, whole, float(number * 8 + round_)))
+            await store.commit(A, IndexBatch(nodes, whole, float(number * 8 + round_)))
             await store.renew(A, [address(n) for n in range(24)[::-step]], 100.0 + round_)
             await store.put_vectors(A, RECIPE, {node.id: b"1234" for node in LEAVES[::step]})
             await store.put_summaries(A, {node.id: version(1) for node in LOW[::step]})
@@ -69,7 +69,7 @@ async def test_committing_beside_forgetting_and_sweeping(stores):
             at = address(100 * number + n)
             shown = epoch(100 * number + n, group.id)
             try:
-                await store.commit(A, Batch(nodes, {at: frontier([group], 4)}, 10.0 + n % 2))
+                await store.commit(A, IndexBatch(nodes, {at: frontier([group], 4)}, 10.0 + n % 2))
                 new = turn(shown, used=1.0)
                 await store.put_turn(A, KEY, at, new, epoch=shown, expires=10.0 + n % 2)
                 await store.put_summaries(A, {group.id: version(1 + n % 2)})
@@ -102,12 +102,14 @@ async def test_committing_beside_forgetting_and_sweeping(stores):
 async def test_a_writer_waits_for_a_deletion_under_way(stores, monkeypatch, delete):
     """It would still see the nodes that are going, and name them."""
     group = [node for node in LEAVES if node.id in LOW[0].children]
-    await stores[0].commit(A, Batch((*group, LOW[0]), {address(0): frontier([LOW[0]], 4)}, 5.0))
+    await stores[0].commit(
+        A, IndexBatch((*group, LOW[0]), {address(0): frontier([LOW[0]], 4)}, 5.0)
+    )
     collect, writing = retention._collect, []
 
     async def slowly(db, number):
         receipt = await collect(db, number)
-        late = Batch((), {address(1): frontier([LOW[0]], 4)}, 50.0)
+        late = IndexBatch((), {address(1): frontier([LOW[0]], 4)}, 50.0)
         writing.append(asyncio.ensure_future(stores[1].commit(A, late)))
         done: set[asyncio.Task[None]] = set()
         while not done and not waiting():
@@ -130,7 +132,7 @@ async def test_a_turn_has_one_winner(stores):
         epochs = [epoch(100 * at + n) for n in range(8)]
         calls = [
             stores[n % 4].put_turn(
-                A, KEY, address(at), turn(each, Span(1, 2, 3)), epoch=each, expires=9.0
+                A, KEY, address(at), turn(each, TextSpan(1, 2, 3)), epoch=each, expires=9.0
             )
             for n, each in enumerate(epochs)
         ]
@@ -160,7 +162,7 @@ async def test_a_turn_is_replaced_by_one_of_many(stores):
 
 async def test_a_node_has_one_owner_and_is_summarised_once(stores):
     """Workers that claim, summarise and release, as stage 3 does: no node is paid for twice."""
-    await stores[0].commit(A, Batch((*LEAVES, *LOW)))
+    await stores[0].commit(A, IndexBatch((*LEAVES, *LOW)))
     paid: list[bytes] = []
 
     async def work(number: int, store: PostgresStore) -> None:
@@ -197,7 +199,7 @@ async def test_numbers_add_up_among_many(stores):
 async def test_a_recipe_that_is_taken_up_while_it_is_swept_stays(stores, monkeypatch):
     """Between the look at what nobody uses and its deletion."""
     sweeping, other = stores[:2]
-    await other.commit(A, Batch(tuple(LEAVES)))
+    await other.commit(A, IndexBatch(tuple(LEAVES)))
     await other.put_vectors(A, RECIPE, {LEAVES[0].id: b"1234"})
     days = [86_400.0 * day for day in range(RECIPE_DAYS + 1)]
     for now in days[:-1]:
@@ -217,7 +219,7 @@ async def test_a_recipe_that_is_taken_up_while_it_is_swept_stays(stores, monkeyp
 async def test_what_is_read_is_one_state(stores):
     """An epoch never comes and goes between the steps of one read."""
     one = epoch(1)
-    new = turn(one, Span(1, 2, 3))
+    new = turn(one, TextSpan(1, 2, 3))
 
     async def write() -> None:
         for _ in range(40):

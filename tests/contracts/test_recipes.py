@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import RECIPE_DAYS, Batch, Receipt
+from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
 from tests.contracts.backends import (
     A,
     B,
@@ -24,7 +24,7 @@ from tests.contracts.backends import (
 )
 
 LEAVES = [leaf(number) for number in range(4)]
-COVERED = Batch(tuple(LEAVES), {address(0): frontier(LEAVES, 4)}, 1e12)
+COVERED = IndexBatch(tuple(LEAVES), {address(0): frontier(LEAVES, 4)}, 1e12)
 RECIPE = "minilm/1"
 NOTHING = Receipt()
 DAY = 86_400.0

@@ -8,7 +8,7 @@ import asyncio
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models.circuit_breaker import Breaker
+from memtree.models.circuit_breaker import CircuitBreaker
 from memtree.models.embedding_batches import HARMLESS
 from memtree.models.remote_embedder import RELEVANT
 from tests.contracts.remote import TEXT, Hand, arrived, probed, probes
@@ -76,7 +76,7 @@ async def test_after_three_failures_a_probe_finds_out_and_nobody_waits(endpoint,
 
 
 async def test_background_work_that_is_answered_brings_the_probe_forward(endpoint, opened):
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     one = opened(clock=Hand(), breaker=breaker)
     await one.warm_up()
     endpoint.asked.clear()
@@ -104,7 +104,7 @@ async def test_a_server_that_is_too_busy_for_queries_is_not_waited_for(endpoint,
 
 
 async def test_closing_ends_a_probe(endpoint, opened):
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     one = opened(breaker=breaker)
     await one.warm_up()
     endpoint.asked.clear()
@@ -197,7 +197,7 @@ async def test_a_query_under_way_is_not_kept_after_forgetting(endpoint, embedder
 
 
 def test_nobody_is_told_to_wait_for_ever():
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     breaker.failed(0.0, 1e12)
     assert breaker.told_to_wait(0.0) == 3_600
     assert not breaker.admits(3_599.0)

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from memtree.errors import NodesGone, StoreCorrupt, StoreUnavailable
-from memtree.ports.store import Batch, Receipt
+from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import SqliteStore
 from memtree.stores.rows import EpochRow, frontier_row
 from memtree.tree.node import EMPTY, Node, Passage, Summary
@@ -42,10 +42,10 @@ RECIPE = "minilm/1"
 NOTHING = Receipt()
 
 
-def growing(expires: float = 10.0) -> Batch:
+def growing(expires: float = 10.0) -> IndexBatch:
     """Addresses 0, 1, 2, 3: each covers one node more of LOW."""
     covered = {address(n): frontier(LOW[: n + 1], 4 * n + 4) for n in range(4)}
-    return Batch(TREE[:16] + TREE[18:], covered, expires)
+    return IndexBatch(TREE[:16] + TREE[18:], covered, expires)
 
 
 async def put(store, at, of, *, tenant=A, expires=100.0, **options):
@@ -75,19 +75,19 @@ class RetentionContract(Backend):
 
     async def test_chains_that_branch(self, store):
         await store.commit(A, growing())
-        branch = Batch((), {address(n): EMPTY for n in (10, 11)}, 10.0, address(1))
+        branch = IndexBatch((), {address(n): EMPTY for n in (10, 11)}, 10.0, address(1))
         await store.commit(A, branch)
         assert await store.chain(A, address(11)) == [address(n) for n in (11, 10, 1, 0)]
         assert await store.chain(A, address(3)) == [address(n) for n in (3, 2, 1, 0)]
 
     async def test_a_long_chain(self, store):
-        await store.commit(A, Batch((), {address(n): EMPTY for n in range(6000)}))
+        await store.commit(A, IndexBatch((), {address(n): EMPTY for n in range(6000)}))
         found = await store.chain(A, address(5999))
         assert found == [address(n) for n in reversed(range(6000))]
 
     async def test_a_chain_closes_over_what_is_forgotten(self, store):
         await store.commit(A, growing())
-        branch = Batch((), {address(10): EMPTY}, 10.0, address(2))
+        branch = IndexBatch((), {address(10): EMPTY}, 10.0, address(2))
         await store.commit(A, branch)
         await store.forget(A, [address(1), address(2)])
         assert await store.chain(A, address(3)) == [address(3), address(0)]
@@ -124,7 +124,9 @@ class RetentionContract(Backend):
 
     async def test_a_shared_frontier_stays(self, store):
         whole = frontier(LOW, 16)
-        await store.commit(A, Batch(TREE[:16] + TREE[18:], {address(0): whole, address(1): whole}))
+        await store.commit(
+            A, IndexBatch(TREE[:16] + TREE[18:], {address(0): whole, address(1): whole})
+        )
         assert await store.forget(A, [address(1)]) == Receipt(addresses=1)
         assert (await store.frontiers(A, [address(0)]))[address(0)].frontier == whole
         await self.sound(store)
@@ -203,7 +205,7 @@ class RetentionContract(Backend):
         await store.commit(A, growing())
         read = await store.nodes(A, [node.id for node in LOW])
         await store.forget(A, [address(n) for n in range(4)])
-        late = Batch((), {address(9): frontier(list(read.values()), 16)})
+        late = IndexBatch((), {address(9): frontier(list(read.values()), 16)})
         with pytest.raises(NodesGone):
             await store.commit(A, late)
         with pytest.raises(NodesGone):
@@ -285,7 +287,9 @@ class RetentionContract(Backend):
                 covered = frontier([LOW[n % 4]], 4)
                 with_nodes = (*nodes, LOW[n % 4]) if n % 3 else ()
                 try:
-                    await store.commit(A, Batch(with_nodes, {address(100 * task + n): covered}))
+                    await store.commit(
+                        A, IndexBatch(with_nodes, {address(100 * task + n): covered})
+                    )
                     await put(store, n, epoch(100 * task + n, LOW[n % 4].id))
                 except NodesGone:
                     pass
@@ -314,7 +318,7 @@ class TestSqliteStore(OnSqlite, RetentionContract):
         read = await second.nodes(A, [node.id for node in LOW])
         await store.forget(A, None)
         with pytest.raises(NodesGone):
-            await second.commit(A, Batch((), {address(9): frontier(list(read.values()), 16)}))
+            await second.commit(A, IndexBatch((), {address(9): frontier(list(read.values()), 16)}))
         assert not any(self.rows(store, A).values())
         await second.close()
 
@@ -405,7 +409,7 @@ async def marked(store: SqliteStore, random: Random, tenant: str, mark: bytes) -
     top = msgspec.structs.replace(over(leaves), id=name(16), summary=summary())
     covered = {name(32): frontier(leaves[:n], n) for n in range(1, len(leaves))}
     covered[name(32)] = frontier([top], len(leaves))
-    await store.commit(tenant, Batch((*leaves, top), covered, 5.0))
+    await store.commit(tenant, IndexBatch((*leaves, top), covered, 5.0))
     vectors = {node.id: mark + random.randbytes(random.randrange(3000)) for node in leaves}
     await store.put_vectors(tenant, RECIPE, vectors)
     await store.put_summaries(tenant, {node.id: summary(1) for node in leaves})

@@ -9,7 +9,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from memtree.errors import NodesGone
-from memtree.ports.store import RECIPE_DAYS, Batch, Receipt
+from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.tree.node import EMPTY
 from tests.contracts.backends import (
     A,
@@ -70,7 +70,7 @@ async def take(store: Store, step: tuple) -> object:
                 top = EVERY[node + 11]
                 brought = EVERY if whole else (top,)
                 covered = {address(at): frontier([top], 4**top.level), address(at + 1): EMPTY}
-                batch = Batch(brought, covered, float(expires), address(at - 1))
+                batch = IndexBatch(brought, covered, float(expires), address(at - 1))
                 await store.commit(A, batch)
             case "renew", at, expires:
                 await store.renew(A, [address(at), address(at + 1)], float(expires))

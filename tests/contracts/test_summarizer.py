@@ -11,7 +11,7 @@ from memtree.errors import SummarizerUnavailable
 from memtree.models.summarizer import ChatSummarizer
 from memtree.ports.models import Summarizer
 from memtree.summaries.checks.check import check
-from memtree.summaries.prompts import CHAT, CODING, Source, leaf_task, node_task, prompt
+from memtree.summaries.prompts import CHAT, CODING, SourcePiece, leaf_task, node_task, prompt
 from memtree.summaries.replies import mended
 from memtree.text import tokens
 from memtree.tree.node import Summary
@@ -38,17 +38,17 @@ LEAVES = [
     leaf_task(
         "1",
         [
-            Source("user", 0, "The import in src/load.py fails since Monday. Please fix it."),
-            Source("assistant", 1, "The header row was skipped. I changed skip=1 to skip=0."),
+            SourcePiece("user", 0, "The import in src/load.py fails since Monday. Please fix it."),
+            SourcePiece("assistant", 1, "The header row was skipped. I changed skip=1 to skip=0."),
         ],
         CODING,
     ),
     leaf_task(
-        "2", [Source("user", 4, "We meet in Lisbon on 4 May. Anna brings the boat.")], CODING
+        "2", [SourcePiece("user", 4, "We meet in Lisbon on 4 May. Anna brings the boat.")], CODING
     ),
 ]
 NODE = node_task("9", [Summary("Trip", "They meet in Lisbon."), Summary("Boat", "Anna.")], 1, CHAT)
-ODD = leaf_task("1", [Source("user", 0, "naïve 日本語 🙂 \ud800 lone\x00. It works.")], CHAT)
+ODD = leaf_task("1", [SourcePiece("user", 0, "naïve 日本語 🙂 \ud800 lone\x00. It works.")], CHAT)
 
 
 class SummarizerContract:

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import TALLY_DAYS, Batch, Receipt
+from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
 from tests.contracts.backends import A, B, Backend, OnMemory, OnPostgres, OnSqlite, leaf
 
 DAY = 20_000
@@ -67,7 +67,7 @@ class TalliesContract(Backend):
         assert await store.tallies(A, DAY, DAY) == {NAME: 2**53 + 1}
 
     async def test_a_deletion_leaves_them(self, store):
-        await store.commit(A, Batch((leaf(0),)))
+        await store.commit(A, IndexBatch((leaf(0),)))
         await store.add(A, DAY, {NAME: 100}, {NAME: 100})
         await store.forget(A, None)
         assert await store.tallies(A, DAY, DAY) == {NAME: 100}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memtree.conversation.addresses import node_id
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt, StoreUnavailable
-from memtree.ports.store import Batch, Indexed
+from memtree.ports.store import IndexBatch, IndexedPrefix
 from memtree.stores import SqliteStore
 from memtree.stores.rows import AddressRow, SummaryRow, VectorRow, frontier_row, node_row
 from memtree.tree.node import EMPTY, Frontier, Summary
@@ -39,8 +39,8 @@ TREE = (*LEAVES, *LOW, TOP)
 WHOLE = frontier([TOP, *LEAVES[16:]], 18)
 
 
-def batch(expires: float = 10.0) -> Batch:
-    return Batch(TREE, {address(0): WHOLE, address(1): WHOLE, address(2): EMPTY}, expires)
+def batch(expires: float = 10.0) -> IndexBatch:
+    return IndexBatch(TREE, {address(0): WHOLE, address(1): WHOLE, address(2): EMPTY}, expires)
 
 
 class TreeStoreContract(Backend):
@@ -49,7 +49,7 @@ class TreeStoreContract(Backend):
         assert await store.nodes(A, [node.id for node in TREE]) == by_id(TREE)
         known = {address(0): WHOLE, address(1): WHOLE, address(2): EMPTY}
         found = await store.frontiers(A, [address(n) for n in range(5)])
-        assert found == {at: Indexed(each, 10.0) for at, each in known.items()}
+        assert found == {at: IndexedPrefix(each, 10.0) for at, each in known.items()}
         assert await store.check() == []
 
     async def test_unknown_ids_are_left_out(self, store):
@@ -85,9 +85,9 @@ class TreeStoreContract(Backend):
     async def test_a_known_node_or_address_stays(self, store):
         await store.commit(A, batch())
         other = msgspec.structs.replace(TOP, summary=Summary("other", "other"))
-        await store.commit(A, Batch((other,), {address(0): EMPTY}, 99.0))
+        await store.commit(A, IndexBatch((other,), {address(0): EMPTY}, 99.0))
         assert await store.nodes(A, [TOP.id]) == {TOP.id: TOP}
-        assert await store.frontiers(A, [address(0)]) == {address(0): Indexed(WHOLE, 99.0)}
+        assert await store.frontiers(A, [address(0)]) == {address(0): IndexedPrefix(WHOLE, 99.0)}
         assert {row.key for row in self.rows(store, A)["frontiers"]} == {
             frontier_row(WHOLE).key,
             frontier_row(EMPTY).key,  # of address 2
@@ -96,9 +96,9 @@ class TreeStoreContract(Backend):
     async def test_a_frontier_that_comes_with_known_addresses_only_is_not_kept(self, store):
         await store.commit(A, batch())
         other = frontier(LEAVES[:2], 2)
-        await store.commit(A, Batch((), {address(0): other, address(1): other}, 99.0))
+        await store.commit(A, IndexBatch((), {address(0): other, address(1): other}, 99.0))
         assert len(self.rows(store, A)["frontiers"]) == 2
-        await store.commit(A, Batch((), {address(0): other, address(7): other}, 99.0))
+        await store.commit(A, IndexBatch((), {address(0): other, address(7): other}, 99.0))
         assert len(self.rows(store, A)["frontiers"]) == 3
 
     async def test_an_address_takes_the_later_expiry(self, store):
@@ -125,18 +125,18 @@ class TreeStoreContract(Backend):
     # -- what a commit names ---------------------------------------------------------------
 
     async def test_a_batch_may_name_what_is_stored(self, store):
-        await store.commit(A, Batch(tuple(LEAVES)))
-        await store.commit(A, Batch((*LOW, TOP)))
-        await store.commit(A, Batch((), {address(0): WHOLE}))
+        await store.commit(A, IndexBatch(tuple(LEAVES)))
+        await store.commit(A, IndexBatch((*LOW, TOP)))
+        await store.commit(A, IndexBatch((), {address(0): WHOLE}))
         assert await store.check() == []
 
     @pytest.mark.parametrize(
         "names",
         [
-            Batch((), {address(0): WHOLE}),
-            Batch((TOP,), {}),
-            Batch((*LEAVES[1:], *LOW, TOP), {address(0): WHOLE}),
-            Batch(TREE[:-1], {address(0): EMPTY, address(1): WHOLE}),
+            IndexBatch((), {address(0): WHOLE}),
+            IndexBatch((TOP,), {}),
+            IndexBatch((*LEAVES[1:], *LOW, TOP), {address(0): WHOLE}),
+            IndexBatch(TREE[:-1], {address(0): EMPTY, address(1): WHOLE}),
         ],
     )
     async def test_a_batch_that_names_what_is_gone_writes_nothing(self, store, names):
@@ -149,9 +149,11 @@ class TreeStoreContract(Backend):
         assert not any(self.rows(store, A).values())
 
     async def test_an_address_names_the_one_before_it(self, store):
-        await store.commit(A, Batch((), {address(n): EMPTY for n in (0, 1, 2)}))
-        await store.commit(A, Batch((), {address(n): EMPTY for n in (2, 3)}, previous=address(1)))
-        await store.commit(A, Batch((), {address(4): EMPTY}, previous=address(2)))
+        await store.commit(A, IndexBatch((), {address(n): EMPTY for n in (0, 1, 2)}))
+        await store.commit(
+            A, IndexBatch((), {address(n): EMPTY for n in (2, 3)}, previous=address(1))
+        )
+        await store.commit(A, IndexBatch((), {address(4): EMPTY}, previous=address(2)))
         links = {row.address: row.previous for row in self.rows(store, A)["addresses"]}
         assert links == {
             address(0): b"",
@@ -163,11 +165,11 @@ class TreeStoreContract(Backend):
         assert await store.check() == []
 
     async def test_no_address_names_one_that_is_not_stored(self, store):
-        await store.commit(A, Batch((), {address(1): EMPTY}, previous=address(0)))
+        await store.commit(A, IndexBatch((), {address(1): EMPTY}, previous=address(0)))
         assert {row.previous for row in self.rows(store, A)["addresses"]} == {b""}
 
     async def test_an_empty_batch_is_nothing(self, store):
-        await store.commit(A, Batch())
+        await store.commit(A, IndexBatch())
         await store.put_vectors(A, RECIPE, {})
         assert (await store.stats()).nodes == 0
 
@@ -203,17 +205,17 @@ class TreeStoreContract(Backend):
 
     async def test_descendants_of_the_widest_node(self, store):
         wide = over(LEAVES[:12])
-        await store.commit(A, Batch((*LEAVES, wide)))
+        await store.commit(A, IndexBatch((*LEAVES, wide)))
         assert await store.descendants(A, [wide.id]) == by_id([*LEAVES[:12], wide])
 
     async def test_a_node_below_itself_ends_the_walk(self, store):
         circle = msgspec.structs.replace(TOP, children=(TOP.id, LEAVES[0].id))
-        await store.commit(A, Batch((circle, LEAVES[0])))
+        await store.commit(A, IndexBatch((circle, LEAVES[0])))
         assert await store.descendants(A, [TOP.id]) == by_id([circle, LEAVES[0]])
 
     async def test_many_ids_at_once(self, store):
         many = [leaf(number) for number in range(12_000)]
-        await store.commit(A, Batch(tuple(many), {address(n): EMPTY for n in range(300)}))
+        await store.commit(A, IndexBatch(tuple(many), {address(n): EMPTY for n in range(300)}))
         await store.put_vectors(A, RECIPE, {node.id: node.id * 2 for node in many})
         ids = [node.id for node in many] + [node_id("unknown", n) for n in range(3)]
         assert await store.nodes(A, ids) == by_id(many)
@@ -235,7 +237,7 @@ class TreeStoreContract(Backend):
     async def test_a_commit_that_fails_leaves_nothing(self, store):
         unstorable = Frontier(nodes=(object(),))  # type: ignore[arg-type]
         with pytest.raises(TypeError):
-            await store.commit(A, Batch(TREE, {address(0): WHOLE, address(1): unstorable}))
+            await store.commit(A, IndexBatch(TREE, {address(0): WHOLE, address(1): unstorable}))
         assert (await store.stats()).nodes == 0
         await store.commit(A, batch())
         assert await store.check() == []
@@ -244,7 +246,7 @@ class TreeStoreContract(Backend):
         async def one(task: int) -> None:
             mine = [leaf(100 * (task % 10) + number) for number in range(8)]
             node = over(mine)
-            await store.commit(A, Batch((*mine, node), {address(task): frontier([node], 8)}))
+            await store.commit(A, IndexBatch((*mine, node), {address(task): frontier([node], 8)}))
             await store.put_vectors(A, RECIPE, {each.id: b"1234" for each in mine})
             assert await store.descendants(A, [node.id]) == by_id([*mine, node])
 
@@ -293,12 +295,12 @@ class TreeStoreContract(Backend):
     )
     async def test_check_finds_damage_in_a_node(self, store, damage, message):
         damaged = msgspec.structs.replace(TOP, **damage)
-        await store.commit(A, Batch(TREE))
+        await store.commit(A, IndexBatch(TREE))
         self.plant(store, A, "nodes", node_row(damaged))
         assert any(message in line and TOP.id.hex() in line for line in await store.check())
 
     async def test_check_finds_a_leaf_with_children(self, store):
-        await store.commit(A, Batch(TREE))
+        await store.commit(A, IndexBatch(TREE))
         damaged = msgspec.structs.replace(LEAVES[0], children=(LEAVES[1].id,))
         self.plant(store, A, "nodes", node_row(damaged))
         assert any("leaf with children" in line for line in await store.check())
@@ -316,7 +318,7 @@ class TreeStoreContract(Backend):
     )
     async def test_check_finds_damage_in_a_frontier(self, store, damage, message):
         damaged = msgspec.structs.replace(WHOLE, **damage)
-        await store.commit(A, Batch(TREE, {address(0): WHOLE}))
+        await store.commit(A, IndexBatch(TREE, {address(0): WHOLE}))
         key = frontier_row(WHOLE).key
         self.plant(store, A, "frontiers", frontier_row(damaged)._replace(key=key))
         (line,) = await store.check()
@@ -436,7 +438,7 @@ class TreeStoreContract(Backend):
 
     async def test_check_holds_each_tenant_to_its_own_rows(self, store):
         await store.commit(A, batch())
-        await store.commit(B, Batch(TREE))
+        await store.commit(B, IndexBatch(TREE))
         for node in (*LOW, *LEAVES):
             self.uproot(store, B, "nodes", node.id)
         lines = await store.check()
@@ -478,7 +480,7 @@ class TestSqliteStore(OnSqlite, TreeStoreContract):
         await store.close()
         assert [path.name for path in (tmp_path / "new").iterdir()] == ["store.db"]
         second = self.open(tmp_path)
-        assert await second.frontiers(A, [address(0)]) == {address(0): Indexed(WHOLE, 10.0)}
+        assert await second.frontiers(A, [address(0)]) == {address(0): IndexedPrefix(WHOLE, 10.0)}
         assert (await second.stats()).bytes > 0
         await second.close()
 
@@ -488,7 +490,7 @@ def test_no_time_of_expiry_is_rounded(times, tmp_path_factory):
     async def main() -> None:
         store = SqliteStore(tmp_path_factory.mktemp("times") / "store.db")
         for number, expires in enumerate(times):
-            await store.commit(A, Batch((), {address(number): EMPTY}, expires))
+            await store.commit(A, IndexBatch((), {address(number): EMPTY}, expires))
         asked = [address(number) for number in range(len(times))]
         found = await store.frontiers(A, asked)
         assert [found[each].expires for each in asked] == times

@@ -14,7 +14,7 @@ from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, Ask, Memory
+from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.conversation import history
 from memtree.conversation.message import Volatile
 from memtree.errors import MemTreeError, NotFound
@@ -22,7 +22,7 @@ from memtree.ports.queues import Pending, SummaryStatus
 from memtree.ports.store import KeyRow, Receipt
 from memtree.stores import open_store
 from memtree.text import tokens
-from proxy.chat.keepalive import PACE, Pace
+from proxy.chat.keepalive import PACE, KeepalivePace
 from proxy.server.app import Services, create_app
 from proxy.upstream.client import Upstream
 
@@ -39,14 +39,14 @@ class FakeMemory:
 
     def __init__(self, threshold: int = 3) -> None:
         self.threshold = threshold
-        self.asks: list[Ask] = []
+        self.asks: list[CompressRequest] = []
         self.before: Callable[[], Any] | None = None
         self.waiting = Pending(0, 0)
         self.summaries = SummaryStatus("off")
         self.told: dict[str, Any] = {}
         self.kept: set[tuple[str, bytes]] = set()
 
-    async def compress(self, ask: Ask) -> Answer:
+    async def compress(self, ask: CompressRequest) -> Answer:
         self.asks.append(ask)
         await self._pause()
         read = history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
@@ -74,10 +74,10 @@ class FakeMemory:
         )
         return dataclasses.replace(answer, **self.told)
 
-    async def index(self, ask: Ask) -> Answer:
+    async def index(self, ask: CompressRequest) -> Answer:
         return dataclasses.replace(await self.compress(ask), messages=())
 
-    async def tree(self, ask: Ask) -> dict[str, Any]:
+    async def tree(self, ask: CompressRequest) -> dict[str, Any]:
         await self.compress(ask)
         return {"nodes": [{"id": "ab"}], "roots": ["ab"]}
 
@@ -87,7 +87,7 @@ class FakeMemory:
     async def summary_status(self, tenant: str) -> SummaryStatus:
         return self.summaries
 
-    async def forget_history(self, ask: Ask) -> Receipt:
+    async def forget_history(self, ask: CompressRequest) -> Receipt:
         await self._pause()
         read = history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
         return self._forget({(ask.tenant, address) for address in read.addresses})
@@ -143,20 +143,22 @@ class FakeKeys:
         return True
 
 
-def real_memory(builder: Any = None) -> Memory:
+def real_memory(builder: Any = None) -> ContextMemory:
     """Context memory over a store that is gone with it."""
-    return Memory(open_store("memory:"), builder or StageOne(child=False), NoQueue(), SystemClock())
+    return ContextMemory(
+        open_store("memory:"), builder or StageOne(child=False), NoQueue(), SystemClock()
+    )
 
 
 def services(
     base: str | None,
-    fake: FakeMemory | Memory | None = None,
+    fake: FakeMemory | ContextMemory | None = None,
     keys: FakeKeys | None = None,
-    pace: Pace = PACE,
+    pace: KeepalivePace = PACE,
     **changes: Any,
 ) -> Services:
     return Services(
-        memory=cast(Memory, fake or FakeMemory()),
+        memory=cast(ContextMemory, fake or FakeMemory()),
         keys=keys or FakeKeys(),
         upstream=Upstream(base) if base else None,
         settings=dataclasses.replace(Settings(upstream=base), **changes),
@@ -167,7 +169,7 @@ def services(
 @asynccontextmanager
 async def edge(
     base: str | None,
-    fake: FakeMemory | Memory | None = None,
+    fake: FakeMemory | ContextMemory | None = None,
     keys: FakeKeys | None = None,
     **changes: Any,
 ) -> AsyncIterator[httpx.AsyncClient]:

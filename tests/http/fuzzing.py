@@ -24,8 +24,8 @@ from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
 from memtree.config import Settings
-from memtree.context.context_memory import Memory
-from memtree.conversation.message_cache import FactsMemory
+from memtree.context.context_memory import ContextMemory
+from memtree.conversation.message_cache import MessageCache
 from memtree.stores import open_store
 from proxy.http.request_body import PREFIXES
 from proxy.openapi import failures
@@ -107,8 +107,8 @@ class World:
         self._fake = upstream
         self._store = WatchedStore(folder / "fuzz.db")
         store: Any = self._store
-        self._memory = Memory(
-            store, StageOne(child=False), NoQueue(), SystemClock(), facts=FactsMemory(1)
+        self._memory = ContextMemory(
+            store, StageOne(child=False), NoQueue(), SystemClock(), facts=MessageCache(1)
         )
         self._upstream = Upstream(base) if base else None
         settings = Settings(upstream=base, max_body_bytes=4_000_000)

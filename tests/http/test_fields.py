@@ -8,7 +8,7 @@ import pytest
 
 from memtree.budget.prices import UNKNOWN, Prices
 from memtree.config import Settings
-from memtree.context.context_memory import Ask
+from memtree.context.context_memory import CompressRequest
 from memtree.errors import BadRequest
 from proxy.http.json_body import split
 from proxy.request import context_windows, fields, memory_switch
@@ -20,12 +20,12 @@ NUMBERS = ["model_context_limit", "target_tokens", "expiration_days"]
 NO_NUMBERS: list[Any] = [True, 1.5, 1e5 + 0.5, "ten", "", "1e3", "٣", [], {}]
 
 
-def context(headers: Any = NONE, **posted: Any) -> Ask:
+def context(headers: Any = NONE, **posted: Any) -> CompressRequest:
     body = split(dumps({"messages": MESSAGES, **posted}))
     return fields.context_ask("t", body, headers, Settings())
 
 
-def chat(headers: dict[str, str] = NONE, days: int | None = None, **posted: Any) -> Ask:
+def chat(headers: dict[str, str] = NONE, days: int | None = None, **posted: Any) -> CompressRequest:
     return fields.chat_ask("t", split(dumps(posted)), headers, Settings(), days)
 
 

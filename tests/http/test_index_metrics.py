@@ -11,10 +11,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from indexer.embedding.queue import InProcessQueue
 from indexer.growing.builder import INLINE_TOKENS, StageOne
-from indexer.progress import Backlog, Done
+from indexer.progress import Backlog, StageTotals
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
-from memtree.stores import MemoryStore
+from memtree.stores import RamStore
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY
 from memtree.tree.work import LeafWork
@@ -90,7 +90,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def test_lag_is_the_age_of_the_oldest_job_and_falls_when_it_is_done():
-    clock, store = SetClock(), MemoryStore()
+    clock, store = SetClock(), RamStore()
     queue = InProcessQueue(store, Refusing(clock), clock)
     page = IndexMetrics({"2": queue}, {"2": queue.done}, queue.embedded)
     empty = await told(page)
@@ -119,7 +119,7 @@ async def test_lag_is_the_age_of_the_oldest_job_and_falls_when_it_is_done():
 
 
 async def test_failures_are_counted_by_their_code():
-    clock, store = SetClock(), MemoryStore()
+    clock, store = SetClock(), RamStore()
     queue = InProcessQueue(store, Refusing(clock, refusals=1), clock)
     posted = history()
     queue.submit(posted, posted.addresses[1], work_of(posted))
@@ -175,7 +175,7 @@ class Elsewhere:
 
 async def test_a_queue_that_does_not_tell_is_down_and_its_old_numbers_are_gone():
     queue, other = Elsewhere(), Elsewhere()
-    page = IndexMetrics({"2": queue, "3": other}, {"1": Done()})
+    page = IndexMetrics({"2": queue, "3": other}, {"1": StageTotals()})
     found = await told(page)
     assert found["index_lag_seconds", "2"] == 55.0
     queue.error = QueueUnavailable("Redis is away")

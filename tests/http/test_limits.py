@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memtree.bounded import MAX_TENANTS
 from memtree.errors import RateLimited
 from proxy.access import rate_limits
-from proxy.access.rate_limits import MINUTE, Rates, Waits
+from proxy.access.rate_limits import MINUTE, RequestRates, WaitingRequests
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 
@@ -24,7 +24,7 @@ class Clock:
         return self.now
 
 
-def taken(rates: Rates, tenant: str, count: int) -> int:
+def taken(rates: RequestRates, tenant: str, count: int) -> int:
     """How many of `count` requests are let through."""
     passed = 0
     for _ in range(count):
@@ -41,7 +41,7 @@ def taken(rates: Rates, tenant: str, count: int) -> int:
 
 @given(st.integers(1, 10_000))
 def test_a_minute_of_requests_passes_and_no_more(per_minute: int):
-    rates = Rates(per_minute, Clock())
+    rates = RequestRates(per_minute, Clock())
     assert taken(rates, "a", per_minute + 5) == per_minute
     assert taken(rates, "b", 1) == 1
 
@@ -49,7 +49,7 @@ def test_a_minute_of_requests_passes_and_no_more(per_minute: int):
 @given(st.integers(1, 1_000))
 def test_who_waits_as_told_is_let_in_and_not_before(per_minute: int):
     clock = Clock()
-    rates = Rates(per_minute, clock)
+    rates = RequestRates(per_minute, clock)
     taken(rates, "a", per_minute)
     with pytest.raises(RateLimited) as caught:
         rates.take("a")
@@ -64,7 +64,7 @@ def test_who_waits_as_told_is_let_in_and_not_before(per_minute: int):
 @given(st.integers(1, 100), st.lists(st.floats(0, 20), max_size=300))
 def test_in_the_long_run_it_is_the_rate(per_minute: int, pauses: list[float]):
     clock = Clock()
-    rates = Rates(per_minute, clock)
+    rates = RequestRates(per_minute, clock)
     passed = 0
     for pause in pauses:
         clock.now += pause
@@ -73,14 +73,14 @@ def test_in_the_long_run_it_is_the_rate(per_minute: int, pauses: list[float]):
 
 
 def test_zero_is_no_limit():
-    rates = Rates(0, Clock())
+    rates = RequestRates(0, Clock())
     assert taken(rates, "a", 1_000) == 1_000
     assert len(rates) == 0
 
 
 def test_made_up_tenants_do_not_fill_the_memory():
     clock = Clock()
-    rates = Rates(10, clock)
+    rates = RequestRates(10, clock)
     for number in range(MAX_TENANTS + 500):
         rates.take(f"t{number}")
     assert len(rates) == MAX_TENANTS
@@ -92,7 +92,7 @@ def test_made_up_tenants_do_not_fill_the_memory():
 
 
 def test_a_flood_of_others_does_not_lift_the_limit_of_a_busy_tenant():
-    rates = Rates(10, Clock())
+    rates = RequestRates(10, Clock())
     assert taken(rates, "busy", 11) == 10
     for number in range(MAX_TENANTS - 1):
         rates.take(f"t{number}")
@@ -163,7 +163,7 @@ async def test_a_refused_request_is_not_read():
 
 
 def test_places_are_counted_by_tenant():
-    waits = Waits(2)
+    waits = WaitingRequests(2)
     waits.enter("a")
     waits.enter("a")
     waits.enter("b")
@@ -179,7 +179,7 @@ def test_places_are_counted_by_tenant():
 
 
 def test_a_place_is_given_back_whatever_happens():
-    waits = Waits(1)
+    waits = WaitingRequests(1)
     with pytest.raises(ZeroDivisionError), waits.place("a"):
         raise ZeroDivisionError
     assert waits.waiting("a") == 0
@@ -202,13 +202,13 @@ class Work:
 
 
 async def test_quick_work_takes_no_place():
-    waits, work = Waits(0), Work()
+    waits, work = WaitingRequests(0), Work()
     work.go.set()
     assert await waits.counted("a", work.run()) == "done"
 
 
 async def test_slow_work_takes_a_place_and_gives_it_back():
-    waits, work = Waits(1), Work()
+    waits, work = WaitingRequests(1), Work()
     running = asyncio.create_task(waits.counted("a", work.run(), 0.01))
     await asyncio.sleep(0.05)
     assert waits.waiting("a") == 1
@@ -223,7 +223,7 @@ async def test_slow_work_takes_a_place_and_gives_it_back():
 
 @pytest.mark.parametrize("uncounted", [0.01, 60.0])
 async def test_who_goes_stops_the_work_and_frees_the_place(uncounted: float):
-    waits, work = Waits(1), Work()
+    waits, work = WaitingRequests(1), Work()
     running = asyncio.create_task(waits.counted("a", work.run(), uncounted))
     await asyncio.sleep(0.05)
     running.cancel()
@@ -239,14 +239,14 @@ async def test_an_error_of_the_work_comes_out():
         raise ZeroDivisionError
 
     for uncounted in (0.0, 1.0):
-        waits = Waits(1)
+        waits = WaitingRequests(1)
         with pytest.raises(ZeroDivisionError):
             await waits.counted("a", fails(), uncounted)
         assert waits.waiting("a") == 0
 
 
 async def test_one_request_too_many_is_a_429(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(rate_limits.Waits.counted, "__defaults__", (0.01,))
+    monkeypatch.setattr(rate_limits.WaitingRequests.counted, "__defaults__", (0.01,))
     fake, go = FakeMemory(), asyncio.Event()
     fake.before = go.wait
     async with edge(None, fake, max_waits=1) as client:

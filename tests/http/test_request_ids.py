@@ -69,7 +69,7 @@ async def test_all_lines_of_a_request_carry_it(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     caplog.set_level(logging.INFO)
-    monkeypatch.setattr(caplog.handler, "formatter", log.Json())  # it is that of all tests
+    monkeypatch.setattr(caplog.handler, "formatter", log.JsonFormatter())  # it is that of all tests
     memory = FakeMemory()
 
     async def pause() -> None:

@@ -17,15 +17,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from memtree.context.context_memory import Answer, Memory
-from memtree.context.request import Ask
+from memtree.context.context_memory import Answer, ContextMemory
+from memtree.context.request import CompressRequest
 from memtree.conversation.history import History
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from proxy.access.auth import ANONYMOUS as TENANT
 from proxy.chat import shadow as shadowing
-from proxy.chat.shadow import AT_ONCE, WAITING, Shadows
+from proxy.chat.shadow import AT_ONCE, WAITING, ShadowRunner
 from proxy.server.app import create_app
 from tests.http.fakes import dumps, services, turn
 from tests.http.running import refused_port
@@ -42,17 +42,17 @@ class Watched:
     """A memory that waits for `go` in each compression, and raises `error` where it is set."""
 
     def __init__(self, store: Store) -> None:
-        self._memory = Memory(store, StageOne(child=False), NoQueue(), SystemClock())
+        self._memory = ContextMemory(store, StageOne(child=False), NoQueue(), SystemClock())
         self.go = asyncio.Event()
         self.go.set()
         self.begun = asyncio.Event()
         self.error: Exception | None = None
-        self.asks: list[Ask] = []
+        self.asks: list[CompressRequest] = []
 
-    async def read(self, ask: Ask) -> History:
+    async def read(self, ask: CompressRequest) -> History:
         return await self._memory.read(ask)
 
-    async def compress(self, ask: Ask) -> Answer:
+    async def compress(self, ask: CompressRequest) -> Answer:
         self.asks.append(ask)
         self.begun.set()
         await self.go.wait()
@@ -67,7 +67,7 @@ class Watched:
 @dataclasses.dataclass
 class Edge:
     client: httpx.AsyncClient
-    shadows: Shadows
+    shadows: ShadowRunner
     memory: Watched
     store: Store
 
@@ -100,7 +100,9 @@ class Edge:
 async def opened(base: str | None, url: str = "memory:", **changes: Any) -> AsyncIterator[Edge]:
     store = open_store(url)
     memory = Watched(store)
-    built = dataclasses.replace(services(base, cast(Memory, memory), **changes), tallies=store)
+    built = dataclasses.replace(
+        services(base, cast(ContextMemory, memory), **changes), tallies=store
+    )
     app = create_app(built)
     try:
         async with (

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memtree.context.context_memory import Memory
+from memtree.context.context_memory import ContextMemory
 from proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, dumps, services, turn
 from tests.http.running import running
@@ -188,5 +188,5 @@ def test_a_refused_large_body_still_gets_its_answer(base: str, upstream: FakeUps
 
 def test_the_fake_implements_what_the_routes_use():
     for name in ("compress", "index", "tree", "pending"):
-        assert callable(getattr(Memory, name))
+        assert callable(getattr(ContextMemory, name))
         assert callable(getattr(FakeMemory, name))

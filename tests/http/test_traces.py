@@ -16,7 +16,7 @@ from indexer.embedding.queue import InProcessQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
 from memtree.config import Settings
-from memtree.context.context_memory import Memory
+from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest
 from memtree.stores import open_store
 from proxy.observability.otel import Tracing
@@ -175,7 +175,7 @@ async def test_work_in_the_background_is_linked(collector: Collector):
     store, clock = open_store("memory:"), SystemClock()
     embedder = HashingEmbedder()
     queue = InProcessQueue(store, embedder, clock)
-    memory = Memory(store, StageOne(child=False), queue, clock, embedder=embedder)
+    memory = ContextMemory(store, StageOne(child=False), queue, clock, embedder=embedder)
     queue.start()
     try:
         async with traced(None, collector, memory) as client:

@@ -18,8 +18,8 @@ import pytest
 from indexer.growing.builder import StageOne
 from memtree.config import Settings
 from memtree.errors import ContextOverflow
-from memtree.tree.growth import Grown, Tail
-from proxy.chat.keepalive import Pace, patience
+from memtree.tree.growth import GrownTree, Tail
+from proxy.chat.keepalive import KeepalivePace, patience
 from proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, dumps, edge, real_memory, services, turn
 from tests.http.running import running
@@ -28,7 +28,7 @@ from tests.sessions import chat
 
 ON = {"x-polychat-memory": "on"}
 CHAT = "/v1/chat/completions"
-QUICK = Pace(quiet=0.05, beat=0.05)
+QUICK = KeepalivePace(quiet=0.05, beat=0.05)
 BEAT = b": keep-alive\n\n"
 STREAMED = event("one") + event("two") + event("three") + b"data: [DONE]\n\n"
 
@@ -41,7 +41,7 @@ class SlowBuilder:
         self.runs = 0
         self._builder = StageOne(child=False)
 
-    async def grow(self, tail: Tail, size: int) -> Grown:
+    async def grow(self, tail: Tail, size: int) -> GrownTree:
         self.runs += 1
         await asyncio.to_thread(self.go.wait, 20)
         return await self._builder.grow(tail, size)
@@ -65,7 +65,7 @@ class Paused(FakeMemory):
 
 
 @contextmanager
-def proxy(base: str, memory: Any, pace: Pace = QUICK, **changes: Any) -> Iterator[str]:
+def proxy(base: str, memory: Any, pace: KeepalivePace = QUICK, **changes: Any) -> Iterator[str]:
     built = services(base, memory, pace=pace, **changes)
     with running(create_app(built), built.upstream) as address:
         yield address

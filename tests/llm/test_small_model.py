@@ -15,7 +15,7 @@ import pytest
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.context.request import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.message import Message, read_messages
 from memtree.summaries import batching
 from memtree.summaries.checks import numbers
@@ -73,7 +73,7 @@ def history() -> tuple[Message, ...]:
 
 
 async def test_a_history_is_summarised(url: str) -> None:
-    ask = Ask(TENANT, history(), patience=UNHURRIED)
+    ask = CompressRequest(TENANT, history(), patience=UNHURRIED)
     async with open_runtime(settings(url)) as runtime:
         answer = await runtime.memory.index(ask)
         assert 1_500 < answer.raw_tokens < 3_000

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from memtree.budget import epoch, packing
-from memtree.context.context_memory import Answer, Ask
+from memtree.context.context_memory import Answer, CompressRequest
 from memtree.conversation.history import History
 from memtree.conversation.message import SYSTEM_ROLES, Message
 from memtree.text import tokens
@@ -55,7 +55,7 @@ def own_count(raw: bytes) -> int:
     return tokens.count(content) + 4
 
 
-async def examine(world: World, ask: Ask) -> tuple[Answer, list[str]]:
+async def examine(world: World, ask: CompressRequest) -> tuple[Answer, list[str]]:
     """Post a history, and look at answer and tree from all sides."""
     answer = await world.memory.compress(ask)
     history, frontier, nodes = await world.memory.outline(ask)
@@ -109,7 +109,7 @@ def _extracted(node: Node, made: Mapping[bytes, Node]) -> Node:
     return msgspec.structs.replace(node, summary=made[node.id].summary)
 
 
-def broken_answer(ask: Ask, history: History, answer: Answer) -> Iterator[str]:
+def broken_answer(ask: CompressRequest, history: History, answer: Answer) -> Iterator[str]:
     posted = [message.raw for message in ask.messages]
     if not answer.changed:
         if list(answer.messages) != posted:
@@ -132,7 +132,7 @@ def broken_answer(ask: Ask, history: History, answer: Answer) -> Iterator[str]:
     yield from broken_request(ask, answer)
 
 
-def broken_request(ask: Ask, answer: Answer) -> list[str]:
+def broken_request(ask: CompressRequest, answer: Answer) -> list[str]:
     """What the validator of outgoing requests says."""
     tools = [{"name": "t", "cache_control": {"type": "ephemeral"}}] * ask.markers
     posted, sent = (
@@ -214,7 +214,9 @@ def _broken_recent(history: History, kept: list[bytes], blocks: Mapping[int, str
                 yield "an orphan tool result"
 
 
-def _broken_memory(ask: Ask, answer: Answer, memory: str, blocks: Sequence[str]) -> Iterator[str]:
+def _broken_memory(
+    ask: CompressRequest, answer: Answer, memory: str, blocks: Sequence[str]
+) -> Iterator[str]:
     shown = "\n".join((memory, *blocks))
     if VOLATILE_MARK in shown:
         yield "a volatile block stands in what is quoted"
@@ -251,7 +253,7 @@ def _broken_labels(history: History, cut: int, *shown: str) -> Iterator[str]:
 
 
 def _broken_size(
-    ask: Ask, history: History, answer: Answer, blocks: Mapping[int, str]
+    ask: CompressRequest, history: History, answer: Answer, blocks: Mapping[int, str]
 ) -> Iterator[str]:
     """Within the target, unless the newest round alone is larger; recall blocks count where the
     target is hard, and are small."""
@@ -276,7 +278,7 @@ async def scenario(seed: int = 7, size: int = 14_000) -> list[str]:
     problems: list[str] = []
     async with a_world() as world:
         base = conversation(seed, size)
-        ask = Ask("t", tuple(base), target=4_000, hard=True)
+        ask = CompressRequest("t", tuple(base), target=4_000, hard=True)
         for step in (base, base + Turn("tools", 5, 200).messages(), base + conversation(3, 3_000)):
             _, found = await examine(world, replace(ask, messages=tuple(step)))
             problems += found
@@ -316,7 +318,7 @@ async def lasting_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
     async with a_world() as world:
         for hard in (True, False):
             posted = conversation(seed, size)
-            ask = Ask("t", tuple(posted), target=8_000, hard=hard, mode="stable")
+            ask = CompressRequest("t", tuple(posted), target=8_000, hard=hard, mode="stable")
             before: Answer | None = None
             epochs = set()
             for step in range(8):
@@ -355,7 +357,9 @@ async def forms_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
                     marked = (
                         [*posted[:-2], *map(_cached, posted[-2:])] if form["markers"] else posted
                     )
-                    ask = Ask("t", tuple(marked), target=4_000, hard=True, mode=mode, **form)
+                    ask = CompressRequest(
+                        "t", tuple(marked), target=4_000, hard=True, mode=mode, **form
+                    )
                     answer, found = await examine(world, ask)
                     problems += found
                     problems += [] if answer.changed else ["nothing was packed"]

@@ -8,13 +8,13 @@ from typing import Any
 
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
-from memtree.context.context_memory import Answer, Ask, Memory
+from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.conversation.message import Message
-from memtree.conversation.message_cache import FactsMemory
+from memtree.conversation.message_cache import MessageCache
 from memtree.ports.store import Store
-from memtree.stores import MemoryStore, open_store
+from memtree.stores import RamStore, open_store
 from memtree.text import tokens
-from memtree.tree.growth import Grown, Tail
+from memtree.tree.growth import GrownTree, Tail
 from memtree.unfolding import recall_block
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat
@@ -41,7 +41,7 @@ class Held(StageOne):
         super().__init__(child=False)
         self.began, self.go = asyncio.Event(), asyncio.Event()
 
-    async def grow(self, tail: Tail, size: int) -> Grown:
+    async def grow(self, tail: Tail, size: int) -> GrownTree:
         self.began.set()
         await self.go.wait()
         return await super().grow(tail, size)
@@ -84,14 +84,14 @@ class World:
         self.embedder = HashingEmbedder() if embedding else None
         self.used = self.memory()
 
-    def memory(self, builder: StageOne | None = None) -> Memory:
-        return Memory(
+    def memory(self, builder: StageOne | None = None) -> ContextMemory:
+        return ContextMemory(
             self.store,  # type: ignore[arg-type]
             builder or StageOne(child=False),
             NoQueue(),
             self.clock,
             embedder=self.embedder,
-            facts=FactsMemory(7),
+            facts=MessageCache(7),
         )
 
     async def ask(
@@ -103,7 +103,7 @@ class World:
     @property
     def rows(self) -> dict[str, set[Any]]:
         store = self.store.store
-        assert isinstance(store, MemoryStore)
+        assert isinstance(store, RamStore)
         held = store._tenants.get("t")
         names = (
             "nodes",
@@ -122,9 +122,9 @@ class World:
         return not any(self.rows.values())
 
 
-def an_ask(posted: Sequence[dict[str, Any]], **named: Any) -> Ask:
+def an_ask(posted: Sequence[dict[str, Any]], **named: Any) -> CompressRequest:
     options = {"target": 4_000, "mode": "stable", **named}
-    return Ask("t", tuple(map(Message.of, posted)), **options)
+    return CompressRequest("t", tuple(map(Message.of, posted)), **options)
 
 
 def user(content: Any) -> dict[str, Any]:

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from indexer.embedding.queue import InProcessQueue, NoQueue
 from indexer.growing.builder import StageOne
-from memtree.context.context_memory import Memory
+from memtree.context.context_memory import ContextMemory
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.tree import btree, growth
-from memtree.tree.growth import Grown, Tail
+from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import EMPTY, Frontier, Node
 from tests.fakes import HashingEmbedder
 from tests.trees import places
@@ -323,7 +323,7 @@ class FixedClock:
 class World:
     """One process: a memory over a store, with the fake embedder or without."""
 
-    memory: Memory
+    memory: ContextMemory
     store: Store
     queue: InProcessQueue | NoQueue
 
@@ -352,7 +352,7 @@ def open_world(
     queue = InProcessQueue(store, embedder, clock) if embedder else NoQueue()
     if isinstance(queue, InProcessQueue):
         queue.start()
-    memory = Memory(store, StageOne(child=False), queue, clock, embedder=embedder)
+    memory = ContextMemory(store, StageOne(child=False), queue, clock, embedder=embedder)
     return World(memory, store, queue)
 
 
@@ -384,7 +384,7 @@ def tail_of(
     )
 
 
-def batch(history: History) -> Grown:
+def batch(history: History) -> GrownTree:
     """Stage 1 of the whole history at once."""
     return growth.grow(tail_of(history))
 

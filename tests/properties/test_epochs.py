@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memtree.budget.prices import Prices
-from memtree.context.context_memory import Answer, Ask
+from memtree.context.context_memory import Answer, CompressRequest
 from memtree.conversation.message import SYSTEM_ROLES, Message
-from memtree.stores import MemoryStore
+from memtree.stores import RamStore
 from memtree.tree.node import Summary
 from tests.properties.examined import examine, unmarked
 from tests.properties.strategies import (
@@ -86,7 +86,7 @@ class Walk(RuleBasedStateMachine):
         form=forms,
     )
     def begin(self, seed, size, tokens, hard, mode, embedding, read, form):
-        self.store, self.embedding = MemoryStore(), embedding
+        self.store, self.embedding = RamStore(), embedding
         prices = Prices(1.25, read)
         self.options = {"target": tokens, "hard": hard, "mode": mode, "prices": prices, **form}
         self.worlds = [self.runner.run(self.opened()) for _ in range(2)]
@@ -223,8 +223,8 @@ class Walk(RuleBasedStateMachine):
         if answer.epoch or not answer.changed:
             assert again.messages == answer.messages
 
-    def ask(self) -> Ask:
-        return Ask("t", tuple(self.posted), **self.options)
+    def ask(self) -> CompressRequest:
+        return CompressRequest("t", tuple(self.posted), **self.options)
 
     def marked(self, messages: list[Message]) -> list[Message]:
         """The same messages, each with a mark that no other message has."""

@@ -13,8 +13,8 @@ import pytest
 
 from memtree.budget import epoch, packing
 from memtree.context import answer, indexing, retrieval
-from memtree.context.continued import Lasting
-from memtree.context.turn_request import Request
+from memtree.context.continued import EpochAnswers
+from memtree.context.turn_request import TurnRequest
 from memtree.conversation import addresses, cache_control, history
 from memtree.conversation.message import View, Volatile
 from memtree.tree import btree, chunking, growth
@@ -246,9 +246,9 @@ LASTING_MUTANTS = [
     (recall_block, "before", blocks_replace_the_message),
     (epoch, "block_room", blocks_take_any_room),
     (epoch, "stays", an_epoch_never_ends),
-    (Lasting, "_look_up", turns_are_never_found),
-    (Request, "blocks", earlier_blocks_are_dropped),
-    (Lasting, "_named", the_newest_summaries_are_shown),
+    (EpochAnswers, "_look_up", turns_are_never_found),
+    (TurnRequest, "blocks", earlier_blocks_are_dropped),
+    (EpochAnswers, "_named", the_newest_summaries_are_shown),
 ]
 
 MUTANTS = [

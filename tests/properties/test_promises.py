@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memtree.budget import packing
-from memtree.context.context_memory import Answer, Ask
+from memtree.context.context_memory import Answer, CompressRequest
 from memtree.conversation.message import SYSTEM_ROLES, Message
 from tests.properties.examined import OPENING, broken_addresses, examine
 from tests.properties.strategies import (
@@ -136,10 +136,10 @@ class Client(RuleBasedStateMachine):
         assert second.messages == third.messages
         assert first.address == second.address
 
-    def ask(self, share: float | int, hard: bool = True) -> Ask:
+    def ask(self, share: float | int, hard: bool = True) -> CompressRequest:
         size = history_of(self.posted).tokens
         target = target_of(share, size)
-        return Ask("t", tuple(self.posted), target=target, hard=hard, **self.form)
+        return CompressRequest("t", tuple(self.posted), target=target, hard=hard, **self.form)
 
     def turn(self, messages: list[Message], share: float | int, hard: bool = True) -> None:
         if not any(message.role not in SYSTEM_ROLES for message in messages):
@@ -175,7 +175,7 @@ class TestClientAtLength(Client.TestCase):  # type: ignore[misc, valid-type]
 def test_a_cold_answer_and_a_warm_one_name_the_same_leaves(seed, size, share):
     async def both() -> tuple[Answer, Answer, dict, dict]:
         posted = tuple(conversation(seed, size))
-        ask = Ask("t", posted, target=target_of(share, size), hard=True)
+        ask = CompressRequest("t", posted, target=target_of(share, size), hard=True)
         async with a_world(embedding=True) as world:
             cold = await world.memory.compress(ask)
             early = await world.memory.tree(ask)
@@ -195,7 +195,7 @@ def test_a_cold_answer_and_a_warm_one_name_the_same_leaves(seed, size, share):
 @given(seed=seeds, share=st.floats(0.1, 0.9))
 def test_without_embeddings_the_cold_answer_is_the_warm_one(seed, share):
     async def both() -> tuple[Answer, Answer, Answer]:
-        ask = Ask(
+        ask = CompressRequest(
             "t", tuple(conversation(seed, 12_000)), target=target_of(share, 12_000), hard=True
         )
         async with a_world(embedding=False) as world, a_world(embedding=False) as other:
@@ -213,7 +213,7 @@ def test_two_tenants_share_nothing(seed):
     async def run() -> None:
         posted = tuple(conversation(seed, 11_000))
         async with a_world() as world:
-            ask = Ask("one", posted, target=3_000, hard=True)
+            ask = CompressRequest("one", posted, target=3_000, hard=True)
             _, problems = await examine(world, ask)
             history, frontier, nodes = await world.memory.outline(ask)
             store = world.store

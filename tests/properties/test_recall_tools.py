@@ -10,8 +10,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from proxy.server_tools.offer import NAMES
-from proxy.server_tools.stream import SEAM, Stream
-from proxy.server_tools.whole import Plain
+from proxy.server_tools.stream import SEAM, ToolStream
+from proxy.server_tools.whole import WholeAnswer
 from tests.completion import completed
 
 OURS = sorted(NAMES)
@@ -140,7 +140,7 @@ def text_of(parts: list[str]) -> str:
 @given(st.lists(made(asking=True), max_size=MOST + 1), made(), st.integers(1, 200))
 def test_the_client_sees_one_completion(asking: list[Made], end: Made, size: int):
     script = [*asking, end]
-    stream, plain = Stream(NAMES), Plain(NAMES)
+    stream, plain = ToolStream(NAMES), WholeAnswer(NAMES)
     out, answer, used = b"", b"", list[Made]()
     for number, one in enumerate([*script, *script[-1:] * MOST], 1):
         stream.offered = plain.offered = number <= MOST
@@ -204,7 +204,7 @@ def odd(draw: st.DrawFn, name: str) -> dict[str, Any]:
 
 @given(st.lists(odd("delta"), max_size=6), odd("message"))
 def test_what_no_upstream_should_say_breaks_nothing(chunks: list[dict[str, Any]], answer: Any):
-    stream, plain = Stream(NAMES), Plain(NAMES)
+    stream, plain = ToolStream(NAMES), WholeAnswer(NAMES)
     for _ in range(2):
         for chunk in chunks:
             stream.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n")

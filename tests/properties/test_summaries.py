@@ -10,7 +10,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from memtree.conversation.message import Message
-from memtree.stores import MemoryStore
+from memtree.stores import RamStore
 from tests.summaries import ScriptedSummarizer
 from tests.unit.summarizing.refined import Hands, a_desk, later, said, twice
 
@@ -41,7 +41,7 @@ def test_each_node_once(steps: list[tuple[str, int]]) -> None:
 
 
 async def driven(steps: list[tuple[str, int]]) -> None:
-    model, store, clock = ScriptedSummarizer(), MemoryStore(), Hands()
+    model, store, clock = ScriptedSummarizer(), RamStore(), Hands()
     versions = [said(30)]
     left = list(steps)
     while left:

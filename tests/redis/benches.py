@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from indexer.redis.worker import Parts, Workshop
+from indexer.redis.worker import Worker, WorkerParts
 
 SECONDS = 30
 
@@ -23,8 +23,11 @@ async def embedded(bench, chat):
 
 
 def workshop(bench, **more):
-    return Workshop(
-        bench.settings, Parts(bench.store, bench.clock, bench.embedder, None), bench.link, **more
+    return Worker(
+        bench.settings,
+        WorkerParts(bench.store, bench.clock, bench.embedder, None),
+        bench.link,
+        **more,
     )
 
 

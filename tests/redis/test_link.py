@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from indexer.redis.connection import Link, blocking
+from indexer.redis.connection import RedisConnection, blocking
 from memtree.errors import QueueUnavailable
 from tests.redis_server import redis_server, refuses
 
@@ -17,7 +17,7 @@ def server():
 
 @pytest.fixture
 async def link(server):
-    link = Link(server.url(), command=0.2)
+    link = RedisConnection(server.url(), command=0.2)
     yield link
     await link.close()
 
@@ -73,10 +73,10 @@ async def test_what_it_held_is_there_after_a_restart_unless_it_was_emptied(serve
 
 async def test_a_password_is_neither_told_nor_logged(caplog):
     with redis_server(password="correct-horse") as server:
-        link = Link(server.url())
+        link = RedisConnection(server.url())
         assert await ask(link)
         await link.close()
-        wrong = Link(server.url().replace("correct", "battery"))
+        wrong = RedisConnection(server.url().replace("correct", "battery"))
         with pytest.raises(QueueUnavailable) as caught:
             await ask(wrong)
         await wrong.close()
@@ -84,7 +84,7 @@ async def test_a_password_is_neither_told_nor_logged(caplog):
     assert refuses(server.port)
 
 
-@pytest.mark.parametrize("opened", [Link, blocking])
+@pytest.mark.parametrize("opened", [RedisConnection, blocking])
 def test_a_url_with_parts_that_nobody_knows_is_found_at_once(opened):
     with pytest.raises((TypeError, ValueError)):
         opened("redis://127.0.0.1:1/0?colour=red")

@@ -13,8 +13,8 @@ import pytest
 from indexer.jobs import MAX_JOBS
 from indexer.redis.ledger import EMBED
 from indexer.redis.payloads import tenant_name
-from indexer.redis.worker import Parts, Workshop
-from indexer.summarizing.open import StageThree
+from indexer.redis.worker import Worker, WorkerParts
+from indexer.summarizing.open import SummaryStage
 from memtree.ports.queues import Pending
 from tests.contracts.queues import Chat, said
 from tests.embeddings import Raw, Silence, Status
@@ -171,9 +171,9 @@ async def test_a_stop_waits_for_calls_under_way_but_not_for_ever(desk, monkeypat
     chat = await Chat("a", said("alder", 3)).plant(one.store)
     summarise(one, chat)
     await one.arrived()
-    three = StageThree.of(one.settings, one.store, one.clock, one.model, gather=0.0)
+    three = SummaryStage.of(one.settings, one.store, one.clock, one.model, gather=0.0)
     three.queue.start()
-    shop = Workshop(one.settings, Parts(one.store, one.clock, None, three), one.link)
+    shop = Worker(one.settings, WorkerParts(one.store, one.clock, None, three), one.link)
     running = asyncio.create_task(shop.run())
     await until(lambda: one.model.open > 0)
     shop.stop.set()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from indexer.jobs import Job, Jobs
-from indexer.redis.ledger import EMBED, Entry, Ledger, Left, Name, New
+from indexer.redis.ledger import EMBED, JobEntry, JobLedger, JobName, NewJob, SliceOutcome
 from indexer.redis.payloads import SHORT, job_id, tenant_name
 from memtree.conversation.message import Message
 from tests.properties.strategies import history_of
@@ -109,13 +109,13 @@ def in_memory(old, new):
 
 
 def in_redis(client, old, new):
-    books = Ledger(client)
+    books = JobLedger(client)
     put(books, old)
     if old.failed or old.given_up:
         fail(books, old)
     put(books, new)
     rows = client.hgetall(f"memtree:ledger:{EMBED}:{tenant_name(TENANT)}")
-    entries = [Entry.read(row) for name, row in rows.items() if name != b"rev"]
+    entries = [JobEntry.read(row) for name, row in rows.items() if name != b"rev"]
     there = [
         Row(bytes.fromhex(one.start), one.count, one.since, one.tries, one.owed) for one in entries
     ]
@@ -125,7 +125,7 @@ def in_redis(client, old, new):
 def put(books, submitted):
     one = submitted.job()
     ids = list(one.work)
-    entry = Entry(
+    entry = JobEntry(
         start=one.start.hex(),
         end=one.history.addresses[-1].hex(),
         tokens=one.tokens,
@@ -138,15 +138,15 @@ def put(books, submitted):
     addresses = frozenset(address.hex() for address in one.history.addresses)
     name = tenant_name(TENANT)
     id_ = job_id(TENANT, EMBED, one.start)
-    books.add(New(EMBED, name, id_, entry, addresses, ids, b"payload"), time.time())
+    books.add(NewJob(EMBED, name, id_, entry, addresses, ids, b"payload"), time.time())
 
 
 def fail(books, submitted):
     """A worker begins with it, and does not get on."""
     one = submitted.job()
-    name = Name(EMBED, tenant_name(TENANT), job_id(TENANT, EMBED, one.start))
+    name = JobName(EMBED, tenant_name(TENANT), job_id(TENANT, EMBED, one.start))
     begun = books.begin(name, "somebody")
-    left = Left(one.tokens, len(one.work), 60.0, submitted.failed, submitted.given_up)
+    left = SliceOutcome(one.tokens, len(one.work), 60.0, submitted.failed, submitted.given_up)
     books.release(name, "somebody", begun.entry.version, left)
 
 

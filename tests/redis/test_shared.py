@@ -1,4 +1,4 @@
-"""Processes that take turns and hear of deletions, over a real server: two `Shared` are two
+"""Processes that take turns and hear of deletions, over a real server: two `RedisPeers` are two
 processes."""
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import logging
 import pytest
 
 from indexer.redis.build_lock import KEY, name
-from indexer.redis.connection import Link
-from indexer.redis.peers import Shared
+from indexer.redis.connection import RedisConnection
+from indexer.redis.peers import RedisPeers
 from memtree.errors import QueueUnavailable
-from memtree.ports.peers import OWN, Alone, Peers
+from memtree.ports.peers import OWN, NoPeers, Peers
 from tests.redis_server import redis_server
 
 pytestmark = pytest.mark.slow
@@ -48,8 +48,8 @@ class Process:
     def __init__(self, server, database=0, **options):
         self.dropped = []
         self.told = asyncio.Event()
-        self.link = Link(server.url(database))
-        self.shared = Shared(self.link, **options)
+        self.link = RedisConnection(server.url(database))
+        self.shared = RedisPeers(self.link, **options)
 
     def _drop(self, tenant):
         self.dropped.append(tenant)
@@ -106,7 +106,7 @@ class Taking:
 @pytest.fixture(params=["alone", "redis"])
 async def peers(request):
     if request.param == "alone":
-        yield Alone()
+        yield NoPeers()
         return
     async with Process(request.getfixturevalue("server")) as process:
         yield process.shared

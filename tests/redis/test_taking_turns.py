@@ -11,13 +11,13 @@ import pytest
 
 from indexer.embedding.queue import InProcessQueue
 from indexer.growing.builder import StageOne
-from indexer.redis.connection import Link
-from indexer.redis.peers import Shared
+from indexer.redis.connection import RedisConnection
+from indexer.redis.peers import RedisPeers
 from indexer.runtime import SystemClock
 from memtree.context import indexing
-from memtree.context.context_memory import Ask, Memory
+from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
-from memtree.conversation.message_cache import FactsMemory
+from memtree.conversation.message_cache import MessageCache
 from memtree.ports.store import Store
 from memtree.stores import open_store
 from tests.fakes import HashingEmbedder
@@ -27,7 +27,7 @@ from tests.sessions import chat
 pytestmark = pytest.mark.slow
 
 LONG = tuple(Message.of(one) for one in chat(121, words=100))  # some 14,000 tokens
-ASK = Ask("t", LONG, target=3_000, hard=True, mode="fresh")
+ASK = CompressRequest("t", LONG, target=3_000, hard=True, mode="fresh")
 THREAD = 5_000  # tokens from which on these tests take turns
 
 
@@ -61,10 +61,10 @@ class Builder:
 
 @dataclass
 class Proxy:
-    memory: Memory
+    memory: ContextMemory
     builder: Builder
-    link: Link
-    shared: Shared
+    link: RedisConnection
+    shared: RedisPeers
     queue: InProcessQueue
     calls: int = 0
 
@@ -87,17 +87,17 @@ async def soon(task):
 
 @contextlib.asynccontextmanager
 async def proxy(server: RedisServer, store: Store):
-    link = Link(server.url())
-    shared = Shared(link)
+    link = RedisConnection(server.url())
+    shared = RedisPeers(link)
     embedder = HashingEmbedder()
     builder, queue = Builder(), InProcessQueue(store, embedder, SystemClock())
-    memory = Memory(
+    memory = ContextMemory(
         store,
         builder,
         queue,
         SystemClock(),
         embedder=embedder,
-        facts=FactsMemory(1),
+        facts=MessageCache(1),
         peers=shared,
     )
     made = Proxy(memory, builder, link, shared, queue)
@@ -132,7 +132,7 @@ async def wanted():
     """The answer of one that is alone."""
     builder = Builder()
     builder.go.set()
-    memory = Memory(
+    memory = ContextMemory(
         open_store("memory:"),
         builder,
         InProcessQueue(open_store("memory:"), HashingEmbedder(), SystemClock()),

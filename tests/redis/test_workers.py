@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from indexer.redis import ledger as ledgers
-from indexer.redis.connection import Link
-from indexer.redis.ledger import EMBED, Left, Name
+from indexer.redis.connection import RedisConnection
+from indexer.redis.ledger import EMBED, JobName, SliceOutcome
 from indexer.redis.payloads import job_id, tenant_name, unpack
-from indexer.redis.peers import Shared
-from indexer.redis.recovery import Upkeep, missing
-from indexer.redis.worker import Parts, open_workshop
+from indexer.redis.peers import RedisPeers
+from indexer.redis.recovery import QueueRecovery, missing
+from indexer.redis.worker import WorkerParts, open_workshop
 from memtree.ports.queues import Pending
 from proxy.observability.log import Tally
 from proxy.server.worker import health_app
@@ -97,9 +97,9 @@ async def test_what_is_sent_while_redis_is_asked_is_not_missed(bench):
 
 
 async def test_a_worker_hears_of_deletions(bench):
-    parts = Parts(bench.store, bench.clock, bench.embedder, None)
-    link = Link(bench.settings.queue)
-    proxy = Shared(link)
+    parts = WorkerParts(bench.store, bench.clock, bench.embedder, None)
+    link = RedisConnection(bench.settings.queue)
+    proxy = RedisPeers(link)
     await proxy.start(lambda tenant: None)
     async with open_workshop(bench.settings, parts) as shop:
         kept = shop.passages._rows
@@ -231,7 +231,7 @@ async def test_a_job_that_is_forgotten_under_way_ends_and_leaves_nothing(bench):
 
 
 def test_what_is_missing():
-    began, waits, taken = (Name(EMBED, "t", id_) for id_ in ("began", "waits", "taken"))
+    began, waits, taken = (JobName(EMBED, "t", id_) for id_ in ("began", "waits", "taken"))
     out = {began: True, waits: False, taken: False}
     dead, doubts = missing(out, {"waits"}, {began}, set())
     assert (dead, doubts) == (set(), {taken})
@@ -242,8 +242,8 @@ def test_what_is_missing():
 
 def begun(bench, chat):
     """Somebody begins with the chat's job, and is not heard of again."""
-    books = ledgers.Ledger(bench.client)
-    name = Name(
+    books = ledgers.JobLedger(bench.client)
+    name = JobName(
         EMBED, tenant_name(chat.tenant), job_id(chat.tenant, EMBED, chat.start(chat.work[0]))
     )
     for queue in books.queues(EMBED):
@@ -257,7 +257,7 @@ async def test_a_dead_workers_job_is_done_by_another(bench):
     await bench.arrived()
     books, name, job = begun(bench, chat)
     assert job is not None
-    upkeep = Upkeep("me", [], books, bench.link, threading.Event())
+    upkeep = QueueRecovery("me", [], books, bench.link, threading.Event())
     upkeep.look()
     await bench.burst()
     assert bench.embedder.embedded == []  # it is alive, as far as anybody knows
@@ -273,10 +273,10 @@ async def test_a_ticket_that_was_lost_is_given_out_again(bench):
     chat = await Chat("a", said("alder", 4)).plant(bench.store)
     submit(bench, chat)
     await bench.arrived()
-    books = ledgers.Ledger(bench.client)
+    books = ledgers.JobLedger(bench.client)
     for queue in books.queues(EMBED):
         queue.empty()
-    upkeep = Upkeep("me", [], books, bench.link, threading.Event())
+    upkeep = QueueRecovery("me", [], books, bench.link, threading.Event())
     upkeep.look()
     upkeep.look()
     await bench.burst()
@@ -292,7 +292,7 @@ async def test_a_job_whose_workers_always_die_is_given_up(bench, caplog):
         books, name, job = begun(bench, chat)
         assert job is not None
         bench.client.delete(f"memtree:lease:{name.id}")
-        Upkeep("me", [], books, bench.link, threading.Event()).look()
+        QueueRecovery("me", [], books, bench.link, threading.Event()).look()
     assert await bench.queue.pending("a") == Pending(0, 0)
     await bench.burst()
     assert bench.embedder.embedded == []
@@ -310,9 +310,9 @@ async def test_who_lost_a_job_does_not_end_it_for_its_new_owner(bench):
     books.recover(name)
     again = books.begin(name, "another")
     assert again is not None
-    assert not books.progress(name, "somebody", job.entry.version, Left())
-    books.release(name, "somebody", job.entry.version, Left())
-    assert books.progress(name, "another", again.entry.version, Left(5, 1))
+    assert not books.progress(name, "somebody", job.entry.version, SliceOutcome())
+    books.release(name, "somebody", job.entry.version, SliceOutcome())
+    assert books.progress(name, "another", again.entry.version, SliceOutcome(5, 1))
     assert (await bench.queue.pending("a")) == Pending(5, 1)
 
 
@@ -386,7 +386,7 @@ async def test_of_a_tenant_whose_jobs_have_lapsed_nothing_is_left(bench):
     submit(bench, await Chat("a", said("alder", 4)).plant(bench.store))
     await bench.arrived()
     bench.client.delete(f"memtree:ledger:embed:{tenant_name('a')}")  # as after two days
-    ledgers.Ledger(bench.client).prolong()
+    ledgers.JobLedger(bench.client).prolong()
     left = {key.decode().split(":")[1] for key in bench.client.keys("memtree:*")}
     assert left <= {"clock", "payload", "work"}  # which lapse within the hour
     await bench.burst()

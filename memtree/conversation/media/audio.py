@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.conversation.media.base64_data import Encoded
+from memtree.conversation.media.base64_data import Base64Data
 
 CHUNKS = 20  # of a WAV, looked at before its sound
 REACH = 4_096  # bytes of an MP3 in which a first frame begins
@@ -15,7 +15,7 @@ _BITRATES = {  # kbit/s of layer III by index, for MPEG 1, and for 2 and 2.5
 _SAMPLES = {3: (44_100, 48_000, 32_000), 2: (22_050, 24_000, 16_000), 0: (11_025, 12_000, 8_000)}
 
 
-def seconds(data: Encoded) -> float | None:
+def seconds(data: Base64Data) -> float | None:
     """Its length, None where it cannot be told."""
     head = data.read(0, 12)
     if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
@@ -25,7 +25,7 @@ def seconds(data: Encoded) -> float | None:
     return None
 
 
-def _wav(data: Encoded) -> float | None:
+def _wav(data: Base64Data) -> float | None:
     """Bytes of sound over bytes a second. A length that is not known yet when the header is
     written (a stream) stands there as 0 or as the largest number: then all that follows counts."""
     at, rate = 12, 0
@@ -43,7 +43,7 @@ def _wav(data: Encoded) -> float | None:
     return None
 
 
-def _mp3(data: Encoded, head: bytes) -> float | None:
+def _mp3(data: Base64Data, head: bytes) -> float | None:
     """Frames times their length where the first frame counts them, else by its bit rate."""
     start = 0
     if head[:3] == b"ID3":

@@ -15,7 +15,7 @@ _SAFE = str.maketrans("-_", "+/")
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class Base64Data:
     """`kind`: the media type of a data URL, in lower case; empty where none is named. The base64
     begins at character `start` of `text`."""
 
@@ -24,7 +24,7 @@ class Encoded:
     kind: str = ""
 
     @classmethod
-    def of(cls, text: str) -> Encoded:
+    def of(cls, text: str) -> Base64Data:
         """A data URL, or base64 alone."""
         if text[:5].lower() != "data:":
             return cls(text)

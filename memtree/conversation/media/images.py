@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtree.conversation.media.base64_data import Encoded
+from memtree.conversation.media.base64_data import Base64Data
 
 SEGMENTS = 200  # of a JPEG, looked at before its frame header; EXIF and colour profiles are some
 # Frame headers of all kinds of JPEG, progressive ones too: C0 to CF without tables (C4, C8, CC)
@@ -12,7 +12,7 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD9)})  # markers without a length
 Size = tuple[int, int]
 
 
-def size(data: Encoded) -> Size | None:
+def size(data: Base64Data) -> Size | None:
     """(width, height) in pixels, None where it cannot be told."""
     head = data.read(0, 30)
     found = None
@@ -45,7 +45,7 @@ def _webp(head: bytes) -> Size | None:
     return None
 
 
-def _jpeg(data: Encoded) -> Size | None:
+def _jpeg(data: Base64Data) -> Size | None:
     """Walk over the segments; each is skipped by its length, whatever it holds."""
     at = 2
     for _ in range(SEGMENTS):

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from memtree.conversation.media.audio import seconds
-from memtree.conversation.media.base64_data import Encoded
+from memtree.conversation.media.base64_data import Base64Data
 from memtree.conversation.media.images import size
 from memtree.conversation.media.pdf import pages
 
@@ -118,7 +118,7 @@ def _image(part: dict[str, Any]) -> int:
     detail = _field(part, "image_url", "detail")
     if detail == "low":
         return LOW_DETAIL_TOKENS
-    found = size(Encoded.of(payload(part)))
+    found = size(Base64Data.of(payload(part)))
     return image_tokens(*found, detail) if found else FLAT_TOKENS
 
 
@@ -144,7 +144,7 @@ def _tiles(width: int, height: int) -> int:
 
 
 def _sound(part: dict[str, Any]) -> int:
-    data = Encoded.of(payload(part))
+    data = Base64Data.of(payload(part))
     length = seconds(data)
     if length is None:
         raw = _field(part, "input_audio", "format") in ("pcm16", "pcm")
@@ -156,7 +156,7 @@ def _sound(part: dict[str, Any]) -> int:
 
 def _file(part: dict[str, Any], count: Count) -> int:
     given = payload(part)
-    data = Encoded.of(given)
+    data = Base64Data.of(given)
     found = pages(data)
     if found is not None:
         return PAGE_TOKENS * min(PAGES, found)
@@ -169,7 +169,7 @@ def _file(part: dict[str, Any], count: Count) -> int:
     return FLAT_TOKENS
 
 
-def _is_text(data: Encoded) -> bool:
+def _is_text(data: Base64Data) -> bool:
     """By its media type; where that is not told, by its first bytes."""
     if data.kind:
         return bool(_TEXT_KINDS.match(data.kind))
@@ -177,7 +177,7 @@ def _is_text(data: Encoded) -> bool:
     return bool(head) and len(data.text) >= _OPAQUE and not _BINARY.search(head)
 
 
-def _text_file(data: Encoded, count: Count) -> int:
+def _text_file(data: Base64Data, count: Count) -> int:
     text = data.read(0, data.length) if data.length <= TEXT_FILE_BYTES else b""
     return count(text.decode("utf-8", "replace")) if text else data.length // 3
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from memtree.conversation.media.base64_data import Encoded
+from memtree.conversation.media.base64_data import Base64Data
 
 WINDOW = 48 * 1024  # bytes looked at on either side
 PAGE_BYTES = 50_000  # of a PDF that does not say: few have smaller pages
@@ -19,7 +19,7 @@ _COUNT = re.compile(rb"/Count\s+(\d{1,6})\b")
 _PAGE = re.compile(rb"/Type\s*/Page\b")
 
 
-def pages(data: Encoded) -> int | None:
+def pages(data: Base64Data) -> int | None:
     """The number of pages, by size where the file hides it; None where it is no PDF.
 
     A PDF for the web says it at the beginning, others in the root of their tree of pages, which

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from memtree.budget.epoch import Epoch, Turn
-from memtree.ports.store import Found
+from memtree.budget.epoch import Epoch, EpochTurn
+from memtree.ports.store import ContinuedTurn
 from memtree.stores.postgres.arrays import Blobs
 from memtree.stores.postgres.locks import ALONE, lock_key
 from memtree.stores.postgres.pool import Connection
@@ -74,7 +74,7 @@ _RENEW = """
 
 async def latest(
     db: Connection, tenant: str, key: bytes, addresses: Sequence[bytes]
-) -> Found | None:
+) -> ContinuedTurn | None:
     for part in (addresses[:NEAR], addresses[NEAR:]):
         if part:
             found = await rows(db, _LATEST, tenant=tenant, key=key, addresses=Blobs(part))
@@ -83,13 +83,15 @@ async def latest(
     return None
 
 
-def _found(address: bytes, epoch: bytes, addresses: list[bytes], data: list[bytes]) -> Found:
+def _found(
+    address: bytes, epoch: bytes, addresses: list[bytes], data: list[bytes]
+) -> ContinuedTurn:
     turns = {at: read_turn(turn) for at, turn in zip(addresses, data, strict=True)}
     blocks = {at: turn for at, turn in turns.items() if turn.block}
-    return Found(address, turns[address], read_epoch(epoch), blocks)
+    return ContinuedTurn(address, turns[address], read_epoch(epoch), blocks)
 
 
-async def put_turn(db: Connection, tenant: str, new: NewTurn) -> Turn:
+async def put_turn(db: Connection, tenant: str, new: NewTurn) -> EpochTurn:
     await begin(db, tenant)
     # Of two that put a turn here at once, the second finds the first one's standing.
     place = lock_key("memtree turn", tenant, new.key, new.address)
@@ -114,7 +116,7 @@ async def put_turn(db: Connection, tenant: str, new: NewTurn) -> Turn:
     return kept
 
 
-async def _standing(db: Connection, tenant: str, new: NewTurn) -> Turn | None:
+async def _standing(db: Connection, tenant: str, new: NewTurn) -> EpochTurn | None:
     found = await rows(db, _STANDING, tenant=tenant, key=new.key, address=new.address)
     return read_turn(found[0][0]) if found else None
 

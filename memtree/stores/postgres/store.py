@@ -9,10 +9,17 @@ from contextlib import aclosing
 
 from psycopg import errors
 
-from memtree.budget.epoch import Epoch, Turn
+from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.days import day_of
 from memtree.errors import StoreCorrupt
-from memtree.ports.store import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
+from memtree.ports.store import (
+    ContinuedTurn,
+    IndexBatch,
+    IndexedPrefix,
+    KeyRow,
+    Receipt,
+    StoreStats,
+)
 from memtree.stores.access_keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.dump import Page, in_a_thread, pages, problems
 from memtree.stores.postgres import claims, plans, retention, trees
@@ -55,7 +62,9 @@ class PostgresStore:
 
     # -- trees -------------------------------------------------------------------------------
 
-    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Indexed]:
+    async def frontiers(
+        self, tenant: str, addresses: Sequence[bytes]
+    ) -> dict[bytes, IndexedPrefix]:
         return await self._pool.run(lambda db: trees.read_frontiers(db, tenant, addresses))
 
     async def nodes(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
@@ -64,7 +73,7 @@ class PostgresStore:
     async def descendants(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
         return await self._pool.run(lambda db: trees.read_descendants(db, tenant, ids))
 
-    async def commit(self, tenant: str, batch: Batch) -> None:
+    async def commit(self, tenant: str, batch: IndexBatch) -> None:
         if batch.nodes or batch.frontiers:
             ready = await trees.prepare(batch)
             await self._pool.hurry(lambda db: trees.write_batch(db, tenant, batch, ready))
@@ -95,7 +104,9 @@ class PostgresStore:
 
     # -- plans -------------------------------------------------------------------------------
 
-    async def latest(self, tenant: str, key: bytes, addresses: Sequence[bytes]) -> Found | None:
+    async def latest(
+        self, tenant: str, key: bytes, addresses: Sequence[bytes]
+    ) -> ContinuedTurn | None:
         return await self._pool.run(lambda db: plans.latest(db, tenant, key, addresses))
 
     async def put_turn(
@@ -103,13 +114,13 @@ class PostgresStore:
         tenant: str,
         key: bytes,
         address: bytes,
-        turn: Turn,
+        turn: EpochTurn,
         *,
         epoch: Epoch | None = None,
         nodes: Sequence[Node] = (),
         instead_of: bytes = b"",
         expires: float,
-    ) -> Turn:
+    ) -> EpochTurn:
         new = NewTurn(key, address, turn, epoch, nodes, instead_of, expires)
         return await self._pool.hurry(lambda db: plans.put_turn(db, tenant, new))
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from psycopg import AsyncCursor
 
 from memtree.conversation.addresses import NODE_ID_BYTES
-from memtree.ports.store import Batch, Indexed
+from memtree.ports.store import IndexBatch, IndexedPrefix
 from memtree.stores.postgres.arrays import Blobs
 from memtree.stores.postgres.locks import SHARED, lock_key
 from memtree.stores.postgres.pool import Connection
@@ -112,7 +112,7 @@ _PUT_SUMMARIES = f"""
     ) AS node ORDER BY id, version ON CONFLICT DO NOTHING"""
 
 
-class Prepared(NamedTuple):
+class BatchRows(NamedTuple):
     """A batch as rows: encoded before a transaction begins."""
 
     nodes: list[NodeRow]
@@ -157,9 +157,9 @@ async def tenant_number(db: Connection, tenant: str, known: Cursor) -> int:
 
 async def read_frontiers(
     db: Connection, tenant: str, addresses: Sequence[bytes]
-) -> dict[bytes, Indexed]:
+) -> dict[bytes, IndexedPrefix]:
     found = await rows(db, _FRONTIERS, tenant=tenant, ids=distinct(addresses))
-    return {at: Indexed(read_frontier(data), expires) for at, data, expires in found}
+    return {at: IndexedPrefix(read_frontier(data), expires) for at, data, expires in found}
 
 
 async def read_nodes(db: Connection, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
@@ -174,16 +174,16 @@ async def _nodes(found: list[tuple[Any, ...]]) -> dict[bytes, Node]:
     return await off_loop(len(found), lambda: {node: read_node(data) for node, data in found})
 
 
-async def prepare(batch: Batch) -> Prepared:
-    def work() -> Prepared:
+async def prepare(batch: IndexBatch) -> BatchRows:
+    def work() -> BatchRows:
         frontiers = {address: frontier_row(found) for address, found in batch.frontiers.items()}
         wanted = named(batch.nodes, frontier_nodes(batch.frontiers.values()))
-        return Prepared([node_row(node) for node in batch.nodes], frontiers, wanted)
+        return BatchRows([node_row(node) for node in batch.nodes], frontiers, wanted)
 
     return await off_loop(len(batch.nodes) + len(batch.frontiers), work)
 
 
-async def write_batch(db: Connection, tenant: str, batch: Batch, ready: Prepared) -> None:
+async def write_batch(db: Connection, tenant: str, batch: IndexBatch, ready: BatchRows) -> None:
     await begin(db, tenant)
     known = await ask(db, NUMBER, tenant=tenant)
     before = await ask(db, _KNOWN, tenant=tenant, ids=Blobs([batch.previous]))
@@ -215,7 +215,7 @@ async def put_nodes(db: Connection, number: int, nodes: Sequence[NodeRow]) -> No
 
 
 async def _put_addresses(
-    db: Connection, number: int, batch: Batch, ready: Prepared, previous: bytes
+    db: Connection, number: int, batch: IndexBatch, ready: BatchRows, previous: bytes
 ) -> None:
     keys = {address: row.key for address, row in ready.frontiers.items()}
     new = address_rows(batch, keys, previous)

@@ -13,13 +13,21 @@ from dataclasses import replace
 from functools import reduce
 from typing import TypeVar
 
-from memtree.budget.epoch import Epoch, Turn
+from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.days import day_of
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import RECIPE_DAYS, Batch, Found, Indexed, KeyRow, Receipt, StoreStats
+from memtree.ports.store import (
+    RECIPE_DAYS,
+    ContinuedTurn,
+    IndexBatch,
+    IndexedPrefix,
+    KeyRow,
+    Receipt,
+    StoreStats,
+)
 from memtree.stores.access_keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.dump import TABLES, Page, Row, pages, problems
-from memtree.stores.ram.tenant import Held, MemorySnapshot
+from memtree.stores.ram.tenant import MemorySnapshot, TenantData
 from memtree.stores.rows import (
     NewTurn,
     RecipeRow,
@@ -36,12 +44,12 @@ from memtree.tree.node import Node, Summary
 T = TypeVar("T")
 
 
-class MemoryStore:
+class RamStore:
     """All ports of a store in dicts."""
 
     def __init__(self, *, now: Callable[[], float] = time.time) -> None:
         self._now = now
-        self._tenants: dict[str, Held] = {}
+        self._tenants: dict[str, TenantData] = {}
         self._keys: dict[str, KeyRow] = {}
         self._values: dict[str, str] = {}  # hash of a value -> key id
         self._tallies: dict[tuple[str, int], dict[str, int]] = {}  # (tenant, day) -> amounts
@@ -50,11 +58,15 @@ class MemoryStore:
 
     # -- trees -------------------------------------------------------------------------------
 
-    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Indexed]:
+    async def frontiers(
+        self, tenant: str, addresses: Sequence[bytes]
+    ) -> dict[bytes, IndexedPrefix]:
         held = self._read(tenant)
         known = (held.addresses[each] for each in addresses if each in held.addresses)
         return {
-            row.address: Indexed(read_frontier(held.frontiers[row.frontier].data), row.expires)
+            row.address: IndexedPrefix(
+                read_frontier(held.frontiers[row.frontier].data), row.expires
+            )
             for row in known
         }
 
@@ -66,7 +78,7 @@ class MemoryStore:
         held = self._read(tenant)
         return {row.id: read_node(row.data) for row in held.below(ids)}
 
-    async def commit(self, tenant: str, batch: Batch) -> None:
+    async def commit(self, tenant: str, batch: IndexBatch) -> None:
         if batch.nodes or batch.frontiers:
             self._write(tenant, lambda held: held.commit(batch))
 
@@ -100,7 +112,9 @@ class MemoryStore:
 
     # -- plans -------------------------------------------------------------------------------
 
-    async def latest(self, tenant: str, key: bytes, addresses: Sequence[bytes]) -> Found | None:
+    async def latest(
+        self, tenant: str, key: bytes, addresses: Sequence[bytes]
+    ) -> ContinuedTurn | None:
         return self._read(tenant).latest(key, addresses)
 
     async def put_turn(
@@ -108,13 +122,13 @@ class MemoryStore:
         tenant: str,
         key: bytes,
         address: bytes,
-        turn: Turn,
+        turn: EpochTurn,
         *,
         epoch: Epoch | None = None,
         nodes: Sequence[Node] = (),
         instead_of: bytes = b"",
         expires: float,
-    ) -> Turn:
+    ) -> EpochTurn:
         new = NewTurn(key, address, turn, epoch, nodes, instead_of, expires)
         return self._write(tenant, lambda held: held.put_turn(new))
 
@@ -126,7 +140,7 @@ class MemoryStore:
     async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
         self._open()
         if addresses is None:
-            return self._tenants.pop(tenant, Held()).counts()
+            return self._tenants.pop(tenant, TenantData()).counts()
         return self._delete(tenant, lambda held: held.forget(addresses))
 
     async def sweep(self, now: float) -> Receipt:
@@ -303,19 +317,19 @@ class MemoryStore:
         if self._closed:
             raise StoreUnavailable("The store is closed.")
 
-    def _read(self, tenant: str) -> Held:
+    def _read(self, tenant: str) -> TenantData:
         """A tenant that is not known has nothing, and what is put there is not kept."""
         self._open()
-        return self._tenants.get(tenant) or Held()
+        return self._tenants.get(tenant) or TenantData()
 
-    def _write(self, tenant: str, work: Callable[[Held], T]) -> T:
+    def _write(self, tenant: str, work: Callable[[TenantData], T]) -> T:
         """A tenant begins with its first write that succeeds."""
         held = self._read(tenant)
         result = work(held)
         self._tenants[tenant] = held
         return result
 
-    def _delete(self, tenant: str, work: Callable[[Held], Receipt]) -> Receipt:
+    def _delete(self, tenant: str, work: Callable[[TenantData], Receipt]) -> Receipt:
         """On a copy, which counts where it succeeds."""
         if tenant not in self._tenants:
             return Receipt()

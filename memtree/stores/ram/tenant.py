@@ -1,4 +1,4 @@
-"""What one tenant has in a `MemoryStore`: rows in dicts, and the rules of the ports over them.
+"""What one tenant has in a `RamStore`: rows in dicts, and the rules of the ports over them.
 
 In a write, whatever may fail comes before the first change; a deletion works on a copy.
 """
@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from memtree.budget.epoch import Epoch, Turn
-from memtree.ports.store import Batch, Found, Receipt
+from memtree.budget.epoch import Epoch, EpochTurn
+from memtree.ports.store import ContinuedTurn, IndexBatch, Receipt
 from memtree.stores.dump import Page, Row, Table
 from memtree.stores.references import (
     Version,
@@ -49,7 +49,7 @@ from memtree.tree.node import Node
 
 
 @dataclass(slots=True)
-class Held:
+class TenantData:
     nodes: dict[bytes, NodeRow] = field(default_factory=dict)
     frontiers: dict[bytes, FrontierRow] = field(default_factory=dict)
     addresses: dict[bytes, AddressRow] = field(default_factory=dict)
@@ -69,8 +69,8 @@ class Held:
             if table.changes or at not in held:
                 held[at] = table.made(row)
 
-    def copied(self) -> Held:
-        return Held(
+    def copied(self) -> TenantData:
+        return TenantData(
             dict(self.nodes),
             dict(self.frontiers),
             dict(self.addresses),
@@ -105,7 +105,7 @@ class Held:
                 todo += split_ids(row.children)
                 yield row
 
-    def commit(self, batch: Batch) -> None:
+    def commit(self, batch: IndexBatch) -> None:
         frontiers = {address: frontier_row(found) for address, found in batch.frontiers.items()}
         nodes = self._checked(batch.nodes, frontier_nodes(batch.frontiers.values()))
         previous = batch.previous if batch.previous in self.addresses else b""
@@ -144,22 +144,22 @@ class Held:
 
     # -- plans -------------------------------------------------------------------------------
 
-    def latest(self, key: bytes, addresses: Sequence[bytes]) -> Found | None:
+    def latest(self, key: bytes, addresses: Sequence[bytes]) -> ContinuedTurn | None:
         for address in addresses:
             row = self.turns.get((key, address))
             if row and row.epoch in self.epochs:
                 return self._found(row)
         return None
 
-    def _found(self, row: TurnRow) -> Found:
+    def _found(self, row: TurnRow) -> ContinuedTurn:
         mates = [each for each in self.turns.values() if each.epoch == row.epoch]
         mates.sort(key=lambda each: each.key == row.key)  # the asked key's turns count
         turns = {each.address: read_turn(each.data) for each in mates}
         blocks = {at: turn for at, turn in turns.items() if turn.block}
         epoch = read_epoch(self.epochs[row.epoch].data)
-        return Found(row.address, turns[row.address], epoch, blocks)
+        return ContinuedTurn(row.address, turns[row.address], epoch, blocks)
 
-    def put_turn(self, new: NewTurn) -> Turn:
+    def put_turn(self, new: NewTurn) -> EpochTurn:
         standing = self._standing(new)
         if standing is not None and new.yields_to(standing):
             kept = msgspec.structs.replace(standing, used=max(standing.used, new.turn.used))
@@ -171,7 +171,7 @@ class Held:
         self.epochs[kept.epoch] = epoch._replace(expires=max(epoch.expires, new.expires))
         return kept
 
-    def _standing(self, new: NewTurn) -> Turn | None:
+    def _standing(self, new: NewTurn) -> EpochTurn | None:
         row = self.turns.get((new.key, new.address))
         return read_turn(row.data) if row and row.epoch in self.epochs else None
 
@@ -277,7 +277,7 @@ class Held:
 class MemorySnapshot:
     """`Snapshot` over copies, and over the rows that are no tenant's."""
 
-    def __init__(self, tenants: Mapping[str, Held], shared: Mapping[str, list[Row]]) -> None:
+    def __init__(self, tenants: Mapping[str, TenantData], shared: Mapping[str, list[Row]]) -> None:
         self._tenants, self._shared = tenants, shared
 
     def tenants(self) -> list[str]:
@@ -286,7 +286,7 @@ class MemorySnapshot:
     def table(self, table: Table, tenant: str) -> Collection[Row]:
         if not table.owned:
             return self._shared[table.name]
-        rows: Mapping[Any, Row] = getattr(self._tenants.get(tenant, Held()), table.name)
+        rows: Mapping[Any, Row] = getattr(self._tenants.get(tenant, TenantData()), table.name)
         return rows.values()
 
     def rows(self, table: Table, tenant: str) -> Iterator[Row]:

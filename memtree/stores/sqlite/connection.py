@@ -1,7 +1,8 @@
 """A SQLite file seen from asyncio: opening it, a thread for each connection, its errors in words.
 
-A `Lane` is one connection and the one thread that uses it. A call is one function that runs whole
-in that thread; whoever awaits it may be cancelled, the function still ends its transaction.
+A `ConnectionThread` is one connection and the one thread that uses it. A call is one function that
+runs whole in that thread; whoever awaits it may be cancelled, the function still ends its
+transaction.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def connect(path: Path, busy_timeout: float, *, writes: bool) -> sqlite3.Connect
             uri=True,
             timeout=busy_timeout,
             isolation_level=None,
-            check_same_thread=False,  # opened by the caller of `Lane.open`, then by its thread
+            check_same_thread=False,  # opened by the caller of `open`, then used by its thread
         )
         db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         _use_wal(db, busy_timeout)
@@ -105,7 +106,7 @@ def _use_wal(db: sqlite3.Connection, busy_timeout: float) -> None:
             time.sleep(0.01)
 
 
-class Lane:
+class ConnectionThread:
     """One connection and its thread. After an error it is ready for the next call."""
 
     def __init__(self, path: Path, busy_timeout: float, *, writes: bool) -> None:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import msgspec
 
-from memtree.budget.epoch import Epoch, Turn
-from memtree.ports.store import Found
+from memtree.budget.epoch import Epoch, EpochTurn
+from memtree.ports.store import ContinuedTurn
 from memtree.stores.references import plan_nodes, plan_versions
 from memtree.stores.rows import NewTurn, epoch_row, gone, read_epoch, read_turn, turn_row
 from memtree.stores.sqlite.bulk import insert, joined, joined_rows
@@ -35,7 +35,7 @@ _VERSIONS = """
 
 def latest(
     db: sqlite3.Connection, tenant: str, key: bytes, addresses: Sequence[bytes]
-) -> Found | None:
+) -> ContinuedTurn | None:
     with _one_state(db):
         for part in (addresses[:NEAR], addresses[NEAR:]):
             epochs = dict(joined(db, _EPOCHS_AT, (tenant, key), part))
@@ -56,15 +56,17 @@ def _one_state(db: sqlite3.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
 
 
-def _found(db: sqlite3.Connection, tenant: str, key: bytes, address: bytes, epoch: bytes) -> Found:
+def _found(
+    db: sqlite3.Connection, tenant: str, key: bytes, address: bytes, epoch: bytes
+) -> ContinuedTurn:
     (data,) = db.execute(_EPOCH, (tenant, epoch)).fetchone()
     rows = joined_rows(db, _TURNS, (tenant, epoch, key))
     turns = {at: read_turn(turn) for at, turn in rows}
     blocks = {at: turn for at, turn in turns.items() if turn.block}
-    return Found(address, turns[address], read_epoch(data), blocks)
+    return ContinuedTurn(address, turns[address], read_epoch(data), blocks)
 
 
-def put_turn(db: sqlite3.Connection, tenant: str, new: NewTurn) -> Turn:
+def put_turn(db: sqlite3.Connection, tenant: str, new: NewTurn) -> EpochTurn:
     number = tenant_number(db, tenant)
     standing = _standing(db, number, new)
     if standing is not None and new.yields_to(standing):
@@ -82,7 +84,7 @@ def put_turn(db: sqlite3.Connection, tenant: str, new: NewTurn) -> Turn:
     return kept
 
 
-def _standing(db: sqlite3.Connection, number: int, new: NewTurn) -> Turn | None:
+def _standing(db: sqlite3.Connection, number: int, new: NewTurn) -> EpochTurn | None:
     row = db.execute(_STANDING, (number, new.key, new.address)).fetchone()
     return read_turn(row[0]) if row else None
 

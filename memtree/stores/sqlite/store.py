@@ -15,16 +15,23 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from contextlib import aclosing, closing
 from pathlib import Path
 
-from memtree.budget.epoch import Epoch, Turn
+from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.days import day_of
 from memtree.errors import StoreCorrupt
-from memtree.ports.store import Batch, Found, Indexed, KeyRow, Receipt, StoreStats
+from memtree.ports.store import (
+    ContinuedTurn,
+    IndexBatch,
+    IndexedPrefix,
+    KeyRow,
+    Receipt,
+    StoreStats,
+)
 from memtree.stores.access_keys import new_key, taken, value_hash, value_hashes
 from memtree.stores.dump import Page, in_a_thread, pages, problems
 from memtree.stores.rows import NewTurn, added, summary_rows
 from memtree.stores.sqlite import claims, plans, retention, trees
 from memtree.stores.sqlite import snapshot as loading
-from memtree.stores.sqlite.connection import Lane, connect, create, fault, transaction
+from memtree.stores.sqlite.connection import ConnectionThread, connect, create, fault, transaction
 from memtree.stores.sqlite.snapshot import SqliteSnapshot
 from memtree.tree.node import Node, Summary
 
@@ -47,13 +54,15 @@ class SqliteStore:
         self._path = path
         self._busy_timeout = busy_timeout
         self._now = now
-        self._writer = Lane(path, busy_timeout, writes=True)
-        self._reader = Lane(path, busy_timeout, writes=False)
+        self._writer = ConnectionThread(path, busy_timeout, writes=True)
+        self._reader = ConnectionThread(path, busy_timeout, writes=False)
         self._writer.open()
 
     # -- trees -------------------------------------------------------------------------------
 
-    async def frontiers(self, tenant: str, addresses: Sequence[bytes]) -> dict[bytes, Indexed]:
+    async def frontiers(
+        self, tenant: str, addresses: Sequence[bytes]
+    ) -> dict[bytes, IndexedPrefix]:
         return await self._reader.run(lambda db: trees.read_frontiers(db, tenant, addresses))
 
     async def nodes(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
@@ -64,7 +73,7 @@ class SqliteStore:
             lambda db: trees.read_nodes(db, trees.DESCENDANTS, tenant, ids)
         )
 
-    async def commit(self, tenant: str, batch: Batch) -> None:
+    async def commit(self, tenant: str, batch: IndexBatch) -> None:
         if batch.nodes or batch.frontiers:
             await self._writer.run(lambda db: trees.write_batch(db, tenant, batch))
 
@@ -94,7 +103,9 @@ class SqliteStore:
 
     # -- plans -------------------------------------------------------------------------------
 
-    async def latest(self, tenant: str, key: bytes, addresses: Sequence[bytes]) -> Found | None:
+    async def latest(
+        self, tenant: str, key: bytes, addresses: Sequence[bytes]
+    ) -> ContinuedTurn | None:
         return await self._reader.run(lambda db: plans.latest(db, tenant, key, addresses))
 
     async def put_turn(
@@ -102,13 +113,13 @@ class SqliteStore:
         tenant: str,
         key: bytes,
         address: bytes,
-        turn: Turn,
+        turn: EpochTurn,
         *,
         epoch: Epoch | None = None,
         nodes: Sequence[Node] = (),
         instead_of: bytes = b"",
         expires: float,
-    ) -> Turn:
+    ) -> EpochTurn:
         new = NewTurn(key, address, turn, epoch, nodes, instead_of, expires)
         return await self._writer.run(lambda db: plans.put_turn(db, tenant, new))
 

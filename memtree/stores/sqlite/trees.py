@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from memtree.conversation.addresses import NODE_ID_BYTES
-from memtree.ports.store import Batch, Indexed
+from memtree.ports.store import IndexBatch, IndexedPrefix
 from memtree.stores.references import Version, frontier_nodes, named
 from memtree.stores.rows import (
     SummaryRow,
@@ -71,11 +71,11 @@ def known_tenant(db: sqlite3.Connection, tenant: str) -> int | None:
 
 def read_frontiers(
     db: sqlite3.Connection, tenant: str, addresses: Sequence[bytes]
-) -> dict[bytes, Indexed]:
+) -> dict[bytes, IndexedPrefix]:
     found = {}
     for address, packed in joined(db, _FRONTIERS, (tenant,), addresses):
         expires, _, data = packed.partition(b" ")
-        found[address] = Indexed(read_frontier(data), float(expires))
+        found[address] = IndexedPrefix(read_frontier(data), float(expires))
     return found
 
 
@@ -85,7 +85,7 @@ def read_nodes(
     return {node: read_node(data) for node, data in joined(db, query, (tenant,), ids)}
 
 
-def write_batch(db: sqlite3.Connection, tenant: str, batch: Batch) -> None:
+def write_batch(db: sqlite3.Connection, tenant: str, batch: IndexBatch) -> None:
     keyed = {address: frontier_row(found) for address, found in batch.frontiers.items()}
     number = tenant_number(db, tenant)
     write_nodes(db, number, batch.nodes, frontier_nodes(batch.frontiers.values()))

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from memtree.summaries.checks import claims, injection, numbers
-from memtree.summaries.prompts import Source, Task, leaf_task
+from memtree.summaries.prompts import SourcePiece, Task, leaf_task
 from memtree.summaries.replies import Draft
 from memtree.text import languages
 
-__all__ = ["Draft", "Problem", "Source", "check", "leaf_task"]
+__all__ = ["Draft", "Problem", "SourcePiece", "check", "leaf_task"]
 
 TOLERANCE = 1.3  # times the cap, DESIGN section 6
 LONGEST = 16  # characters a token; text of any language has 2 to 6
@@ -143,7 +143,7 @@ def _pieces(task: Task) -> list[tuple[str, str]]:
     return found + [("", f"{child.headline}\n{child.body}") for child in task.children]
 
 
-def _speaker(source: Source) -> str:
+def _speaker(source: SourcePiece) -> str:
     if source.kind in ("call", "result") or source.role not in ("user", "assistant"):
         return "tool"
     return source.role

@@ -18,7 +18,7 @@ USER, ASSISTANT = "user", "assistant"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Statement:
     """A clause: who said it (user, assistant, tool, or empty: not known), its text, the stems of
     its telling words, those that a "not" stands next to, and whether it denies, or says what may
     come to the same ("failed to", "avoid")."""
@@ -85,7 +85,7 @@ _SUBJECT = re.compile(
 )
 
 
-def said(pieces: Iterable[tuple[str, str]]) -> list[Said]:
+def said(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
     """Clauses of (speaker, text) pieces. A label ("user: ") or a subject ("The user wants") in the
     text itself says who speaks, up to the next label."""
     found = []
@@ -101,7 +101,7 @@ def said(pieces: Iterable[tuple[str, str]]) -> list[Said]:
             stems = frozenset(_stems(clause))
             denies = bool(_DENIES.search(clause))
             softly = denies or bool(_SOFT.search(clause))
-            found.append(Said(who, clause, stems, frozenset(_denied(clause)), denies, softly))
+            found.append(Statement(who, clause, stems, frozenset(_denied(clause)), denies, softly))
     return found
 
 
@@ -131,7 +131,7 @@ def _denied(clause: str) -> Iterator[str]:
         yield telling[at][1] if at >= 0 else ""
 
 
-def negations(draft: Sequence[Said], text: Sequence[Said]) -> Iterator[str]:
+def negations(draft: Sequence[Statement], text: Sequence[Statement]) -> Iterator[str]:
     """Clauses that the summary keeps but for a "not", or with one more."""
     # A question neither says nor denies.
     wide = [one for one in (*text, *_pairs(text)) if one.text.rstrip()[-1:] not in ("?", "？")]
@@ -151,7 +151,7 @@ def negations(draft: Sequence[Said], text: Sequence[Said]) -> Iterator[str]:
             yield f"a denial is new: {one.text.strip()}"
 
 
-def speakers(draft: Sequence[Said], text: Sequence[Said]) -> Iterator[str]:
+def speakers(draft: Sequence[Statement], text: Sequence[Statement]) -> Iterator[str]:
     """Clauses given to one speaker that only the other one said."""
     roles = {other.speaker for other in text}
     text = [*text, *_pairs(text)]
@@ -170,11 +170,11 @@ def speakers(draft: Sequence[Said], text: Sequence[Said]) -> Iterator[str]:
             yield f"said by the {theirs}: {one.text.strip()}"
 
 
-def _pairs(text: Sequence[Said]) -> Iterator[Said]:
+def _pairs(text: Sequence[Statement]) -> Iterator[Statement]:
     """Two clauses of one speaker as one: a summary joins what stood in two sentences."""
     for one, other in pairwise(text):
         if one.speaker == other.speaker:
-            yield Said(
+            yield Statement(
                 one.speaker,
                 f"{one.text} {other.text}",
                 one.stems | other.stems,
@@ -184,7 +184,7 @@ def _pairs(text: Sequence[Said]) -> Iterator[Said]:
             )
 
 
-def _kept(one: Said, other: Said) -> float:
+def _kept(one: Statement, other: Statement) -> float:
     """The share of a summary's clause that the other clause holds."""
     return len(one.stems & other.stems) / len(one.stems) if one.stems else 0.0
 

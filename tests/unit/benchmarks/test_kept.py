@@ -12,7 +12,7 @@ from benchmarks.views import BOTH, EXTRACTION, MODEL, VIEWS, View
 from memtree.conversation.message import Message
 from memtree.summaries.batching import settled, written
 from memtree.summaries.checks.check import check
-from memtree.summaries.prompts import FICTION, TOLD, Source, kind_of, leaf_task, node_task
+from memtree.summaries.prompts import FICTION, TOLD, SourcePiece, kind_of, leaf_task, node_task
 from memtree.summaries.replies import Draft
 from memtree.text import tokens
 from memtree.tree.node import Node, Summary
@@ -67,7 +67,7 @@ def test_the_story_holds_its_facts_and_nothing_like_them():
         assert [one for one in (*stories.FACTS, *FACTS) if kept(one, fact.sentence)] == [fact]
     assert stories.SIZE < sum(tokens.count(one.text) for one in told) < stories.SIZE + 400
     assert [one.role for one in told[:4]] == ["user", "assistant"] * 2
-    sources = [Source(one.role, at, one.text) for at, one in enumerate(planted[:8])]
+    sources = [SourcePiece(one.role, at, one.text) for at, one in enumerate(planted[:8])]
     assert kind_of(sources) == FICTION
 
 
@@ -76,7 +76,9 @@ ALL = (*FACTS, *stories.FACTS)
 
 @pytest.mark.parametrize("fact", ALL, ids=lambda fact: fact.sentence[:30])
 def test_no_check_refuses_a_quoted_fact(fact):
-    task = leaf_task("1", [Source(fact.role, 0, f"Well, here we are. {fact.sentence} So much.")])
+    task = leaf_task(
+        "1", [SourcePiece(fact.role, 0, f"Well, here we are. {fact.sentence} So much.")]
+    )
     draft = Quoting(ALL).draft(task)
     assert kept(fact, draft.body)
     assert check(draft, task, tokens.count) == []
@@ -84,7 +86,7 @@ def test_no_check_refuses_a_quoted_fact(fact):
 
 async def test_as_many_facts_are_quoted_as_fit_and_above_leaves_they_are_found_again():
     held = FACTS[:12]
-    sources = [Source(fact.role, at, fact.sentence) for at, fact in enumerate(held)]
+    sources = [SourcePiece(fact.role, at, fact.sentence) for at, fact in enumerate(held)]
     leaf = leaf_task("1", sources)
     draft = (await Quoting(held).write([leaf])).drafts["1"]
     assert TOLD * leaf.cap - 25 < tokens.count(draft.body) <= TOLD * leaf.cap
@@ -98,7 +100,7 @@ async def test_as_many_facts_are_quoted_as_fit_and_above_leaves_they_are_found_a
 
 def test_without_a_fact_a_sentence_of_the_text_is_quoted():
     task = leaf_task(
-        "1", [Source("user", 0, "Yes. Version 5.3 of Bootstrap is what we use. Fine.")]
+        "1", [SourcePiece("user", 0, "Yes. Version 5.3 of Bootstrap is what we use. Fine.")]
     )
     draft = Quoting(FACTS).draft(task)
     assert draft.body == "Version 5.3 of Bootstrap is what we use."

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memtree.budget.costs import costs_little, direct_cost, followed, opened
-from memtree.budget.epoch import Turn
+from memtree.budget.epoch import EpochTurn
 from memtree.budget.prices import UNKNOWN, Prices
 from tests.properties.sizes import dialogue, sized
 
@@ -106,7 +106,7 @@ def test_requests_in_epochs_cost_what_the_provider_takes(made, fixed, price):
     history = dialogue(length, 20, 50)
     folded = pieces("system", fixed) + pieces(("memory", epochs), 30)
     direct, sent = Provider(price), Provider(price)
-    turn = Turn(b"e", sent=len(folded))
+    turn = EpochTurn(b"e", sent=len(folded))
     direct.ask(whole(history, fixed))
     sent.ask(folded)
     direct.cost = sent.cost = 0.0
@@ -127,12 +127,12 @@ def test_requests_in_epochs_cost_what_the_provider_takes(made, fixed, price):
         sent.ask(folded)
         found = followed(turn, previous, not ends, warm, history, fixed, len(folded), price)
         assert found == pytest.approx((direct.cost, sent.cost))
-        turn = Turn(b"e", direct=found[0], paid=found[1], sent=len(folded))
+        turn = EpochTurn(b"e", direct=found[0], paid=found[1], sent=len(folded))
 
 
 def test_a_repeated_request_reads_what_it_wrote():
     history = dialogue(7, 100, 400)
-    before = Turn(b"e", direct=10.0, paid=5.0, sent=900)
+    before = EpochTurn(b"e", direct=10.0, paid=5.0, sent=900)
     found = followed(before, history.tokens, True, True, history, 50, 900, UNKNOWN)
     assert found == pytest.approx((10 + 0.1 * (50 + history.tokens), 5 + 0.1 * 900))
 
@@ -140,7 +140,7 @@ def test_a_repeated_request_reads_what_it_wrote():
 def test_a_shorter_request_than_the_one_before_writes_nothing():
     """A branch inside the epoch: all of it was sent before."""
     history = dialogue(7, 100, 400)
-    before = Turn(b"e", sent=900)
+    before = EpochTurn(b"e", sent=900)
     _, paid = followed(before, history.tokens, True, True, history, 50, 700, UNKNOWN)
     assert paid == pytest.approx(0.1 * 700)
 

@@ -25,8 +25,8 @@ from memtree.budget.epoch import (
     SMALL_GROWTH,
     WANTED,
     Epoch,
-    Terms,
-    Turn,
+    EpochTerms,
+    EpochTurn,
     block_room,
     block_size,
     fits,
@@ -35,19 +35,22 @@ from memtree.budget.epoch import (
     serves,
     stays,
 )
-from memtree.budget.packing import Limits
+from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
-from memtree.tree.node import Place
-from memtree.unfolding.plan import Plan, Shown, Span
+from memtree.tree.node import NodePlace
+from memtree.unfolding.plan import OutlineNode, Plan, TextSpan
 from tests.properties.sizes import dialogue, sized
 
 PLAN = Plan(
-    10, (Shown(b"n" * 16, 2, 1, Place(0, 0, 3, 0), True),), (Span(1, 0, 9),), (Span(2, 3, 7),)
+    10,
+    (OutlineNode(b"n" * 16, 2, 1, NodePlace(0, 0, 3, 0), True),),
+    (TextSpan(1, 0, 9),),
+    (TextSpan(2, 3, 7),),
 )
 
 
 def terms(target=20_000, hard=False, room=100_000, window=128_000, prices=None):
-    return Terms(target, hard, room, window, prices or Prices())
+    return EpochTerms(target, hard, room, window, prices or Prices())
 
 
 def begun(cut=0, start=None, size=8_000, memory=3_000):
@@ -58,7 +61,7 @@ def begun(cut=0, start=None, size=8_000, memory=3_000):
 
 
 KEYED = {
-    "limits": Limits(20_000, False, 100_000),
+    "limits": TokenLimits(20_000, False, 100_000),
     "window": 128_000,
     "prices": Prices(1.25, 0.1, 3_600.0),
     "recipe": "minilm/1",
@@ -69,10 +72,10 @@ KEYED = {
 @pytest.mark.parametrize(
     "other",
     [
-        {"limits": Limits(20_001, False, 100_000)},
-        {"limits": Limits(20_000, True, 100_000)},
-        {"limits": Limits(20_000, False, 100_000, alternate=True)},
-        {"limits": Limits(20_000, False, 100_000, keep_first=True)},
+        {"limits": TokenLimits(20_001, False, 100_000)},
+        {"limits": TokenLimits(20_000, True, 100_000)},
+        {"limits": TokenLimits(20_000, False, 100_000, alternate=True)},
+        {"limits": TokenLimits(20_000, False, 100_000, keep_first=True)},
         {"window": 127_999},
         {"prices": Prices(1.0, 0.1, 3_600.0)},
         {"prices": Prices(1.25, 0.5, 3_600.0)},
@@ -90,7 +93,7 @@ def test_requests_of_another_kind_have_another_key(other):
 
 def test_what_does_not_make_bytes_is_not_in_the_key():
     """A reply of another length, or another lifetime of the cache, ends no epoch."""
-    other = {"limits": Limits(20_000, False, 90_000), "prices": Prices(1.25, 0.1, 300.0)}
+    other = {"limits": TokenLimits(20_000, False, 90_000), "prices": Prices(1.25, 0.1, 300.0)}
     assert epoch.key(**KEYED) == epoch.key(**{**KEYED, **other})
 
 
@@ -113,13 +116,13 @@ def test_epochs_are_named_by_all_that_makes_them():
     assert {len(one) for one in named} == {epoch.ID_BYTES}
 
 
-spans = st.builds(Span, st.integers(0, 2**40), st.integers(0, 2**31), st.integers(0, 2**31))
+spans = st.builds(TextSpan, st.integers(0, 2**40), st.integers(0, 2**31), st.integers(0, 2**31))
 shown = st.builds(
-    Shown,
+    OutlineNode,
     st.binary(min_size=1, max_size=32),
     st.integers(0, 99),
     st.integers(0, 9),
-    st.builds(Place, *[st.integers(0, 2**31)] * 4),
+    st.builds(NodePlace, *[st.integers(0, 2**31)] * 4),
     st.booleans(),
 )
 several = st.lists(spans, max_size=4).map(tuple)
@@ -134,12 +137,12 @@ def test_an_epoch_is_read_as_it_was_written(one):
     assert epoch.decode_epoch(epoch.encode(one)) == one
 
 
-@given(st.builds(Turn, st.binary(), several, st.integers(0, 9_999), moments, moments, moments))
+@given(st.builds(EpochTurn, st.binary(), several, st.integers(0, 9_999), moments, moments, moments))
 def test_a_turn_is_read_as_it_was_written(one):
     assert epoch.decode_turn(epoch.encode(one)) == one
 
 
-@pytest.mark.parametrize("data", [b"", b"\xc0", b"garbage", epoch.encode(Turn(b"e"))[:-1]])
+@pytest.mark.parametrize("data", [b"", b"\xc0", b"garbage", epoch.encode(EpochTurn(b"e"))[:-1]])
 def test_damage_is_an_error_that_the_store_knows(data):
     for decode in (epoch.decode_epoch, epoch.decode_turn):
         with pytest.raises(msgspec.DecodeError):
@@ -150,11 +153,11 @@ def test_damage_is_an_error_that_the_store_knows(data):
 
 
 def test_system_messages_and_tools_take_their_part_of_the_window():
-    limits = Limits(20_000, True, 50_000)
-    found = Terms.of(limits, 10_000, 60_000, Prices())
+    limits = TokenLimits(20_000, True, 50_000)
+    found = EpochTerms.of(limits, 10_000, 60_000, Prices())
     assert (found.target, found.room, found.hard, found.window) == (20_000, 40_000, True, 60_000)
-    assert Terms.of(limits, 35_000, 60_000, Prices()).target == 15_000
-    assert Terms.of(limits, 55_000, 60_000, Prices()).target == 0
+    assert EpochTerms.of(limits, 35_000, 60_000, Prices()).target == 15_000
+    assert EpochTerms.of(limits, 55_000, 60_000, Prices()).target == 0
 
 
 # ---------------------------------------------------------------- how far an epoch grows
@@ -207,7 +210,7 @@ def test_large_rounds_do_not_end_an_epoch_each_turn():
     """Rounds of a half to four fifths of the target, one appended in each turn."""
     for size in (9_000, 12_000, 16_000):
         history = dialogue(12, size, size)
-        first = packing.begin(history, Limits(20_000, False, 100_000), 0)
+        first = packing.begin(history, TokenLimits(20_000, False, 100_000), 0)
         one = begun(first.cut, len(history), first.memory + first.recent, first.memory)
         taken = 0
         while stays(one, dialogue(13 + taken, size, size), terms(), 0):
@@ -244,7 +247,7 @@ def test_a_question_ends_an_epoch_that_has_no_room_for_its_block(target, share):
     room, none = sized(("user", most)), sized(("user", most + 1))
     assert serves(one, room, hard, {}, True)
     assert not serves(one, none, hard, {}, True)
-    assert not serves(one, room, hard, {0: Turn(b"", block_tokens=1)}, True)
+    assert not serves(one, room, hard, {0: EpochTurn(b"", block_tokens=1)}, True)
     assert serves(one, none, hard, {}, False)
     assert serves(one, none, terms(target), {}, True)
 
@@ -281,7 +284,7 @@ FULL = block_size(20_000)
 
 def asked(*tokens):
     """Blocks of those sizes at messages 0, 2, 4 ..., where the user speaks."""
-    return {2 * at: Turn(b"e", (), size) for at, size in enumerate(tokens)}
+    return {2 * at: EpochTurn(b"e", (), size) for at, size in enumerate(tokens)}
 
 
 def room(history, blocks=None, *, start=1, wants=True, limit=None, memory=1_000):
@@ -314,7 +317,7 @@ def test_what_was_filled_before_a_block_is_not_filled_again():
     history = dialogue(5, 100, 500)
     after_first = FULL - 1_500 + REFILL_LEAST
     assert room(history, asked(1_500, 800)) == after_first - 800 + REFILL_LEAST
-    assert room(history, {2: Turn(b"e", (), 800)}) == FULL - 800 + REFILL_LEAST
+    assert room(history, {2: EpochTurn(b"e", (), 800)}) == FULL - 800 + REFILL_LEAST
 
 
 def test_blocks_count_in_the_order_of_their_messages():
@@ -326,7 +329,7 @@ def test_blocks_count_in_the_order_of_their_messages():
 
 def test_a_full_bucket_does_not_save_up():
     history = dialogue(11, 100, 2_900)
-    assert room(history, {8: Turn(b"e", (), FULL)}) == int(REFILL * 3_000)
+    assert room(history, {8: EpochTurn(b"e", (), FULL)}) == int(REFILL * 3_000)
 
 
 def test_a_remark_leaves_the_reserve_to_questions():
@@ -336,7 +339,7 @@ def test_a_remark_leaves_the_reserve_to_questions():
 
 def test_what_was_posted_before_the_epoch_began_fills_nothing():
     history = dialogue(11, 1_000, 2_000)
-    drained = {10: Turn(b"e", (), FULL)}
+    drained = {10: EpochTurn(b"e", (), FULL)}
     assert room(history, drained, start=11) == 0
 
 
@@ -361,11 +364,11 @@ def test_a_soft_target_bounds_blocks_by_growth_and_window():
 @given(st.lists(st.integers(0, 3_000), max_size=9), st.integers(4, 900), st.booleans())
 def test_blocks_never_take_more_than_was_filled(wanted, size, wants):
     """Whatever is asked for, all blocks together stay within one full bucket and the refills."""
-    blocks: dict[int, Turn] = {}
+    blocks: dict[int, EpochTurn] = {}
     for at, one in enumerate(wanted):
         history = dialogue(2 * at + 1, size, size)
         granted = max(0, min(one, room(history, blocks, wants=wants)))
         assert granted <= FULL
-        blocks[2 * at] = Turn(b"e", (), granted)
+        blocks[2 * at] = EpochTurn(b"e", (), granted)
     filled = sum(max(REFILL * 2 * size, REFILL_LEAST) for _ in wanted[1:])
     assert sum(turn.block_tokens for turn in blocks.values()) <= FULL + filled

@@ -10,10 +10,10 @@ from memtree.budget import packing
 from memtree.budget.packing import (
     SOFT_MEMORY_SHARE,
     THRESHOLD,
-    Limits,
     Packed,
     Pass,
     Refuse,
+    TokenLimits,
     Wait,
     decide,
 )
@@ -47,7 +47,7 @@ def sized(*rounds):
 
 
 def limits(target=20_000, hard=True, prompt=100_000):
-    return Limits(target, hard, prompt)
+    return TokenLimits(target, hard, prompt)
 
 
 CHAT = [("user", 100), ("assistant", 900)] * 40  # 40,000 tokens
@@ -58,8 +58,10 @@ def test_sizes_are_what_they_say():
 
 
 def test_limits_of_a_window():
-    assert Limits.of(target=1, hard=True, window=100_000, reserve=4_096).prompt == 95_000 - 4_096
-    assert Limits.of(target=1, hard=True, window=1_000, reserve=4_096).prompt == 0
+    assert (
+        TokenLimits.of(target=1, hard=True, window=100_000, reserve=4_096).prompt == 95_000 - 4_096
+    )
+    assert TokenLimits.of(target=1, hard=True, window=1_000, reserve=4_096).prompt == 0
 
 
 def test_a_history_that_fits_its_target_passes():

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.budget import packing
-from memtree.budget.packing import LINE, LINE_TOKENS, Limits, Packed, begin, decide
-from memtree.context.answer import Answer, Shape, assembled
-from memtree.context.request import Ask
+from memtree.budget.packing import LINE, LINE_TOKENS, Packed, TokenLimits, begin, decide
+from memtree.context.answer import Answer, AnswerLayout, assembled
+from memtree.context.request import CompressRequest
 from memtree.conversation import cache_control
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message
 from memtree.text import tokens
@@ -169,7 +169,7 @@ async def test_another_setting_begins_another_epoch(world):
 
 
 def limits(target=20_000, hard=True, prompt=100_000, keep_first=True, alternate=True):
-    return Limits(target, hard, prompt, alternate, keep_first)
+    return TokenLimits(target, hard, prompt, alternate, keep_first)
 
 
 def test_the_first_message_counts_in_the_target():
@@ -249,8 +249,8 @@ def marked(*places, hours=(), turns=12):
 def memory_of(posted, elsewhere=0, cut=6, head=0):
     """The memory message of an answer with that cut."""
     history = history_of([Message.of(one) for one in posted])
-    ask = Ask("t", tuple(map(Message.of, posted)), markers=elsewhere)
-    shape = Shape(cut, "<context_memory>\nx\n</context_memory>", 9, head=head)
+    ask = CompressRequest("t", tuple(map(Message.of, posted)), markers=elsewhere)
+    shape = AnswerLayout(cut, "<context_memory>\nx\n</context_memory>", 9, head=head)
     messages = sent(assembled(history, ask, "packed", shape))
     return messages[place(messages)]
 

@@ -13,13 +13,13 @@ import pytest
 from indexer.embedding.queue import InProcessQueue, NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from memtree.context.context_memory import Ask, Memory
+from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable, Unavailable
-from memtree.ports.store import Batch
+from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree.text import tokens
-from memtree.tree.growth import Grown, Tail
+from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import Node
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat
@@ -56,7 +56,7 @@ class DumbEmbedder(HashingEmbedder):
 class NoBuilder:
     """Stage 1 that cannot run."""
 
-    async def grow(self, tail: Tail, size: int) -> Grown:
+    async def grow(self, tail: Tail, size: int) -> GrownTree:
         raise Unavailable("gone")
 
 
@@ -70,7 +70,7 @@ class LostNodes:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def commit(self, tenant: str, batch: Batch) -> None:
+    async def commit(self, tenant: str, batch: IndexBatch) -> None:
         if self.lost is None:
             self.lost = next(node.id for node in batch.nodes if node.is_leaf)
         await self._store.commit(tenant, batch)
@@ -87,8 +87,8 @@ def posted() -> tuple[Message, ...]:
     return tuple(Message.of(one) for one in fields)
 
 
-def memory(store: Any, builder: Any = None, embedder: Any = None) -> Memory:
-    return Memory(
+def memory(store: Any, builder: Any = None, embedder: Any = None) -> ContextMemory:
+    return ContextMemory(
         store, builder or StageOne(child=False), NoQueue(), SystemClock(), embedder=embedder
     )
 
@@ -109,7 +109,7 @@ def size_of(messages: Sequence[bytes]) -> int:
 )
 async def test_without_the_store_the_tree_is_built_for_the_request(broken: tuple[str, ...]) -> None:
     used = memory(BrokenStore(*broken), embedder=HashingEmbedder())
-    ask = Ask("t", posted(), target=4_000, hard=True)
+    ask = CompressRequest("t", posted(), target=4_000, hard=True)
     for _ in range(2):
         answer = await used.compress(ask)
         assert answer.changed
@@ -121,7 +121,7 @@ async def test_without_the_store_the_tree_is_built_for_the_request(broken: tuple
 
 async def test_without_the_embedder_words_rank() -> None:
     answer = await memory(open_store("memory:"), embedder=DumbEmbedder()).compress(
-        Ask("t", posted(), target=4_000, hard=True)
+        CompressRequest("t", posted(), target=4_000, hard=True)
     )
     assert NEEDLE in msgspec.json.decode(answer.messages[0])["content"]
     assert answer.state == "degraded:embedder"
@@ -138,7 +138,7 @@ class Deaf(HashingEmbedder):
         return await super().embed_query(text)
 
 
-async def embedded(used: Memory, queue: InProcessQueue, ask: Ask) -> None:
+async def embedded(used: ContextMemory, queue: InProcessQueue, ask: CompressRequest) -> None:
     """Until every leaf has its vector."""
     queue.start()
     await used.index(ask)
@@ -149,8 +149,8 @@ async def embedded(used: Memory, queue: InProcessQueue, ask: Ask) -> None:
 async def test_a_query_that_was_ranked_by_words_alone_is_told(mode: str) -> None:
     store, embedder, clock = open_store("memory:"), Deaf(), SystemClock()
     queue = InProcessQueue(store, embedder, clock)
-    used = Memory(store, StageOne(child=False), queue, clock, embedder=embedder)
-    ask = Ask("t", posted(), target=4_000, hard=True, mode=mode)
+    used = ContextMemory(store, StageOne(child=False), queue, clock, embedder=embedder)
+    ask = CompressRequest("t", posted(), target=4_000, hard=True, mode=mode)
     await embedded(used, queue, ask)
     first = await used.compress(ask)
     assert (first.state, first.pending_tokens) == ("degraded:embedder", 0)
@@ -189,8 +189,8 @@ class Late(HashingEmbedder):
 async def test_a_corpus_that_was_begun_before_an_embedder_was_met_takes_no_vectors() -> None:
     store, clock, embedder = open_store("memory:"), SystemClock(), HashingEmbedder()
     queue = InProcessQueue(store, embedder, clock)
-    used = Memory(store, StageOne(child=False), queue, clock, embedder=embedder)
-    ask = Ask("t", posted(), target=4_000, hard=True, mode="fresh")
+    used = ContextMemory(store, StageOne(child=False), queue, clock, embedder=embedder)
+    ask = CompressRequest("t", posted(), target=4_000, hard=True, mode="fresh")
     await embedded(used, queue, ask)
     await queue.close(0)
     expected = await used.compress(ask)
@@ -203,7 +203,9 @@ async def test_a_corpus_that_was_begun_before_an_embedder_was_met_takes_no_vecto
 
 async def test_other_troubles_are_told_first() -> None:
     used = memory(BrokenStore("vectors", "commit"), embedder=DumbEmbedder())
-    answer = await used.compress(Ask("t", posted(), target=4_000, hard=True, mode="fresh"))
+    answer = await used.compress(
+        CompressRequest("t", posted(), target=4_000, hard=True, mode="fresh")
+    )
     assert answer.state == "degraded:store"
 
 
@@ -212,7 +214,7 @@ async def test_without_a_tree_older_rounds_decay_within_the_target(target: int) 
     question = {"role": "user", "content": "What is the vault code?"}
     history = tuple(Message.of(one) for one in [*chat(40, words=500), question])
     answer = await memory(open_store("memory:"), NoBuilder()).compress(
-        Ask("t", history, target=target, hard=True)
+        CompressRequest("t", history, target=target, hard=True)
     )
     assert answer.state == "degraded:indexing"
     assert answer.messages[-1] == history[-1].raw
@@ -226,7 +228,7 @@ async def test_without_a_tree_older_rounds_decay_within_the_target(target: int) 
 
 async def test_a_lost_node_means_a_new_tree() -> None:
     store = LostNodes()
-    ask = Ask("t", posted(), target=4_000, hard=True)
+    ask = CompressRequest("t", posted(), target=4_000, hard=True)
     wanted = await memory(store).compress(ask)
     again = await memory(store).compress(ask)  # another process: nothing is kept in memory
     assert again.messages == wanted.messages
@@ -234,7 +236,7 @@ async def test_a_lost_node_means_a_new_tree() -> None:
 
 
 async def test_index_without_a_store_still_answers() -> None:
-    answer = await memory(BrokenStore("frontiers", "commit")).index(Ask("t", posted()))
+    answer = await memory(BrokenStore("frontiers", "commit")).index(CompressRequest("t", posted()))
     assert answer.state == "degraded:store"
     assert answer.indexed_tokens > 0
     assert answer.messages == ()
@@ -254,7 +256,7 @@ class SlowBuilder:
 
 async def test_without_a_tree_a_history_that_fits_the_model_goes_whole() -> None:
     answer = await memory(open_store("memory:"), NoBuilder()).compress(
-        Ask("t", posted(), target=4_000)
+        CompressRequest("t", posted(), target=4_000)
     )
     assert answer.state == "degraded:indexing"
     assert answer.messages == tuple(message.raw for message in posted())
@@ -265,7 +267,7 @@ async def test_without_a_tree_a_history_that_fits_the_model_goes_whole() -> None
 async def test_who_needs_the_tree_waits_as_long_as_the_request_says(
     patience: float, state: str, mode: str
 ) -> None:
-    ask = Ask("t", posted(), target=4_000, window=11_000, patience=patience, mode=mode)
+    ask = CompressRequest("t", posted(), target=4_000, window=11_000, patience=patience, mode=mode)
     answer = await memory(open_store("memory:"), SlowBuilder(0.3)).compress(ask)
     assert answer.state == state
     assert answer.changed
@@ -275,7 +277,7 @@ async def test_who_needs_the_tree_waits_as_long_as_the_request_says(
 @pytest.mark.parametrize("mode", ["fresh", "stable", "auto"])
 async def test_a_side_request_goes_whole_where_it_fits_and_leaves_nothing(mode: str) -> None:
     store = open_store("memory:")
-    ask = Ask("t", posted(), target=4_000, whole=True, mode=mode)
+    ask = CompressRequest("t", posted(), target=4_000, whole=True, mode=mode)
     answer = await memory(store).compress(ask)
     assert (answer.state, answer.changed, answer.epoch) == ("passed", False, None)
     assert (await store.stats()).nodes == 0
@@ -286,7 +288,7 @@ async def test_a_side_request_goes_whole_where_it_fits_and_leaves_nothing(mode: 
 async def test_a_tree_that_comes_too_late_for_one_request_is_kept_for_the_next() -> None:
     store = open_store("memory:")
     used = memory(store, SlowBuilder(0.3))
-    ask = Ask("t", posted(), target=4_000, window=11_000, patience=0.05)
+    ask = CompressRequest("t", posted(), target=4_000, window=11_000, patience=0.05)
     assert (await used.compress(ask)).state == "degraded:indexing"
     assert (await store.stats()).leaves == 0
     await used.close()

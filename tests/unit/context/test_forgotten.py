@@ -16,9 +16,9 @@ import pytest
 from indexer.embedding.queue import InProcessQueue
 from indexer.runtime import Runtime, SystemClock, open_runtime
 from memtree.config import Settings
-from memtree.context.context_memory import Ask, Memory
+from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
-from memtree.conversation.message_cache import FactsMemory
+from memtree.conversation.message_cache import MessageCache
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat
 
@@ -28,19 +28,19 @@ WORD = "zanzibar"
 
 
 @asynccontextmanager
-async def opened(path: Path) -> AsyncIterator[tuple[Runtime, Memory]]:
+async def opened(path: Path) -> AsyncIterator[tuple[Runtime, ContextMemory]]:
     """A runtime whose queue works only when it is started."""
     settings = Settings(store=f"sqlite:///{path}", upstream=None, embedder="none")
     async with open_runtime(settings) as runtime:
         embedder = HashingEmbedder()
         queue = InProcessQueue(runtime.store, embedder, SystemClock())
-        memory = Memory(
+        memory = ContextMemory(
             runtime.store,
             runtime.memory._indexing._builder,
             queue,
             SystemClock(),
             embedder=embedder,
-            facts=FactsMemory(1),
+            facts=MessageCache(1),
         )
         yield replace(runtime, memory=memory, queue=queue), memory
 
@@ -58,7 +58,7 @@ def history(word: str) -> tuple[Message, ...]:
 async def used(runtime: Runtime, tenant: str, word: str) -> list[Any]:
     """Two turns in an epoch, all vectors; then a third whose vectors still wait."""
     posted = history(word)
-    ask = Ask(tenant, posted[:-3], target=3_000, hard=True, mode="stable")
+    ask = CompressRequest(tenant, posted[:-3], target=3_000, hard=True, mode="stable")
     answers = [await runtime.memory.compress(ask)]
     answers.append(await runtime.memory.compress(replace(ask, messages=posted)))
     return answers
@@ -82,7 +82,7 @@ async def test_nothing_of_it_is_found_anywhere(tmp_path: Path, how: str) -> None
         assert WORD.encode() in everything(path).lower()
         assert answers[-1].address in everything(path)
         if how == "history":
-            receipt = await memory.forget_history(Ask("gone", history(WORD)))
+            receipt = await memory.forget_history(CompressRequest("gone", history(WORD)))
         elif how == "address":
             receipt = await memory.forget_address("gone", answers[-1].address)
         else:

@@ -10,7 +10,7 @@ import pytest
 from memtree.context.context_memory import Answer
 from memtree.days import DAY
 from memtree.errors import NodesGone, NotFound, StoreUnavailable
-from memtree.stores import MemoryStore
+from memtree.stores import RamStore
 from memtree.tree.node import Summary
 from tests.contracts.backends import garbage
 from tests.properties.process import (
@@ -53,7 +53,7 @@ async def test_without_a_loss_the_epoch_goes_on_in_another_process(world: World)
 async def test_a_lost_record_means_a_new_epoch(world: World, what: str) -> None:
     first = await world.ask(story())
     store = world.store.store
-    assert isinstance(store, MemoryStore)
+    assert isinstance(store, RamStore)
     getattr(store._tenants["t"], what).clear()
     second = await world.ask(after(story(), 1))
     assert second.epoch not in (None, first.epoch)
@@ -64,7 +64,7 @@ async def test_a_lost_node_is_built_again_and_its_epoch_goes_on(world: World) ->
     first = await world.ask(story())
     named = {row["id"] for row in first.explain()["nodes"]}
     store = world.store.store
-    assert isinstance(store, MemoryStore)
+    assert isinstance(store, RamStore)
     held = store._tenants["t"]
     assert named & {id_.hex() for id_ in held.nodes}
     for id_ in [id_ for id_ in held.nodes if id_.hex() in named]:

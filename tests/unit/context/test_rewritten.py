@@ -1,6 +1,6 @@
 """Histories that clients rewrite: condensed, edited, cut at the beginning, changed at the end.
 
-On a whole `Memory` with its queue, over the store in memory and over SQLite.
+On a whole `ContextMemory` with its queue, over the store in memory and over SQLite.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from indexer.growing.builder import StageOne
 from memtree.budget.costs import costs_little
 from memtree.budget.prices import UNKNOWN
 from memtree.context.answer import BELOW_THRESHOLD, PASSED, Answer
-from memtree.context.context_memory import Memory
+from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Message
-from memtree.conversation.message_cache import FactsMemory
+from memtree.conversation.message_cache import MessageCache
 from memtree.errors import NotFound
 from memtree.ports.store import Store
 from memtree.stores import open_store
@@ -48,13 +48,13 @@ class Desk:
         self.clock, self.store, self.embedder = Clock(), store, HashingEmbedder()
         self.watched = Watched(store)
         self.queue = InProcessQueue(self.watched, self.embedder, self.clock)  # type: ignore[arg-type]
-        self.memory = Memory(
+        self.memory = ContextMemory(
             self.watched,  # type: ignore[arg-type]
             StageOne(child=False),
             self.queue,
             self.clock,
             embedder=self.embedder,
-            facts=FactsMemory(7),
+            facts=MessageCache(7),
         )
 
     async def ask(self, posted: Posted, **named: Any) -> Answer:

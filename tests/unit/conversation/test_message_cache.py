@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from memtree.conversation.history import Facts
-from memtree.conversation.message_cache import FactsMemory
+from memtree.conversation.history import MessageInfo
+from memtree.conversation.message_cache import MessageCache
 
 
 def facts(n):
-    return Facts("user", bytes([n]) * 32, n, (), None)
+    return MessageInfo("user", bytes([n]) * 32, n, (), None)
 
 
 def test_what_was_put_is_found_by_tenant_and_bytes():
-    cache = FactsMemory(1)
+    cache = MessageCache(1)
     cache.put("a", b"raw", facts(1))
     assert cache.get("a", b"raw") == facts(1)
     assert cache.get("a", b"raw ") is None
@@ -19,14 +19,14 @@ def test_what_was_put_is_found_by_tenant_and_bytes():
 
 
 def test_the_older_half_goes_when_it_is_full():
-    cache = FactsMemory(1, entries=4)
+    cache = MessageCache(1, entries=4)
     for n in range(6):
         cache.put("a", bytes([n]), facts(n))
     assert [n for n in range(6) if cache.get("a", bytes([n]))] == [2, 3, 4, 5]
 
 
 def test_many_tenants_do_not_pile_up():
-    cache = FactsMemory(1, entries=4)
+    cache = MessageCache(1, entries=4)
     for n in range(40):
         cache.put(f"tenant {n}", b"raw", facts(n))
         assert cache.get(f"tenant {n}", b"raw") == facts(n)
@@ -34,7 +34,7 @@ def test_many_tenants_do_not_pile_up():
 
 
 def test_keys_depend_on_the_seed_of_the_process():
-    one, other = FactsMemory(1), FactsMemory(2)
+    one, other = MessageCache(1), MessageCache(2)
     one.put("a", b"raw", facts(1))
     other._facts = one._facts
     assert other.get("a", b"raw") is None

@@ -13,7 +13,7 @@ from indexer.embedding.queue import InProcessQueue, NoQueue
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
 from memtree.ports.queues import Pending
-from memtree.stores import MemoryStore
+from memtree.stores import RamStore
 from memtree.tree.work import LeafWork
 from tests.fakes import HashingEmbedder
 from tests.properties.strategies import batch, history_of, leaves_of, prose
@@ -87,7 +87,7 @@ class Chat:
         queue.submit(self.history, start, work, backfill=backfill)
 
 
-class Vectors(MemoryStore):
+class Vectors(RamStore):
     """Keeps vectors of leaves that nobody has committed: only these matter here."""
 
     def __init__(self) -> None:

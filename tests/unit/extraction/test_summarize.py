@@ -10,7 +10,7 @@ import toktok
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from memtree.extraction.summarize import Extract, Source, anchors, leaf_summary, node_summary
+from memtree.extraction.summarize import Extract, SourcePassage, anchors, leaf_summary, node_summary
 from memtree.text.standing_rules import standing_rules
 
 BODY_CAPS = {0: 75, 1: 120, 2: 160, 3: 200, 4: 300}
@@ -21,11 +21,11 @@ def tokens(text):
 
 
 def user(text):
-    return Source("user", text, "text")
+    return SourcePassage("user", text, "text")
 
 
 def assistant(text):
-    return Source("assistant", text, "text")
+    return SourcePassage("assistant", text, "text")
 
 
 def whole(extract):
@@ -48,13 +48,15 @@ CODING = [
     assistant(
         "Certainly! Let me look at the file first.\n\nI'll read `shop/importer.py` and its test."
     ),
-    Source("assistant", '\nread_file {"path": "shop/importer.py"}', "call"),
-    Source("tool", "def parse_row(row):\n    return Row(row[0], Decimal(row[1]))\n" * 9, "result"),
+    SourcePassage("assistant", '\nread_file {"path": "shop/importer.py"}', "call"),
+    SourcePassage(
+        "tool", "def parse_row(row):\n    return Row(row[0], Decimal(row[1]))\n" * 9, "result"
+    ),
     assistant(
         "We decided to skip such rows instead of raising, because the feed of Acme is dirty."
     ),
-    Source("assistant", '\nbash {"command": "pytest tests/test_importer.py"}', "call"),
-    Source(
+    SourcePassage("assistant", '\nbash {"command": "pytest tests/test_importer.py"}', "call"),
+    SourcePassage(
         "tool",
         "collected 14 items\n"
         + "tests/test_importer.py ....\n" * 5
@@ -85,10 +87,10 @@ def test_a_call_is_told_with_its_result():
 def test_parallel_calls_meet_their_own_results():
     found = leaf_summary(
         [
-            Source("assistant", '\nread {"path": "a.txt"}', "call"),
-            Source("assistant", '\nread {"path": "b.txt"}', "call"),
-            Source("tool", "alpha beta gamma delta", "result"),
-            Source("tool", "one two three four five", "result"),
+            SourcePassage("assistant", '\nread {"path": "a.txt"}', "call"),
+            SourcePassage("assistant", '\nread {"path": "b.txt"}', "call"),
+            SourcePassage("tool", "alpha beta gamma delta", "result"),
+            SourcePassage("tool", "one two three four five", "result"),
         ]
     )
     assert "read a.txt -> alpha" in found.body
@@ -105,7 +107,7 @@ def test_a_standing_rule_is_kept_word_for_word():
 
 def test_repeated_log_lines_become_one():
     log = "".join(f"12:00:{s:02} worker {s} failed to connect to 10.0.0.{s}\n" for s in range(40))
-    found = check(leaf_summary([Source("tool", log, "result")]))
+    found = check(leaf_summary([SourcePassage("tool", log, "result")]))
     assert found.body.count("failed to connect") == 1
     assert "x24" in found.body or "x40" in found.body
 
@@ -151,10 +153,10 @@ def test_json_and_code_do_not_drown_the_words():
     found = check(
         leaf_summary(
             [
-                Source(
+                SourcePassage(
                     "tool", '{"id": 1, "items": [' + '{"a": 1, "b": [2, 3]},' * 80 + "]}", "result"
                 ),
-                Source(
+                SourcePassage(
                     "assistant", "```python\ndef total(items):\n    return sum(items)\n```", "code"
                 ),
                 user("The total must be rounded to cents."),
@@ -169,7 +171,7 @@ def test_the_path_before_a_block_goes_with_it():
     found = leaf_summary(
         [
             assistant("I moved the spinner.\n\nweb/spinner.ts\n"),
-            Source("assistant", "```ts\nexport class Spinner {}\n```", "code"),
+            SourcePassage("assistant", "```ts\nexport class Spinner {}\n```", "code"),
         ]
     )
     assert "web/spinner.ts: class Spinner" in found.body
@@ -200,7 +202,7 @@ def test_markdown_noise_is_gone():
 
 
 def test_empty_input_gives_a_valid_summary():
-    for sources in ([], [user("")], [user(" \n\t ")], [Source("tool", "", "result")]):
+    for sources in ([], [user("")], [user(" \n\t ")], [SourcePassage("tool", "", "result")]):
         assert leaf_summary(sources) == Extract("(empty)", "", ())
     assert node_summary([], 1) == Extract("(empty)", "", ())
     assert node_summary([Extract("(empty)", "", ())], 2) == Extract("(empty)", "", ())
@@ -211,8 +213,8 @@ def test_secrets_are_masked_everywhere():
     found = leaf_summary(
         [
             user(f"Deploy with {key} because the old token expired."),
-            Source("tool", f"error: {key} was denied", "result"),
-            Source("assistant", f'\nbash {{"command": "login {key}"}}', "call"),
+            SourcePassage("tool", f"error: {key} was denied", "result"),
+            SourcePassage("assistant", f'\nbash {{"command": "login {key}"}}', "call"),
         ]
     )
     assert key not in whole(found)
@@ -324,7 +326,7 @@ pieces = st.one_of(
     ).map("".join),
 )
 sources = st.builds(
-    Source,
+    SourcePassage,
     st.sampled_from(["user", "assistant", "tool", "function"]),
     pieces,
     st.sampled_from(["text", "code", "call", "result"]),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memtree.conversation import history
 from memtree.conversation.message import Volatile, read_messages
 from proxy.cli.import_command import _raw
-from proxy.imports.recognise import FORMATS, Parsed, conversations
+from proxy.imports.recognise import FORMATS, ParsedFile, conversations
 from tests.foreign import Fields
 
 ids = st.sampled_from(["a", "b", "c", "", "10"])
@@ -130,9 +130,9 @@ class Given:
     id = title = "x"
 
     def __init__(self, format_: str, value: Any) -> None:
-        self._parsed = Parsed(value, lines=format_ in ("sillytavern", "claude-code"))
+        self._parsed = ParsedFile(value, lines=format_ in ("sillytavern", "claude-code"))
 
-    def load(self) -> Parsed:
+    def load(self) -> ParsedFile:
         return self._parsed
 
     def beside(self, name: str) -> Any:

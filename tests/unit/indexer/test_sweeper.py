@@ -8,10 +8,10 @@ from typing import cast
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.sweeper import Sweeper
-from memtree.context.context_memory import Memory
+from memtree.context.context_memory import ContextMemory
 from memtree.errors import StoreUnavailable
-from memtree.ports.store import RECIPE_DAYS, Batch, Receipt
-from memtree.stores import MemoryStore
+from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
+from memtree.stores import RamStore
 from tests.contracts.backends import address, frontier, leaf
 from tests.fakes import HashingEmbedder
 from tests.unit.summarizing.refined import Hands
@@ -37,7 +37,7 @@ class Swept:
 
 
 def sweeper(memory: Swept, **times: float) -> Sweeper:
-    return Sweeper(cast(Memory, memory), **{"first": 0.0, "interval": 0.0} | times)
+    return Sweeper(cast(ContextMemory, memory), **{"first": 0.0, "interval": 0.0} | times)
 
 
 async def test_it_goes_on_after_a_store_that_failed(caplog):
@@ -77,18 +77,18 @@ class Unmet(HashingEmbedder):
     recipe, dimensions = "unmet/0", 0
 
 
-async def vectored() -> MemoryStore:
-    store, one = MemoryStore(), leaf(0)
-    await store.commit("t", Batch((one,), {address(0): frontier([one], 1)}, 1e15))
+async def vectored() -> RamStore:
+    store, one = RamStore(), leaf(0)
+    await store.commit("t", IndexBatch((one,), {address(0): frontier([one], 1)}, 1e15))
     for recipe in (HashingEmbedder.recipe, "old/1"):
         await store.put_vectors("t", recipe, {one.id: b"1234"})
     return store
 
 
-async def swept(store: MemoryStore, embedder: HashingEmbedder, days: int) -> None:
+async def swept(store: RamStore, embedder: HashingEmbedder, days: int) -> None:
     """Sweeps of a process, the clock of which jumps by three days each time."""
     clock = Hands()
-    memory = Memory(store, StageOne(child=False), NoQueue(), clock, embedder=embedder)
+    memory = ContextMemory(store, StageOne(child=False), NoQueue(), clock, embedder=embedder)
     for _ in range(days):
         await memory.sweep()
         clock.seconds += 3 * 86_400
@@ -113,7 +113,7 @@ async def test_a_process_says_at_its_start_what_it_uses():
     clock = Hands()
     other = HashingEmbedder()
     other.recipe = "old/1"
-    memory = Memory(store, StageOne(child=False), NoQueue(), clock, embedder=other)
+    memory = ContextMemory(store, StageOne(child=False), NoQueue(), clock, embedder=other)
     running = Sweeper(memory)
     running.start()
     async with asyncio.timeout(5):

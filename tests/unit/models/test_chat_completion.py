@@ -8,7 +8,7 @@ from email.utils import formatdate
 
 import pytest
 
-from memtree.models.chat_completion import Said, length, read_answer, told
+from memtree.models.chat_completion import ChatReply, length, read_answer, told
 from memtree.ports.models import Usage
 
 
@@ -34,7 +34,7 @@ def answer(message, finish="stop", **more):
     ],
 )
 def test_text(message, text):
-    assert read_answer(answer(message)) == Said(text)
+    assert read_answer(answer(message)) == ChatReply(text)
 
 
 def test_reasoning_stands_beside_the_answer():
@@ -50,8 +50,8 @@ def test_reasoning_alone_is_the_answer_only_where_it_came_to_its_end():
 
 
 def test_an_answer_without_choices_is_empty():
-    assert read_answer(b'{"choices":[]}') == Said("")
-    assert read_answer(b'{"choices":[null]}') == Said("")
+    assert read_answer(b'{"choices":[]}') == ChatReply("")
+    assert read_answer(b'{"choices":[null]}') == ChatReply("")
 
 
 @pytest.mark.parametrize(

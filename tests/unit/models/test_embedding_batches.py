@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memtree.errors import EmbedderUnavailable
-from memtree.models.embedding_batches import MAX_TEXTS, Batches
+from memtree.models.embedding_batches import MAX_TEXTS, EmbeddingBatches
 
 TEXTS = [f"text {n}" for n in range(3 * MAX_TEXTS)]
 SIZES = [2] * len(TEXTS)
@@ -29,7 +29,7 @@ async def test_a_failure_leaves_its_caller_and_nothing_else():
     caller = asyncio.current_task()
     assert caller
     with pytest.raises(EmbedderUnavailable, match="gone"):
-        await Batches(call).rows(TEXTS, SIZES)
+        await EmbeddingBatches(call).rows(TEXTS, SIZES)
     assert (len(began), len(ended)) == (3, 2)
     # Else early Pythons 3.11 take the caller's next time limit for its end.
     assert not caller.cancelling()
@@ -45,7 +45,7 @@ async def test_a_caller_that_is_cancelled_leaves_no_call_behind():
         finally:
             ended.append(texts)
 
-    caller = asyncio.create_task(Batches(call).rows(TEXTS, SIZES))
+    caller = asyncio.create_task(EmbeddingBatches(call).rows(TEXTS, SIZES))
     await arrived.wait()
     await asyncio.sleep(0)
     caller.cancel()
@@ -59,5 +59,5 @@ async def test_rows_are_in_order():
         await asyncio.sleep(0.01 if texts[0] == TEXTS[0] else 0)
         return np.array([[float(text.split()[1])] for text in texts], np.float32)
 
-    rows = await Batches(call).rows(TEXTS, SIZES)
+    rows = await EmbeddingBatches(call).rows(TEXTS, SIZES)
     assert rows[:, 0].tolist() == list(range(len(TEXTS)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from memtree.models.rate_limit import FAILURES, LONGEST_DOWN, LONGEST_REST, MINUTE, Pace
+from memtree.models.rate_limit import FAILURES, LONGEST_DOWN, LONGEST_REST, MINUTE, RateLimit
 
 
 def admitted(pace, sizes, arrivals):
@@ -30,7 +30,7 @@ CALLS = st.lists(
 
 @given(CALLS, st.integers(0, 12), st.integers(0, 2_000))
 def test_no_minute_holds_more_than_the_limits(calls, requests, most):
-    begun = admitted(Pace(requests, most), *zip(*calls, strict=True))
+    begun = admitted(RateLimit(requests, most), *zip(*calls, strict=True))
     waited = begun[-1][0] > sum(pause for _, pause in calls) + 1e-6
     event(f"waited: {waited}")
     for first, (start, _) in enumerate(begun):
@@ -41,16 +41,16 @@ def test_no_minute_holds_more_than_the_limits(calls, requests, most):
 
 
 def test_without_limits_nobody_waits():
-    assert admitted(Pace(), [10**6] * 50, [0.0] * 50)[-1][0] == 0.0
+    assert admitted(RateLimit(), [10**6] * 50, [0.0] * 50)[-1][0] == 0.0
 
 
 def test_one_that_is_larger_than_the_limit_goes_alone():
-    begun = admitted(Pace(tokens=100), [10, 500, 10], [0.0] * 3)
+    begun = admitted(RateLimit(tokens=100), [10, 500, 10], [0.0] * 3)
     assert [at for at, _ in begun] == [0.0, 60.0, 120.0]
 
 
 def test_estimates_are_corrected():
-    pace = Pace(tokens=1_000)
+    pace = RateLimit(tokens=1_000)
     ticket = pace.begin(0.0, 900)
     assert pace.wait(1.0, 500) == 59.0
     pace.end(ticket, 300)
@@ -60,7 +60,7 @@ def test_estimates_are_corrected():
 
 
 def test_a_refusal_stops_all_until_one_finds_out_alone():
-    pace = Pace()
+    pace = RateLimit()
     pace.slowed(0.0, 7.5)
     assert pace.wait(1.0, 1) == 6.5
     probe = pace.begin(8.0, 1)
@@ -77,7 +77,7 @@ def test_a_refusal_stops_all_until_one_finds_out_alone():
 
 
 def test_a_probe_that_was_given_up_makes_room_for_another():
-    pace = Pace()
+    pace = RateLimit()
     pace.slowed(0.0, 1.0)
     pace.end(pace.begin(2.0, 1))
     assert pace.wait(2.0, 1) == 0.0
@@ -85,7 +85,7 @@ def test_a_probe_that_was_given_up_makes_room_for_another():
 
 
 def test_rests_double_and_several_refusals_of_one_moment_are_one():
-    pace, now, rests = Pace(), 0.0, []
+    pace, now, rests = RateLimit(), 0.0, []
     for _ in range(9):
         for _ in range(4):
             pace.slowed(now)
@@ -99,7 +99,7 @@ def test_rests_double_and_several_refusals_of_one_moment_are_one():
 
 
 def test_some_failures_in_a_row_are_an_outage():
-    pace, now, rests = Pace(), 0.0, []
+    pace, now, rests = RateLimit(), 0.0, []
     for number in range(9):
         assert pace.down == (number >= FAILURES)
         pace.failed(now)
@@ -112,7 +112,7 @@ def test_some_failures_in_a_row_are_an_outage():
 
 @pytest.mark.parametrize("way", ["slowed", "failed"])
 def test_what_is_told_counts_within_reason(way):
-    pace = Pace()
+    pace = RateLimit()
     getattr(pace, way)(0.0, 1e300)
     assert pace.rest(0.0) == 86_400
     getattr(pace, way)(0.0, 5.0)  # less does not shorten it

@@ -15,8 +15,8 @@ from memtree.models.response_format import (
     SPARE,
     TEMPER,
     UNKNOWN,
-    Form,
-    Forms,
+    KnownFormats,
+    ResponseFormat,
     body,
     complaint,
     lesser,
@@ -52,14 +52,14 @@ def test_what_a_refusal_is_about(about, param, text):
 
 
 def test_everything_is_asked_at_first():
-    asked = body(Form(), "m", [{"role": "user", "content": "x"}], 100)
+    asked = body(ResponseFormat(), "m", [{"role": "user", "content": "x"}], 100)
     assert list(asked) == ["model", "messages", "response_format", "max_tokens", "temperature"]
     assert asked["response_format"]["type"] == "json_schema"
     assert asked["max_tokens"] == 100
 
 
 def test_nothing_but_model_and_messages_is_left_in_the_end():
-    form, forms = Form(effort="low"), []
+    form, forms = ResponseFormat(effort="low"), []
     while form is not None:
         forms.append(form)
         form = lesser(form, UNKNOWN)
@@ -70,7 +70,7 @@ def test_nothing_but_model_and_messages_is_left_in_the_end():
 
 
 def test_room_changes_its_name_and_is_made_smaller_first():
-    large = Form(spare=SPARE[1])
+    large = ResponseFormat(spare=SPARE[1])
     assert body(large, "m", [], 100)["max_tokens"] == 100 + SPARE[1]
     less = lesser(large, ROOM)
     assert body(less, "m", [], 100)["max_tokens"] == 100
@@ -78,7 +78,7 @@ def test_room_changes_its_name_and_is_made_smaller_first():
 
 
 def test_a_refusal_without_a_reason_is_about_the_text_once_the_form_has_worked():
-    forms = Forms()
+    forms = KnownFormats()
     assert forms.without(forms.form, UNKNOWN) == lesser(forms.form, FORMAT)
     assert forms.without(forms.form, CONTENT) is None
     forms.worked(forms.form, tried=False, fruitful=True)
@@ -87,17 +87,17 @@ def test_a_refusal_without_a_reason_is_about_the_text_once_the_form_has_worked()
 
 
 def test_what_was_found_is_kept_and_what_did_not_help_is_not():
-    forms = Forms()
+    forms = KnownFormats()
     found = lesser(forms.form, FORMAT)
     assert forms.form.format == SCHEMA
     forms.worked(found, tried=True, fruitful=True)
     assert forms.form == found
-    forms.worked(Form(), tried=False, fruitful=True)  # a call that began earlier
+    forms.worked(ResponseFormat(), tried=False, fruitful=True)  # a call that began earlier
     assert forms.form == found
 
 
 def test_a_schema_that_bears_no_fruit_is_given_up():
-    forms = Forms()
+    forms = KnownFormats()
     for fruitful in (False, False, True, False, False):
         forms.worked(forms.form, tried=False, fruitful=fruitful)
         assert forms.form.format == SCHEMA
@@ -109,7 +109,7 @@ def test_a_schema_that_bears_no_fruit_is_given_up():
 
 
 def test_effort_is_sent_to_those_that_think_unless_they_refuse_it():
-    forms = Forms()
+    forms = KnownFormats()
     assert "reasoning_effort" not in body(forms.form, "m", [], 1)
     forms.thinks()
     assert body(forms.form, "m", [], 1)["reasoning_effort"] == "low"
@@ -119,11 +119,11 @@ def test_effort_is_sent_to_those_that_think_unless_they_refuse_it():
 
 
 def test_room_grows_and_stays():
-    forms, form = Forms(), Form()
+    forms, form = KnownFormats(), ResponseFormat()
     for spare in SPARE[1:]:
         form = forms.grow(form)
         assert form.spare == forms.form.spare == spare
     assert forms.grow(form) is None
-    assert forms.grow(Form()).spare == SPARE[1]  # a call that began earlier
+    assert forms.grow(ResponseFormat()).spare == SPARE[1]  # a call that began earlier
     assert forms.form.spare == SPARE[-1]
-    assert Forms().grow(Form(room="")) is None  # there is no limit to raise
+    assert KnownFormats().grow(ResponseFormat(room="")) is None  # there is no limit to raise

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proxy.server_tools.offer import NAMES
-from proxy.server_tools.stream import SEAM, Stream
+from proxy.server_tools.stream import SEAM, ToolStream
 from tests.completion import Completion, completed
 
 SEARCH = '{"query": "the limit"}'
@@ -51,7 +51,7 @@ OURS = [
 
 def run(*rounds: Iterable[bytes], offered: Iterable[bool] = (), size: int | None = None) -> Any:
     """(what the client got, what was asked of us in each round that was followed)."""
-    stream, out, asked = Stream(NAMES), b"", []
+    stream, out, asked = ToolStream(NAMES), b"", []
     may = iter(offered)
     for round_ in rounds:
         stream.offered = next(may, True)
@@ -118,7 +118,7 @@ def test_the_client_sees_one_answer_whatever_the_pieces(size):
 
 
 def test_text_is_shown_as_it_comes_and_calls_are_not():
-    stream = Stream(NAMES)
+    stream = ToolStream(NAMES)
     assert stream.feed(ROLE) == ROLE
     assert stream.feed(said := chunk({"content": "Hm"})) == said
     for event in OURS[1:]:

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from memtree.context.answer import Answer
-from proxy.chat.chat_request import Turn
-from proxy.chat.model_limits import MAX_KEPT, Learned
+from proxy.chat.chat_request import ChatRequest
+from proxy.chat.model_limits import MAX_KEPT, ModelLimits
 from proxy.http import json_body
 from proxy.server_tools import offer, refusal, sse
 from proxy.server_tools.offer import NAMES
-from proxy.server_tools.sse import Events
-from proxy.server_tools.stream import Asked
+from proxy.server_tools.sse import SseEvents
+from proxy.server_tools.stream import ToolRound
 from proxy.server_tools.usage import added
-from proxy.server_tools.whole import Plain
+from proxy.server_tools.whole import WholeAnswer
 
 USAGE = {"prompt_tokens": 10, "total_tokens": 12, "completion_tokens_details": {"reasoning": 1}}
 
@@ -36,7 +36,7 @@ def answer(content: Any, *calls: dict[str, Any], reason: str | None = None, **mo
     return json.dumps(whole).encode()
 
 
-def taken(plain: Plain, raw: bytes) -> dict[str, Any]:
+def taken(plain: WholeAnswer, raw: bytes) -> dict[str, Any]:
     found = plain.take(raw)
     assert isinstance(found, bytes)
     return dict(json.loads(found))
@@ -59,19 +59,19 @@ def taken(plain: Plain, raw: bytes) -> dict[str, Any]:
     ],
 )
 def test_an_answer_without_calls_of_ours_is_the_same_bytes(raw):
-    assert Plain(NAMES).take(raw) is raw
+    assert WholeAnswer(NAMES).take(raw) is raw
 
 
 def test_rounds_add_up():
-    plain = Plain(NAMES)
+    plain = WholeAnswer(NAMES)
     first = plain.take(answer("Hm.", call("memory_search"), reasoning_content="a ",
                               reasoning_details=[{"index": 0}]))  # fmt: skip
-    assert isinstance(first, Asked)
+    assert isinstance(first, ToolRound)
     assert first.message == {"role": "assistant", "content": "Hm.", "reasoning_content": "a ",
                              "reasoning_details": [{"index": 0}],
                              "tool_calls": [call("memory_search")]}  # fmt: skip
     second = plain.take(answer(None, call("memory_read", "b"), reasoning_content="b "))
-    assert isinstance(second, Asked)
+    assert isinstance(second, ToolRound)
     assert second.message["content"] is None
     found = taken(plain, answer("So.", reasoning_content="c", reasoning_details=[{"index": 1}]))
     message = found["choices"][0]["message"]
@@ -84,7 +84,7 @@ def test_rounds_add_up():
 
 
 def test_contents_of_parts_are_joined_as_parts():
-    plain = Plain(NAMES)
+    plain = WholeAnswer(NAMES)
     part = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
     plain.take(answer([part], call("memory_search")))
     message = taken(plain, answer("So."))["choices"][0]["message"]
@@ -93,14 +93,16 @@ def test_contents_of_parts_are_joined_as_parts():
 
 def test_a_mixed_round_is_the_clients():
     signed = call("read_file", "b", extra_content={"sig": 1})
-    found = taken(Plain(NAMES), answer("x", call("memory_search"), signed, call("memory_read")))
+    found = taken(
+        WholeAnswer(NAMES), answer("x", call("memory_search"), signed, call("memory_read"))
+    )
     choice = found["choices"][0]
     assert (choice["message"]["tool_calls"], choice["finish_reason"]) == ([signed], "tool_calls")
 
 
 @pytest.mark.parametrize(("reason", "ends"), [("length", "length"), ("tool_calls", "stop")])
 def test_calls_that_may_not_be_followed_are_dropped(reason, ends):
-    plain = Plain(NAMES, offered=reason == "length")
+    plain = WholeAnswer(NAMES, offered=reason == "length")
     choice = taken(plain, answer("x", call("memory_search"), reason=reason))["choices"][0]
     assert choice["finish_reason"] == ends
     assert "tool_calls" not in choice["message"]
@@ -108,10 +110,10 @@ def test_calls_that_may_not_be_followed_are_dropped(reason, ends):
 
 def test_calls_without_ids_get_some():
     """Of nine letters and digits, which is what Mistral takes."""
-    plain = Plain(NAMES)
+    plain = WholeAnswer(NAMES)
     for round_ in ("01", "02"):
         asked = plain.take(answer("", call("memory_search", ""), call("memory_read", "")))
-        assert isinstance(asked, Asked)
+        assert isinstance(asked, ToolRound)
         ids = [one["id"] for one in asked.message["tool_calls"]]
         assert ids == [f"mem{round_}0000", f"mem{round_}0001"]
 
@@ -132,7 +134,7 @@ STREAM = b": c\n\ndata: 1\n\nevent: x\r\ndata: 2\r\ndata: 3\r\n\r\n\ndata: 4\r\r
 
 @pytest.mark.parametrize("size", range(1, 20))
 def test_events_are_the_same_whatever_the_pieces(size):
-    reader, found = Events(), []
+    reader, found = SseEvents(), []
     for at in range(0, len(STREAM), size):
         found += reader.feed(STREAM[at : at + size])
     assert b"".join(found) + reader.rest() == STREAM
@@ -141,7 +143,7 @@ def test_events_are_the_same_whatever_the_pieces(size):
 
 
 def test_an_event_that_is_not_complete_waits():
-    reader = Events()
+    reader = SseEvents()
     assert reader.feed(b"data: 1\n") == []
     assert reader.waiting == 8
     assert reader.feed(b"\ndata") == [b"data: 1\n\n"]
@@ -169,7 +171,7 @@ def test_refusals_of_tools(status, text, about):
 
 
 def test_models_without_tools_are_kept_by_tenant_and_bounded():
-    learned = Learned()
+    learned = ModelLimits()
     learned.learn_toolless("a", "m" * 300)
     assert not learned.takes_tools("a", "m" * 300)
     assert learned.takes_tools("b", "m" * 300)
@@ -227,7 +229,7 @@ def test_definitions_are_sound_schemas_and_small():
 
 def test_fields_that_were_not_posted_go_to_the_end():
     body = json_body.split(b'{"model": "m", "messages": [1], "memory": true }')
-    turn = Turn(body.raw, body.raw, body=body)
+    turn = ChatRequest(body.raw, body.raw, body=body)
     kept = Answer("packed", True, (b"2",), b"", 0, 0, 0)
     raw = turn.with_messages(kept, [b"3", b"4"], {"tools": b"[5]"})
     assert raw == b'{"model": "m", "messages": [2,3,4],"tools":[5] }'

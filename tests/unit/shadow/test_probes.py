@@ -17,9 +17,9 @@ from memtree.shadow.probes import (
     PROBES,
     RULE,
     VALUE,
-    Found,
     Probe,
     Score,
+    ShadowResult,
     cut_of,
     is_kept,
     kind,
@@ -32,7 +32,7 @@ from memtree.shadow.probes import (
 from memtree.text import tokens
 from memtree.tree import growth
 from memtree.tree.growth import Tail
-from memtree.tree.node import Frontier, Place, Summary
+from memtree.tree.node import Frontier, NodePlace, Summary
 from tests.sessions import chat, coding
 
 RULE_TEXT = "From now on always answer in short sentences."
@@ -42,7 +42,7 @@ def read(messages: list[dict[str, Any]]) -> history.History:
     return history.read("t", tuple(map(Message.of, messages)), Volatile(), None, tokens.count)
 
 
-def grown(posted: history.History) -> growth.Grown:
+def grown(posted: history.History) -> growth.GrownTree:
     return growth.grow(
         Tail(
             Frontier(),
@@ -189,15 +189,15 @@ def test_the_cut_is_found_by_what_was_sent_whole():
 
 def test_the_text_of_a_place():
     posted = read([{"role": "user", "content": text} for text in ("abcdef", "ghijkl", "mnop")])
-    assert text_of(posted, Place(0, 2, 1, 3)) == "cdef\nghi"
-    assert text_of(posted, Place(1, 3, 2, 0)) == "jkl"
-    assert text_of(posted, Place(1, 1, 1, 4)) == "hij"
-    assert text_of(posted, Place(0, 0, 3, 0)) == "abcdef\nghijkl\nmnop"
+    assert text_of(posted, NodePlace(0, 2, 1, 3)) == "cdef\nghi"
+    assert text_of(posted, NodePlace(1, 3, 2, 0)) == "jkl"
+    assert text_of(posted, NodePlace(1, 1, 1, 4)) == "hij"
+    assert text_of(posted, NodePlace(0, 0, 3, 0)) == "abcdef\nghijkl\nmnop"
 
 
 def test_amounts_for_the_tallies():
-    assert Found(100, 100).amounts() == {"shadow.requests": 1}
-    folded = Found(100, 40, True, {VALUE: Score(3, 2)})
+    assert ShadowResult(100, 100).amounts() == {"shadow.requests": 1}
+    folded = ShadowResult(100, 40, True, {VALUE: Score(3, 2)})
     assert folded.amounts() == {
         "shadow.requests": 1, "shadow.folded": 1, "shadow.raw_tokens": 100,
         "shadow.sent_tokens": 40, "shadow.value.probes": 3, "shadow.value.kept": 2,

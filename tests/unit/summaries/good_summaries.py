@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtree.summaries.prompts import Source, Task, leaf_task
+from memtree.summaries.prompts import SourcePiece, Task, leaf_task
 from memtree.summaries.replies import Draft
 from tests.unit.summaries.good_more import BLOCKS
 
@@ -24,7 +24,7 @@ def _good(text, headline, body, **spoiled):
         role, _, said = line.partition(": ")
         kind = {"call": "call", "result": "result"}.get(role, "text")
         role = {"call": "assistant", "result": "tool"}.get(role, role)
-        sources.append(Source(role, number, said, kind))
+        sources.append(SourcePiece(role, number, said, kind))
     return Good(leaf_task("1", sources), Draft(headline, body), spoiled)
 
 

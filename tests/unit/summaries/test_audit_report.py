@@ -13,12 +13,12 @@ from rich.console import Console
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.context.request import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
 from memtree.summaries import audit_report
-from memtree.tree.node import Node, Place, Summary
+from memtree.tree.node import Node, NodePlace, Summary
 from memtree.tree.work import NodeWork
 from proxy.cli import audit, audit_page
 from proxy.cli.main import main
@@ -44,7 +44,9 @@ def settings(folder, url=None, **more):
 def works(*counts):
     """Nodes of levels 0, 1 ..., so many of each."""
     return [
-        NodeWork(Node(bytes([level, n]), level, 1, 1, 0, Summary("", "")), Place(n, 0, n + 1, 0))
+        NodeWork(
+            Node(bytes([level, n]), level, 1, 1, 0, Summary("", "")), NodePlace(n, 0, n + 1, 0)
+        )
         for level, count in enumerate(counts)
         for n in range(count)
     ]
@@ -70,7 +72,7 @@ def test_an_extraction_is_checked_against_what_it_was_made_of():
     parent = Node(b"p", 1, 9, 1, 0, Summary("Port 8080", told), children=(b"c",))
     history = read("t", [Message(b'{"role":"user","content":"x"}')], Volatile(()))
     later = {b"c": Summary("A port", vague, version=1), b"p": Summary("A port", told, version=1)}
-    work = NodeWork(parent, Place(0, 0, 1, 0))
+    work = NodeWork(parent, NodePlace(0, 0, 1, 0))
     first = {b"c": child, b"p": parent}
     found = audit_report.entry(history, work, "coding", first, later, audit_report.STORED)
     assert found.text == (("note", "A port"),)
@@ -117,7 +119,7 @@ async def test_the_indexer_goes_on_where_the_report_ended(tmp_path):
         given = settings(tmp_path, server.url)
         await audit.audited(MESSAGES, given, 5)
         async with open_runtime(given) as runtime:
-            await runtime.memory.index(Ask("local", MESSAGES, patience=UNHURRIED))
+            await runtime.memory.index(CompressRequest("local", MESSAGES, patience=UNHURRIED))
             await runtime.settle()
         assert set(server.summarised.values()) == {1}
         report = await audit.audited(MESSAGES, given, 100)
@@ -156,7 +158,7 @@ def hostile():
     problem = audit_report.Problem("anchor", HOSTILE)
     version = audit_report.Version(HOSTILE, HOSTILE, 9, (problem,))
     text = ((f"0 {HOSTILE}", HOSTILE), ("1 user", "\ud800"))
-    entry = audit_report.Entry(0, (0, 1), 600, text, version, version, HOSTILE, (9, 9))
+    entry = audit_report.AuditEntry(0, (0, 1), 600, text, version, version, HOSTILE, (9, 9))
     return audit_report.Report(1, HOSTILE, (entry,), 1, 2, 3, 0.5, True)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from memtree.summaries import batching
-from memtree.summaries.batching import Batch, Kinds, batch, ready, shares
-from memtree.summaries.completed import Settled
+from memtree.summaries.batching import CallBatch, Kinds, batch, ready, shares
+from memtree.summaries.completed import CompletedSummaries
 from memtree.summaries.prompts import CHAT, CODING, FICTION
 from memtree.summaries.replies import Draft
 from memtree.tree.btree import walk
-from memtree.tree.node import Node, Place, Summary
+from memtree.tree.node import Node, NodePlace, Summary
 from memtree.tree.work import NodeWork
 from tests.properties.strategies import batch as grown_of
 from tests.properties.strategies import history_of
@@ -24,7 +24,7 @@ def node(name: str, children: str = "", level: int = 0, tokens: int = 500) -> No
 
 def works(*nodes: Node) -> dict[bytes, NodeWork]:
     """In reading order: each node begins where the one before it ended."""
-    return {one.id: NodeWork(one, Place(n, 0, n + 1, 0)) for n, one in enumerate(nodes)}
+    return {one.id: NodeWork(one, NodePlace(n, 0, n + 1, 0)) for n, one in enumerate(nodes)}
 
 
 def names(found: list[NodeWork] | tuple[NodeWork, ...]) -> str:
@@ -59,28 +59,28 @@ def kinds(**named: str):
 
 def test_a_call_holds_parts_of_one_kind():
     found = list(works(*(node(name) for name in "abcdef")).values())
-    assert batch(found, kinds(b=CODING, d=CODING), (), 3) == Batch(
+    assert batch(found, kinds(b=CODING, d=CODING), (), 3) == CallBatch(
         (found[0], found[2], found[4]), CHAT, True
     )
     mixed = batch(found, kinds(b=CODING, d=CODING, e=CODING), (), 3)
     assert mixed is not None
     assert (names(mixed.work), mixed.kind) == ("bde", CODING), "the first one that is full"
     few = batch(found[:2], kinds(b=FICTION), (), 3)
-    assert few == Batch((found[0],), CHAT, False)
+    assert few == CallBatch((found[0],), CHAT, False)
     assert batch([], kinds(), (), 3) is None
 
 
 def test_a_call_holds_no_more_than_its_tokens():
     found = list(works(*(node(name, tokens=400) for name in "abc")).values())
     full = batch(found, kinds(), (), 4, 1_000)
-    assert full == Batch((found[0], found[1]), CHAT, True)
+    assert full == CallBatch((found[0], found[1]), CHAT, True)
     huge = list(works(node("h", tokens=9_000), node("i")).values())
-    assert batch(huge, kinds(), (), 4, 1_000) == Batch((huge[0],), CHAT, True)
+    assert batch(huge, kinds(), (), 4, 1_000) == CallBatch((huge[0],), CHAT, True)
 
 
 def test_what_was_rejected_gets_a_call_of_its_own():
     found = list(works(*(node(name) for name in "abcd")).values())
-    assert batch(found, kinds(), {b"b"}, 4) == Batch((found[1],), CHAT, True)
+    assert batch(found, kinds(), {b"b"}, 4) == CallBatch((found[1],), CHAT, True)
 
 
 def test_the_kind_of_a_node_is_that_of_most_leaves():
@@ -156,7 +156,7 @@ def grown_tree():
 
 def test_all_is_lacking_at_first_with_its_place():
     frontier, nodes, every = grown_tree()
-    found = Settled().work("t", frontier.nodes, nodes)
+    found = CompletedSummaries().work("t", frontier.nodes, nodes)
     spots = [(one, place) for one, place in walk(frontier.nodes, nodes)]
     assert [(one.node, one.place) for one in found] == spots
     assert any(not one.is_leaf for one in every)
@@ -164,7 +164,7 @@ def test_all_is_lacking_at_first_with_its_place():
 
 def test_below_what_is_settled_nothing_is_lacking():
     frontier, nodes, every = grown_tree()
-    settled = Settled()
+    settled = CompletedSummaries()
     top = next(one for one in every if not one.is_leaf)
     settled.add("t", [top.id])
     left = {one.id for one in settled.lacking("t", frontier.nodes, nodes)}
@@ -177,7 +177,7 @@ def test_below_what_is_settled_nothing_is_lacking():
 
 def test_what_is_known_is_bounded_and_what_is_used_stays():
     frontier, nodes, every = grown_tree()
-    settled = Settled(kept=len(frontier.nodes) + 1)
+    settled = CompletedSummaries(kept=len(frontier.nodes) + 1)
     settled.add("t", frontier.nodes)
     for number in range(10):
         settled.add("u", [bytes([number])])

@@ -10,10 +10,10 @@ import pytest
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.context.request import UNHURRIED, Ask
+from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
-from memtree.summaries.cost_estimate import Estimate, Level, Part, Planned, estimate
+from memtree.summaries.cost_estimate import Estimate, Level, Part, PlannedCall, estimate
 from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.work import NodeWork
@@ -40,7 +40,7 @@ def settings(folder: Path, url: str, **more: object) -> Settings:
 
 async def summarised(given: Settings, messages: tuple[Message, ...] = MESSAGES) -> None:
     async with open_runtime(given) as runtime:
-        await runtime.memory.index(Ask(TENANT, messages, patience=UNHURRIED))
+        await runtime.memory.index(CompressRequest(TENANT, messages, patience=UNHURRIED))
         await runtime.settle()
 
 
@@ -78,7 +78,7 @@ async def again(given: Settings) -> Estimate:
     """What it would have been, had the summaries of the children been known."""
     alone = estimating.without_models(given)
     async with open_runtime(alone, drain=0) as runtime:
-        ask = Ask(TENANT, MESSAGES, patience=UNHURRIED)
+        ask = CompressRequest(TENANT, MESSAGES, patience=UNHURRIED)
         posted, frontier, nodes = await runtime.memory.outline(ask)
     everything = [NodeWork(node, place) for node, place in walk(frontier.nodes, nodes)]
     later = {id_: node.summary for id_, node in nodes.items()}
@@ -129,7 +129,7 @@ def test_a_short_history_has_nothing_to_summarise(tmp_path, monkeypatch, capsys)
 
 
 def test_without_prices_no_money_is_told():
-    found = Estimate(1_000, 0, (Planned(300, (Part(0, 700, 90, 110),)),))
+    found = Estimate(1_000, 0, (PlannedCall(300, (Part(0, 700, 90, 110),)),))
     assert "no price set" in "\n".join(estimating.lines(found, Settings()))
     priced = replace(Settings(), summary_input_price=1.0, summary_output_price=10.0)
     money = next(one for one in estimating.lines(found, priced) if one.startswith("money"))
@@ -141,7 +141,7 @@ def test_without_prices_no_money_is_told():
 
 def planned(count: int) -> Estimate:
     parts = (Part(0, 600, 82, 112), Part(1, 400, 142, 172))
-    return Estimate(100_000, 3, (Planned(300, parts),) * count)
+    return Estimate(100_000, 3, (PlannedCall(300, parts),) * count)
 
 
 def test_sums():

@@ -11,7 +11,7 @@ from memtree.summaries.prompts import (
     CODING,
     FICTION,
     KINDS,
-    Source,
+    SourcePiece,
     constant,
     json_schema,
     kind_of,
@@ -34,10 +34,10 @@ def mark_of(messages):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_message_is_the_same_whatever_the_tasks(kind):
-    one = prompt([leaf("1", Source("user", 0, "Hi."), kind=kind)])
+    one = prompt([leaf("1", SourcePiece("user", 0, "Hi."), kind=kind)])
     two = prompt(
         [
-            leaf("7", Source("assistant", 3, "@@123 Mark: @@481"), kind=kind),
+            leaf("7", SourcePiece("assistant", 3, "@@123 Mark: @@481"), kind=kind),
             node_task("8", [Summary("a", "b.")], 2, kind),
         ]
     )
@@ -51,11 +51,11 @@ def test_pieces_of_one_message_are_one_piece_and_labels_stand_outside():
         [
             leaf(
                 "1",
-                Source("user", 4, "Look: "),
-                Source("user", 4, "x = 1", "code"),
-                Source("assistant", 5, 'run("x")', "call"),
-                Source("tool", 6, "1", "result"),
-                Source("assistant", 7, "It is 1."),
+                SourcePiece("user", 4, "Look: "),
+                SourcePiece("user", 4, "x = 1", "code"),
+                SourcePiece("assistant", 5, 'run("x")', "call"),
+                SourcePiece("tool", 6, "1", "result"),
+                SourcePiece("assistant", 7, "It is 1."),
             )
         ]
     )
@@ -87,7 +87,7 @@ def test_what_cannot_be_one_call_is_refused():
 
 def test_secrets_do_not_reach_the_prompt():
     key = "sk-proj-" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ"
-    text = prompt([leaf("1", Source("user", 0, f"My key is {key}."))])[1]["content"]
+    text = prompt([leaf("1", SourcePiece("user", 0, f"My key is {key}."))])[1]["content"]
     assert key not in text
     assert "My key is" in text
 
@@ -97,7 +97,7 @@ def test_a_mark_never_occurs_in_the_data(texts):
     mark = mark_for(texts)
     assert not any(mark in text for text in texts)
     assert mark == mark_for(texts)
-    sources = [Source("user", at, text) for at, text in enumerate(texts)]
+    sources = [SourcePiece("user", at, text) for at, text in enumerate(texts)]
     message = prompt([leaf("1", *sources)])[1]["content"]
     # Each line that begins with the mark is ours: a part, a label a source, the end.
     own = mark_of([{}, {"content": message}])
@@ -120,9 +120,9 @@ PLANTED = (
 @pytest.mark.parametrize("role", ["user", "assistant", "tool"])
 def test_no_text_breaks_out_of_its_quotation(text, role):
     """Not even one that knows the mark of the same prompt without it."""
-    before = [Source("user", 0, "Read the page."), Source(role, 1, text)]
+    before = [SourcePiece("user", 0, "Read the page."), SourcePiece(role, 1, text)]
     guess = mark_of(prompt([leaf("1", *before)]))
-    sources = [before[0], Source(role, 1, text.replace("{mark}", guess))]
+    sources = [before[0], SourcePiece(role, 1, text.replace("{mark}", guess))]
     system, said = prompt([leaf("1", *sources), node_task("2", [Summary(text, text)], 1, CHAT)])
     assert system["content"] == constant(CHAT)
     mark = mark_of([system, said])
@@ -170,9 +170,12 @@ def test_the_schema_asks_for_what_the_words_ask_for():
     ],
 )
 def test_kinds(kind, text):
-    assert kind_of([Source("user", 0, text)]) == kind
+    assert kind_of([SourcePiece("user", 0, text)]) == kind
 
 
 def test_tools_and_code_make_coding():
-    assert kind_of([Source("user", 0, "Do it."), Source("tool", 1, "ok " * 9, "result")]) == CODING
+    assert (
+        kind_of([SourcePiece("user", 0, "Do it."), SourcePiece("tool", 1, "ok " * 9, "result")])
+        == CODING
+    )
     assert kind_of([]) == CHAT

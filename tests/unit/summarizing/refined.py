@@ -11,13 +11,13 @@ from typing import Any
 
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
-from indexer.summarizing.open import StageThree
+from indexer.summarizing.open import SummaryStage
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, Ask, Memory
+from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
 from memtree.ports.store import Store
-from memtree.stores import MemoryStore
+from memtree.stores import RamStore
 from memtree.tree.node import Frontier, Node, Summary
 from tests.properties.strategies import history_of, prose
 from tests.summaries import Script, ScriptedSummarizer
@@ -38,7 +38,7 @@ class Hands:
         return self.seconds
 
 
-class Counting(MemoryStore):
+class Counting(RamStore):
     """Counts reads of summaries, and can hold or refuse commits."""
 
     def __init__(self) -> None:
@@ -74,14 +74,14 @@ class Desk:
     clock: Hands
     settings: Settings
     patient: bool = False
-    three: StageThree = field(init=False)
-    memory: Memory = field(init=False)
+    three: SummaryStage = field(init=False)
+    memory: ContextMemory = field(init=False)
 
     def __post_init__(self) -> None:
-        self.three = StageThree.of(
+        self.three = SummaryStage.of(
             self.settings, self.store, self.clock, self.model, patient=self.patient
         )
-        self.memory = Memory(
+        self.memory = ContextMemory(
             self.store,
             StageOne(child=False),
             NoQueue(),
@@ -92,7 +92,7 @@ class Desk:
         self.three.queue.start()
 
     async def post(self, messages: Iterable[Message], tenant: str = "t", **more: Any) -> Answer:
-        ask = Ask(tenant, tuple(messages), patience=60, **more)
+        ask = CompressRequest(tenant, tuple(messages), patience=60, **more)
         return await self.memory.index(ask)
 
     async def settle(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from indexer.summarizing import queue as summaries
 from indexer.summarizing.spending import TOKENS
-from memtree.context.context_memory import Ask
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 from tests import summaries as scripted
 from tests.embeddings import Silence, Status
@@ -68,7 +68,7 @@ async def test_what_cannot_be_used_is_asked_once_more_and_then_the_extraction_st
         tallies = await store.tallies("t", DAY, DAY)
         assert tallies["summary.rejected"] == 2 * len(nodes)
         assert "summary.nodes" not in tallies
-        tree = await desk.memory.tree(Ask("t", tuple(messages)))
+        tree = await desk.memory.tree(CompressRequest("t", tuple(messages)))
         assert {one["summary"] for one in tree["nodes"]} == {"extracted"}
         calls = desk.model.calls
     async with a_desk(ScriptedSummarizer(), store) as again:
@@ -181,7 +181,7 @@ async def test_a_model_that_never_answers_delays_nobody():
             await desk.post(messages)
             await desk.submitted()
             await until(lambda: desk.model.open == 4)
-            ask = Ask("t", tuple(messages), target=3_000, hard=True, mode="stable")
+            ask = CompressRequest("t", tuple(messages), target=3_000, hard=True, mode="stable")
             assert (await desk.memory.compress(ask)).state == "packed"
         async with asyncio.timeout(2):
             await desk.close()
@@ -262,7 +262,7 @@ async def test_planted_orders_reach_no_summary(monkeypatch):
         assert by_model
         assert not [one for one in by_model if "PWNED" in f"{one.headline} {one.body}"]
         assert desk.three.queue.totals.problems["planted"] > 0
-        tree = await desk.memory.tree(Ask("t", tuple(messages)))
+        tree = await desk.memory.tree(CompressRequest("t", tuple(messages)))
         shown = [one for one in tree["nodes"] if one["summary"] == "model"]
         assert not [one for one in shown if "PWNED" in one["headline"] + one["body"]]
 

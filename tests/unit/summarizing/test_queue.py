@@ -10,7 +10,7 @@ import pytest
 
 from indexer.summarizing import queue
 from indexer.summarizing.spending import TOKENS
-from memtree.context.context_memory import Ask
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 from memtree.ports.queues import Pending
 from memtree.text.tokens import count
@@ -194,7 +194,7 @@ async def test_an_answer_that_comes_after_the_deletion_leaves_nothing(how: str):
         if how == "tenant":
             receipt = await desk.memory.forget_tenant("t")
         else:
-            receipt = await desk.memory.forget_history(Ask("t", tuple(messages)))
+            receipt = await desk.memory.forget_history(CompressRequest("t", tuple(messages)))
         assert receipt.jobs == 1
         await desk.post(messages)  # and the very text comes again before the answer does
         old = model.calls
@@ -228,7 +228,7 @@ async def test_what_was_deleted_while_it_was_asked_for_stays_deleted():
 async def test_summaries_that_land_change_no_byte_of_an_epoch():
     messages, held = said(90), asyncio.Event()
     model = ScriptedSummarizer(always=Held(held))
-    ask = Ask("t", tuple(messages[:71]), target=4_000, mode="stable", window=40_000)
+    ask = CompressRequest("t", tuple(messages[:71]), target=4_000, mode="stable", window=40_000)
     async with a_desk(model) as desk:
         first = await desk.memory.compress(ask)
         assert first.epoch
@@ -257,7 +257,7 @@ async def test_summaries_that_land_change_no_byte_of_an_epoch():
 
 async def test_without_a_model_all_is_as_it_was():
     messages = said(90)
-    ask = Ask("t", tuple(messages), target=4_000, mode="fresh", hard=True)
+    ask = CompressRequest("t", tuple(messages), target=4_000, mode="fresh", hard=True)
     store = Counting()
     async with a_desk(store=store) as desk:
         plain = Desk(desk.model, Counting(), desk.clock, SETTINGS)
@@ -282,7 +282,7 @@ async def test_extraction_and_model_together():
         for id_, one in found.items():
             assert one.extracted == nodes[id_].summary.body
             assert one.shown == f"{one.body} {one.extracted}"
-        ask = Ask("t", tuple(messages), target=6_000, hard=True, mode="fresh")
+        ask = CompressRequest("t", tuple(messages), target=6_000, hard=True, mode="fresh")
         answer = await desk.memory.compress(ask)
         text = b"".join(answer.messages).decode()
         shown = [one for one in answer.explain()["nodes"] if one["body"]]
@@ -300,11 +300,11 @@ async def test_the_tree_tells_who_wrote_what():
     step = scripted.invented
     async with a_desk(ScriptedSummarizer(step, step, step, step, step), summary_parallel=1) as desk:
         await desk.post(messages)
-        tree = await desk.memory.tree(Ask("t", tuple(messages)))
+        tree = await desk.memory.tree(CompressRequest("t", tuple(messages)))
         assert {one["summary"] for one in tree["nodes"]} == {"extracted"}
         await desk.settle()
         _, found = await later(desk.store, messages)
-        tree = await desk.memory.tree(Ask("t", tuple(messages)))
+        tree = await desk.memory.tree(CompressRequest("t", tuple(messages)))
         for one in tree["nodes"]:
             summary = found.get(bytes.fromhex(one["id"]))
             wrote = "model" if summary and summary.by_model else "extracted"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from indexer.summarizing.spending import MICROS, TOKENS, Limits, Prices, Spending
+from indexer.summarizing.spending import MICROS, TOKENS, DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.errors import StoreUnavailable
 from memtree.ports.models import Usage
-from memtree.stores import MemoryStore
+from memtree.stores import RamStore
 from tests.unit.summarizing.refined import T0, Hands
 
 DAY = int(T0 // 86_400)
 
 
 async def test_a_call_is_reserved_at_its_most_and_settled_at_what_it_was():
-    store, clock = MemoryStore(), Hands()
-    spending = Spending(store, clock, Prices(2, 1, 10))
+    store, clock = RamStore(), Hands()
+    spending = Spending(store, clock, SummaryPrices(2, 1, 10))
     reserved = await spending.reserve("t", 1_000, 300)
     assert reserved is not None
     assert await store.tallies("t", DAY, DAY) == {TOKENS: 1_300, MICROS: 5_000}
@@ -44,11 +44,14 @@ async def test_a_call_is_reserved_at_its_most_and_settled_at_what_it_was():
 
 @pytest.mark.parametrize(
     ("limits", "prices"),
-    [(Limits(tokens=2_000), Prices()), (Limits(micros=10_000), Prices(5, 5, 5))],
+    [
+        (DailyLimits(tokens=2_000), SummaryPrices()),
+        (DailyLimits(micros=10_000), SummaryPrices(5, 5, 5)),
+    ],
 )
-async def test_a_limit_is_of_a_tenant_and_a_day(limits: Limits, prices: Prices):
+async def test_a_limit_is_of_a_tenant_and_a_day(limits: DailyLimits, prices: SummaryPrices):
     clock = Hands()
-    spending = Spending(MemoryStore(), clock, prices, limits)
+    spending = Spending(RamStore(), clock, prices, limits)
     first = await spending.reserve("t", 900, 100)
     assert first is not None
     assert await spending.reserve("t", 900, 100) is not None, "up to the limit"
@@ -62,7 +65,7 @@ async def test_a_limit_is_of_a_tenant_and_a_day(limits: Limits, prices: Prices):
 
 
 async def test_a_call_over_midnight_is_settled_on_its_own_day():
-    store, clock = MemoryStore(), Hands()
+    store, clock = RamStore(), Hands()
     spending = Spending(store, clock)
     reserved = await spending.reserve("t", 1_000, 300)
     assert reserved is not None
@@ -73,7 +76,7 @@ async def test_a_call_over_midnight_is_settled_on_its_own_day():
 
 
 async def test_a_store_that_fails_leaves_the_reservation():
-    class Failing(MemoryStore):
+    class Failing(RamStore):
         broken = False
 
         async def add(self, *given):
@@ -97,8 +100,10 @@ def test_prices_and_limits_of_the_settings():
         summary_money_per_day=1.5,
         summary_tokens_per_day=7,
     )
-    assert Prices.of(settings) == Prices(0.25, 0.25, 2.0)
-    assert Limits.of(settings) == Limits(7, 1_500_000)
-    assert Prices(0.25, 0.025, 2.0).micros(Usage(1_000_000, 0, 1_000_000)) == 25_000
-    assert Prices(0.25, 0.025, 2.0).micros(Usage(1, 0)) == 1, "a started millionth counts"
-    assert Prices(1, 1, 1).micros(Usage(100, 0, 300)) == 100, "no more is cached than was read"
+    assert SummaryPrices.of(settings) == SummaryPrices(0.25, 0.25, 2.0)
+    assert DailyLimits.of(settings) == DailyLimits(7, 1_500_000)
+    assert SummaryPrices(0.25, 0.025, 2.0).micros(Usage(1_000_000, 0, 1_000_000)) == 25_000
+    assert SummaryPrices(0.25, 0.025, 2.0).micros(Usage(1, 0)) == 1, "a started millionth counts"
+    assert SummaryPrices(1, 1, 1).micros(Usage(100, 0, 300)) == 100, (
+        "no more is cached than was read"
+    )

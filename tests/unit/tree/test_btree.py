@@ -16,8 +16,8 @@ from memtree.tree.node import (
     MAX_CHILDREN,
     MIN_CHILDREN,
     Node,
+    NodePlace,
     Passage,
-    Place,
     Summary,
     decode_frontier,
     decode_node,
@@ -127,9 +127,9 @@ def test_a_node_sums_its_children_up():
 
 def test_places_follow_each_other():
     made = [leaf(0, messages=2, tail=30), leaf(1, messages=0, tail=80), leaf(2, messages=1, tail=0)]
-    assert places(made) == [Place(0, 0, 2, 30), Place(2, 30, 2, 80), Place(2, 80, 3, 0)]
+    assert places(made) == [NodePlace(0, 0, 2, 30), NodePlace(2, 30, 2, 80), NodePlace(2, 80, 3, 0)]
     assert [place.last for place in places(made)] == [2, 2, 2]
-    assert places(made[:1], Place(0, 0, 5, 7)) == [Place(5, 7, 7, 30)]
+    assert places(made[:1], NodePlace(0, 0, 5, 7)) == [NodePlace(5, 7, 7, 30)]
 
 
 def test_walk_gives_the_places_of_all_levels():

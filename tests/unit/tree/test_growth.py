@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.context.prefix_lookup import Covered, between, covering, first_probes
+from memtree.context.prefix_lookup import CoveredPrefix, between, covering, first_probes
 from memtree.conversation.message import Message
-from memtree.ports.store import Batch
-from memtree.stores import MemoryStore
+from memtree.ports.store import IndexBatch
+from memtree.stores import RamStore
 from memtree.tree import growth
-from memtree.tree.growth import Grown
+from memtree.tree.growth import GrownTree
 from memtree.tree.node import EMPTY
 from tests.properties.strategies import (
     batch,
@@ -24,7 +24,7 @@ from tests.properties.strategies import (
 from tests.trees import tree_problems
 
 
-def nodes_of(grown: Grown):
+def nodes_of(grown: GrownTree):
     return {node.id: node for node in grown.nodes}
 
 
@@ -128,9 +128,9 @@ async def test_the_longest_known_prefix_is_found(known):
     """A branch may leave the known part anywhere; here it leaves at message `known`."""
     history = history_of([user(f"{n} {prose(n, 60)}") for n in range(150)])
     grown = batch(history)
-    store = MemoryStore()
+    store = RamStore()
     kept = {a: f for a, f in grown.frontiers.items() if a in history.addresses[: known + 1]}
-    await store.commit("t", Batch(grown.nodes, kept, 2e10))
+    await store.commit("t", IndexBatch(grown.nodes, kept, 2e10))
     found = await covering(store, history)
-    assert found == (Covered(known, kept[history.addresses[known]], 2e10) if kept else None)
+    assert found == (CoveredPrefix(known, kept[history.addresses[known]], 2e10) if kept else None)
     assert await covering(store, history_of(history.messages, tenant="u")) is None

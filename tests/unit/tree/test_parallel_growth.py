@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from memtree.conversation.message import Message
 from memtree.tree import growth, parallel_growth
-from memtree.tree.growth import Grown
+from memtree.tree.growth import GrownTree
 from memtree.tree.node import EMPTY
 from tests.properties.strategies import conversation, history_of, prose, tail_of
 
 OVERLAP = 8_000  # bytes: test histories are small
 
 
-def in_stretches(tail, parts: int, overlap: int = OVERLAP) -> tuple[Grown, int]:
+def in_stretches(tail, parts: int, overlap: int = OVERLAP) -> tuple[GrownTree, int]:
     stretches = parallel_growth.split(tail, parts, overlap)
     return parallel_growth.join(tail, stretches, [growth.grow(one.tail) for one in stretches])
 
 
-def finished(tail, grown: Grown, end: int) -> Grown:
+def finished(tail, grown: GrownTree, end: int) -> GrownTree:
     if end == len(tail.messages):
         return grown
     return parallel_growth.concat(grown, growth.grow(parallel_growth.rest(tail, grown, end)))

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from memtree.conversation.history import read
 from memtree.conversation.message import Message, Volatile
-from memtree.tree.node import Node, Place, Summary
+from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.plan import (
     CLOSING,
     GAP,
     OPENING,
+    OutlineNode,
     Plan,
-    Shown,
-    Span,
+    TextSpan,
     merge,
     outline_line,
     quote_lines,
@@ -40,40 +40,48 @@ def line(spans, found):
 
 def test_a_quote_names_number_and_role():
     found = history(SYSTEM, "hello", {"role": "assistant", "content": "world"})
-    spans = [Span(0, 0, 5), Span(1, 1, 4)]
+    spans = [TextSpan(0, 0, 5), TextSpan(1, 1, 4)]
     assert list(quote_lines(spans, found)) == ["[1 user] hello", "[2 assistant] orl"]
 
 
 def test_what_is_left_out_between_two_pieces_is_marked():
-    spans = [Span(0, 8, 13), Span(0, 0, 3)]
+    spans = [TextSpan(0, 8, 13), TextSpan(0, 0, 3)]
     assert line(spans, history("one two three")) == f"[0 user] one\n{GAP}\nthree"
 
 
 def test_a_volatile_block_splits_a_quote():
     found = history("ab<system-reminder>x</system-reminder>cd")
-    assert line([Span(0, 1, 3)], found) == f"[0 user] b\n{GAP}\nc"
-    assert [(q.start, q.end) for q in quotes([Span(0, 1, 3)], found)] == [(1, 2), (38, 39)]
+    assert line([TextSpan(0, 1, 3)], found) == f"[0 user] b\n{GAP}\nc"
+    assert [(q.start, q.end) for q in quotes([TextSpan(0, 1, 3)], found)] == [(1, 2), (38, 39)]
 
 
 def test_placeholders_and_names_of_calls_are_no_quotes():
     call = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
     found = history({"role": "assistant", "content": "look", "tool_calls": [call]})
-    assert line([Span(0, 0, 99)], found) == f"[0 assistant] look\n{GAP}\n{{}}"
+    assert line([TextSpan(0, 0, 99)], found) == f"[0 assistant] look\n{GAP}\n{{}}"
     image = {"type": "image_url", "image_url": {"url": "x"}}
-    assert list(quote_lines([Span(0, 0, 99)], history({"role": "user", "content": [image]}))) == []
+    assert (
+        list(quote_lines([TextSpan(0, 0, 99)], history({"role": "user", "content": [image]}))) == []
+    )
 
 
 def test_nothing_to_quote_gives_no_line():
-    assert list(quote_lines([Span(0, 0, 3), Span(1, 0, 0)], history("  \n", "x"))) == []
+    assert list(quote_lines([TextSpan(0, 0, 3), TextSpan(1, 0, 0)], history("  \n", "x"))) == []
 
 
 def test_quotes_are_what_is_shown():
-    assert quotes([Span(0, 0, 3)], history("  \n")) == []
+    assert quotes([TextSpan(0, 0, 3)], history("  \n")) == []
 
 
 def test_spans_that_touch_are_one():
-    spans = [Span(1, 0, 5), Span(0, 5, 9), Span(0, 0, 5), Span(0, 8, 12), Span(0, 13, 14)]
-    assert merge(spans) == [Span(0, 0, 12), Span(0, 13, 14), Span(1, 0, 5)]
+    spans = [
+        TextSpan(1, 0, 5),
+        TextSpan(0, 5, 9),
+        TextSpan(0, 0, 5),
+        TextSpan(0, 8, 12),
+        TextSpan(0, 13, 14),
+    ]
+    assert merge(spans) == [TextSpan(0, 0, 12), TextSpan(0, 13, 14), TextSpan(1, 0, 5)]
 
 
 def fences(text):
@@ -95,7 +103,7 @@ TEXT = "Look:\n```python\na = 1\nb = 2\n```\nDone.\n```\nc\n```\n"
     ],
 )
 def test_fences_are_closed_and_reopened_outside_of_the_verbatim_text(start, end, shown):
-    found = line([Span(0, start, end)], history(TEXT)).removeprefix("[0 user] ")
+    found = line([TextSpan(0, start, end)], history(TEXT)).removeprefix("[0 user] ")
     assert found == shown
     assert TEXT[start:end] in found
 
@@ -111,7 +119,7 @@ def test_every_quote_has_balanced_fences(pieces, data):
     for one in text.splitlines(keepends=True):
         lines.append(lines[-1] + len(one))
     low, high = sorted(data.draw(st.tuples(st.sampled_from(lines), st.sampled_from(lines))))
-    for found in quote_lines([Span(0, low, high)], history(text)):
+    for found in quote_lines([TextSpan(0, low, high)], history(text)):
         body = found.removeprefix("[0 user] ")
         assert fences(body) % 2 == 0
         assert text[low:high] in body
@@ -119,21 +127,23 @@ def test_every_quote_has_balanced_fences(pieces, data):
 
 def test_a_tilde_fence_is_reopened_as_one():
     text = "~~~\na\nb\n~~~\nend\n"
-    assert line([Span(0, 6, len(text))], history(text)) == "[0 user] ~~~\nb\n~~~\nend\n"
+    assert line([TextSpan(0, 6, len(text))], history(text)) == "[0 user] ~~~\nb\n~~~\nend\n"
 
 
 def test_lines_of_the_outline():
     found = history(SYSTEM, "a", "b", "c", "d")
-    shown = Shown(NODE.id, 0, 1, Place(1, 0, 3, 0), False)
+    shown = OutlineNode(NODE.id, 0, 1, NodePlace(1, 0, 3, 0), False)
     assert outline_line(shown, NODE, found) == "  - [2-3] headline"
-    body = Shown(NODE.id, 0, 0, Place(0, 0, 0, 5), True)
+    body = OutlineNode(NODE.id, 0, 0, NodePlace(0, 0, 0, 5), True)
     assert outline_line(body, NODE, found) == "- [1] headline: body"
 
 
 def test_a_rendered_plan_is_wrapped_and_in_order():
     found = history("rule", "text", "recent")
-    outline = (Shown(NODE.id, 0, 0, Place(0, 0, 2, 0), True),)
-    text = render(Plan(2, outline, (Span(0, 0, 4),), (Span(1, 0, 4),)), found, {NODE.id: NODE})
+    outline = (OutlineNode(NODE.id, 0, 0, NodePlace(0, 0, 2, 0), True),)
+    text = render(
+        Plan(2, outline, (TextSpan(0, 0, 4),), (TextSpan(1, 0, 4),)), found, {NODE.id: NODE}
+    )
     assert text.startswith(f"{OPENING}\n")
     assert text.endswith(f"\n{CLOSING}")
     order = [
@@ -149,6 +159,6 @@ def test_an_empty_plan_renders_to_the_wrapper():
 
 
 def test_a_plan_needs_its_nodes():
-    shown = Shown(NODE.id, 0, 0, Place(0, 0, 1, 0), False)
+    shown = OutlineNode(NODE.id, 0, 0, NodePlace(0, 0, 1, 0), False)
     with pytest.raises(KeyError):
         render(Plan(1, (shown,)), history("x", "y"), {})

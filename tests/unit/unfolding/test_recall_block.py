@@ -15,7 +15,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
 from memtree.text import terms, tokens
 from memtree.unfolding import recall_block
-from memtree.unfolding.plan import Plan, Span
+from memtree.unfolding.plan import Plan, TextSpan
 from memtree.unfolding.recall_block import (
     LEAST,
     before,
@@ -208,14 +208,14 @@ def test_what_is_sent_whole_is_not_recalled(past):
 
 @pytest.mark.parametrize("where", ["excerpts", "rules", "earlier"])
 def test_what_is_shown_already_is_not_recalled(past, where):
-    whole = Span(21, 0, len(past.history.view(21).text))
+    whole = TextSpan(21, 0, len(past.history.view(21).text))
     given_ = {} if where == "earlier" else {where: (whole,)}
     spans = past.chosen(plan=Plan(76, **given_), earlier=[whole] if where == "earlier" else [])
     assert all(span.message != 21 for span in spans)
 
 
 def test_what_is_shown_in_part_may_be_recalled(past):
-    spans = past.chosen(plan=Plan(76, rules=(Span(21, 0, 9),)))
+    spans = past.chosen(plan=Plan(76, rules=(TextSpan(21, 0, 9),)))
     assert any(NEEDLE in piece for piece in past.pieces(spans))
 
 
@@ -269,7 +269,7 @@ def test_an_estimate_that_was_too_low_is_mended(past, monkeypatch):
 
 
 def test_the_best_stays_where_there_is_room_for_little(past):
-    needle = Span(21, 0, len(past.history.view(21).text))
+    needle = TextSpan(21, 0, len(past.history.view(21).text))
     size = tokens.count(text_of([needle], past.history) + recall_block.SEAM)
     assert past.chosen(room=size + 20) == (needle,)
 
@@ -325,7 +325,7 @@ def test_no_shared_word_is_never_enough(past, cosine):
 
 
 def test_what_is_shown_already_does_not_count_as_near(past):
-    shown_ = (Span(21, 0, 10**6),)
+    shown_ = (TextSpan(21, 0, 10**6),)
     ranking = Ranking(scores(past, m21=1.0, m5=0.5), scores(past), scores(past, m21=0.9))
     assert past.chosen_by(ranking)
     assert past.chosen_by(ranking, Plan(76, excerpts=shown_)) == ()

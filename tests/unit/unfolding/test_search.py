@@ -10,12 +10,19 @@ import pytest
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from memtree.context.context_memory import Ask, Memory
+from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.unfolding import search
-from memtree.unfolding.search import LEAST, NO_ROOM, READ_TOKENS, RECORD, SEARCH_TOKENS, Folded
+from memtree.unfolding.search import (
+    LEAST,
+    NO_ROOM,
+    READ_TOKENS,
+    RECORD,
+    SEARCH_TOKENS,
+    FoldedHistory,
+)
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat, coding
 
@@ -55,11 +62,11 @@ async def folded(
     store: Any = None,
     mode: str = "stable",
     **fields: Any,
-) -> Folded:
-    memory = Memory(store or open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock(),
-                    **fields)  # fmt: skip
+) -> FoldedHistory:
+    kept = store or open_store("memory:")
+    memory = ContextMemory(kept, StageOne(child=False), NoQueue(), SystemClock(), **fields)
     messages = tuple(Message.of(one) for one in posted or history())
-    answer = await memory.compress(Ask("t", messages, target=6_000, mode=mode))
+    answer = await memory.compress(CompressRequest("t", messages, target=6_000, mode=mode))
     assert answer.folded is not None
     return answer.folded
 
@@ -161,9 +168,9 @@ async def test_the_store_is_neither_written_nor_read():
 
 
 async def test_a_deletion_in_between_leaves_nothing_at_hand():
-    memory = Memory(open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock())
+    memory = ContextMemory(open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock())
     messages = tuple(Message.of(one) for one in history())
-    answer = await memory.compress(Ask("t", messages, target=6_000))
+    answer = await memory.compress(CompressRequest("t", messages, target=6_000))
     assert answer.folded
     await memory.forget_tenant("t")
     assert FACT in await answer.folded.search("crane of the harbour"), "the request carries it"
@@ -237,8 +244,8 @@ async def test_a_range_passes_over_system_messages_and_the_end():
 
 
 async def test_only_answers_that_folded_can_be_searched():
-    memory = Memory(open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock())
+    memory = ContextMemory(open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock())
     for posted in (history()[-5:], history()):
         messages = tuple(Message.of(one) for one in posted)
-        answer = await memory.compress(Ask("t", messages, target=40_000))
+        answer = await memory.compress(CompressRequest("t", messages, target=40_000))
         assert answer.folded is None

@@ -10,7 +10,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import rank
 from memtree.text import terms, tokens
 from memtree.unfolding import explain, unfold
-from memtree.unfolding.plan import Span, merge, outline_line
+from memtree.unfolding.plan import TextSpan, merge, outline_line
 from memtree.unfolding.unfold import ONE_SHOT
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 from tests.trees import places
@@ -203,7 +203,7 @@ def test_short_messages_are_quoted_whole():
     tree = Tree([*made, user("what?")])
     found = tree.unfold(QUERY, 1_000)
     whole = len(tree.history.view(41).text)
-    assert any(span == Span(41, 0, whole) for span in found.plan.excerpts)
+    assert any(span == TextSpan(41, 0, whole) for span in found.plan.excerpts)
 
 
 def test_text_of_the_user_has_a_line_of_its_own_where_answers_are_long():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtree.conversation.media import audio, images, parts
 from memtree.conversation.media import pdf as pages
-from memtree.conversation.media.base64_data import Encoded
+from memtree.conversation.media.base64_data import Base64Data
 from memtree.conversation.media.parts import FLAT_TOKENS, image_tokens, part_tokens
 from memtree.text import tokens
 
@@ -30,16 +30,16 @@ def letters(text: str) -> int:
 
 @given(st.binary(max_size=60), st.integers(0, 70), st.integers(0, 70), st.sampled_from(["", "a/b"]))
 def test_any_piece_can_be_read(data, offset, size, kind):
-    assert Encoded.of(encoded(data, kind)).read(offset, size) == data[offset : offset + size]
-    assert Encoded.of(encoded(data, kind)).length == len(data)
+    assert Base64Data.of(encoded(data, kind)).read(offset, size) == data[offset : offset + size]
+    assert Base64Data.of(encoded(data, kind)).length == len(data)
 
 
 def test_the_other_alphabet_and_no_padding():
     data = bytes(range(256))
     text = base64.urlsafe_b64encode(data).decode().rstrip("=")
     assert "-" in text
-    assert Encoded.of(text).read(0, 256) == data
-    assert Encoded.of("DATA:image/PNG;charset=x;BASE64,AAAA").kind == "image/png"
+    assert Base64Data.of(text).read(0, 256) == data
+    assert Base64Data.of("DATA:image/PNG;charset=x;BASE64,AAAA").kind == "image/png"
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,13 @@ def test_the_other_alphabet_and_no_padding():
     ["", "data:image/png,abc", "data:;base64", "AA*A", "日本語です", "A", "AA==AAAA", "\ud800"],
 )
 def test_what_is_no_base64_has_no_bytes(text):
-    assert Encoded.of(text).read(0, 9) == b""
+    assert Base64Data.of(text).read(0, 9) == b""
 
 
 def test_only_what_is_asked_for_is_decoded():
     """The rest is no base64 at all."""
     text = encoded(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480) + b"\0" * 30)
-    assert images.size(Encoded.of(text + "*" * 100)) == (640, 480)
+    assert images.size(Base64Data.of(text + "*" * 100)) == (640, 480)
 
 
 # ---------------------------------------------------------------- pictures
@@ -115,7 +115,7 @@ TABLES = ((0xDB, b"\0" * 65), (0xC4, b"\0" * 400), (0xCC, b"\0" * 9))
     ids=lambda data: data[:16],
 )
 def test_width_and_height(data):
-    assert images.size(Encoded.of(encoded(data, "image/x"))) == (1920, 1080)
+    assert images.size(Base64Data.of(encoded(data, "image/x"))) == (1920, 1080)
 
 
 # What a real encoder wrote, 37 x 23 pixels.
@@ -129,7 +129,7 @@ REAL = {
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_headers(name):
-    assert images.size(Encoded.of(REAL[name])) == (37, 23)
+    assert images.size(Base64Data.of(REAL[name])) == (37, 23)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_real_headers(name):
     ],
 )
 def test_pictures_without_a_size(data):
-    assert images.size(Encoded.of(encoded(data))) is None
+    assert images.size(Base64Data.of(encoded(data))) is None
     assert part_tokens(image(encoded(data, "image/png")), letters) == FLAT_TOKENS
 
 
@@ -159,7 +159,7 @@ def test_pictures_without_a_size(data):
     st.binary(max_size=80), st.sampled_from([b"\xff\xd8\xff", b"RIFF0000WEBP", b"GIF8", b"%PDF-"])
 )
 def test_broken_headers_are_no_crash(data, begin):
-    whole = Encoded.of(encoded(begin + data))
+    whole = Base64Data.of(encoded(begin + data))
     images.size(whole), audio.seconds(whole), pages.pages(whole)
 
 
@@ -256,7 +256,7 @@ LIST = b"LIST" + struct.pack("<I", 5) + b"xxxxx\0"  # of odd length, so padded
     ids=["plain", "stream", "unknown", "list", "fast"],
 )
 def test_seconds_of_a_wav(data):
-    assert audio.seconds(Encoded.of(encoded(data))) == pytest.approx(5)
+    assert audio.seconds(Base64Data.of(encoded(data))) == pytest.approx(5)
     part = {"type": "input_audio", "input_audio": {"data": encoded(data), "format": "wav"}}
     assert part_tokens(part, letters) == 160
 
@@ -283,7 +283,7 @@ XING = b"\0" * 32 + b"Xing" + struct.pack(">II", 1, 1_000)
     ids=["1", "2", "tag", "ones", "counted"],
 )
 def test_seconds_of_an_mp3(data, seconds):
-    assert audio.seconds(Encoded.of(encoded(data))) == pytest.approx(seconds)
+    assert audio.seconds(Base64Data.of(encoded(data))) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_seconds_of_an_mp3(data, seconds):
      mp3(b"\xff\xfb\xf0\x00", 5_000), TAG],
 )  # fmt: skip
 def test_sounds_without_a_length(data):
-    assert audio.seconds(Encoded.of(encoded(data))) is None
+    assert audio.seconds(Base64Data.of(encoded(data))) is None
 
 
 def test_other_formats_are_priced_by_their_size():
@@ -333,13 +333,13 @@ BRANCH = b"8 0 obj << /Type /Pages /Parent 2 0 R /Count 3 >> endobj\n"
     ids=["kids", "count", "others", "end", "begin", "linear", "few", "packed"],
 )
 def test_pages_of_a_pdf(data):
-    assert pages.pages(Encoded.of(encoded(data))) == 12
+    assert pages.pages(Base64Data.of(encoded(data))) == 12
     part = {"type": "file", "file": {"filename": "a.pdf", "file_data": encoded(data, "a/pdf")}}
     assert part_tokens(part, letters) == 12 * parts.PAGE_TOKENS
 
 
 def test_a_pdf_has_a_page_and_not_a_million():
-    assert pages.pages(Encoded.of(encoded(b"%PDF-1.4 nothing"))) == 1
+    assert pages.pages(Base64Data.of(encoded(b"%PDF-1.4 nothing"))) == 1
     part = {"type": "file", "file": {"file_data": encoded(pdf(999_999), "application/pdf")}}
     assert part_tokens(part, letters) == parts.PAGES * parts.PAGE_TOKENS
 

@@ -18,8 +18,8 @@ import pytest
 
 from memtree.conversation.addresses import node_id
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
-from memtree.ports.store import Batch, Receipt
-from memtree.stores import MemoryStore, SqliteStore, open_store
+from memtree.ports.store import IndexBatch, Receipt
+from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.sqlite.migrations import TREE_STEPS
 from memtree.tree.node import Frontier, Node, Summary
 
@@ -53,7 +53,7 @@ def reachable() -> Iterator[Path]:
         yield Path(folder)
 
 
-def batch(group: int, leaves: int = 40) -> Batch:
+def batch(group: int, leaves: int = 40) -> IndexBatch:
     """A sound batch of leaves under one address; another group has other leaves."""
     nodes = tuple(
         Node(node_id(group, n), 0, 300, 1, 0, Summary("headline", "body " * 100))
@@ -61,7 +61,7 @@ def batch(group: int, leaves: int = 40) -> Batch:
     )
     ids = tuple(node.id for node in nodes)
     whole = Frontier(ids, (0,) * leaves, leaves, 0, leaves, 300 * leaves)
-    return Batch(nodes, {node_id("address", group): whole}, 1.0)
+    return IndexBatch(nodes, {node_id("address", group): whole}, 1.0)
 
 
 async def groups(store: SqliteStore, most: int = 100) -> list[int]:
@@ -96,7 +96,7 @@ def test_other_addresses_are_refused(url):
 
 async def test_addresses(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert isinstance(open_store("memory:"), MemoryStore)
+    assert isinstance(open_store("memory:"), RamStore)
     for url, where in (
         ("sqlite:///near/store.db", tmp_path / "near" / "store.db"),
         (f"sqlite:///{tmp_path}/a b?%41#c.db", tmp_path / "a b?%41#c.db"),
