@@ -8,7 +8,8 @@ itself meets the newest turn on its own chain, and continues that turn's epoch.
     rounds   |-- covered by the plan --|cut|-- recent at the start --|-- appended ... --> H
     turns                                                            t0   t1   t2
 
-What recall blocks may take of an epoch is decided here as well; what they hold, in `recall`.
+What recall blocks may take of an epoch is decided here as well; what they hold, in
+`unfolding/recall_block.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ ROUNDS_OF_MEAN = 8
 class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`start`: messages of the history that began it. `size`, `memory`: tokens of what was sent
     then (system messages and recall blocks apart), and of the memory message in it with what
-    stands beside it (`pack.Packed.beside`)."""
+    stands beside it (`packing.Packed.beside`)."""
 
     id: bytes
     start: int

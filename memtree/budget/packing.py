@@ -1,9 +1,10 @@
 """How many tokens there are and who gets them. Pure: decides, never waits.
 
-    decide(sizes) -> Pass      the history fits as it is
-                   | Packed    memory message + recent rounds: a cut and a budget
-                   | Wait      stage 1 of this history runs elsewhere, and is needed
-                   | Refuse    what must be whole does not fit the model; waiting cannot help
+    admit(sizes) -> Pass      the history fits as it is
+                  | Refuse    what must be whole does not fit the model; waiting cannot help
+                  | None      it has to be packed
+    pack(sizes)  -> Packed    memory message + recent rounds, for the present question
+    begin(sizes) -> Packed    the same for the first request of an epoch
 
 Shares are those of DESIGN section 8 for an answer unfolded for the present question, found by
 simulation and re-measured by `make bench`.
@@ -81,34 +82,26 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
 class Refuse:
     limit: int
     tokens: int
 
 
-Decision = Pass | Packed | Wait | Refuse
-
-
-def decide(
-    history: History, limits: TokenLimits, fixed: int, *, tree: bool, busy: bool = False
-) -> Decision:
-    """`fixed`: tokens of system messages and tools. `tree`: stage 1 is at hand for the whole
-    history. `busy`: it is being built elsewhere."""
+def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | None:
+    """What can be said before there is a tree; None: the history must be packed. `fixed`: tokens
+    of system messages and tools."""
     room = limits.prompt - fixed
     total = history.tokens
-    target = min(limits.target, room)
-    if total <= room and (total <= target or total < THRESHOLD):
+    if total <= room and (total <= min(limits.target, room) or total < THRESHOLD):
         return Pass()
     newest = history.size(history.rounds[-1])
-    if newest > room:
-        return Refuse(limits.prompt, fixed + newest)
-    if busy and not tree:
-        return Wait()
+    return Refuse(limits.prompt, fixed + newest) if newest > room else None
+
+
+def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
+    """The cut and the memory of an answer unfolded for the present question alone."""
+    room = limits.prompt - fixed
+    target = min(limits.target, room)
     usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
     cut, recent = _cut(history, target, usual, (loop, loop))
     for head in _heads(history, limits, target, cut):

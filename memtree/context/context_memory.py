@@ -99,10 +99,10 @@ class ContextMemory:
             keep_first=ask.keep_first,
         )
         fixed = posted.system_tokens + ask.tools_tokens
-        decision = packing.decide(posted, limits, fixed, tree=False, busy=True)
-        if isinstance(decision, packing.Refuse):
-            raise ContextOverflow(decision.limit, decision.tokens)
-        if isinstance(decision, packing.Pass):
+        admitted = packing.admit(posted, limits, fixed)
+        if isinstance(admitted, packing.Refuse):
+            raise ContextOverflow(admitted.limit, admitted.tokens)
+        if isinstance(admitted, packing.Pass):
             self._indexing.passed(posted)
             if posted.tokens >= packing.THRESHOLD and not ask.whole:  # it will need its tree soon
                 self._indexing.prepare_later(posted, ask.expiration_days, generation)
@@ -131,10 +131,7 @@ class ContextMemory:
             return known.told(passed(posted, ask, known.state))
         if failed:
             known.trouble = known.trouble or "store"
-        decision = packing.decide(posted, limits, fixed, tree=known.whole)
-        if not isinstance(decision, packing.Packed):
-            raise AssertionError(f"after stage 1 a history is packed, not {decision}")
-        answer = await self._fresh(posted, ask, decision, known)
+        answer = await self._fresh(posted, ask, packing.pack(posted, limits, fixed), known)
         return self._searchable(answer, posted, known, generation)
 
     async def index(self, ask: CompressRequest) -> Answer:

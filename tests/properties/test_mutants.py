@@ -131,12 +131,8 @@ def frontiers_come_too_early(original):
 
 def budget_is_ignored(original):
     def mutant(*args, **named):
-        decision = original(*args, **named)
-        return (
-            replace(decision, memory=decision.memory * 2)
-            if hasattr(decision, "memory")
-            else decision
-        )
+        packed = original(*args, **named)
+        return replace(packed, memory=packed.memory * 2)
 
     return mutant
 
@@ -267,7 +263,7 @@ MUTANTS = [
     (btree, "weakest_link", nodes_have_two_children),
     (btree, "weakest_link", sealing_depends_on_what_was_done_before),
     (growth, "_by_address", frontiers_come_too_early),
-    (packing, "decide", budget_is_ignored),
+    (packing, "pack", budget_is_ignored),
     (history, "read", last_system_message_is_lost),
 ]
 

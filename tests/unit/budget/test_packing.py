@@ -1,4 +1,4 @@
-"""Who gets how many tokens: pass, pack, wait or refuse."""
+"""Who gets how many tokens: pass, pack or refuse."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from memtree.budget.packing import (
     Pass,
     Refuse,
     TokenLimits,
-    Wait,
-    decide,
+    admit,
+    pack,
 )
 from memtree.conversation.history import read
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
@@ -50,6 +50,11 @@ def limits(target=20_000, hard=True, prompt=100_000):
     return TokenLimits(target, hard, prompt)
 
 
+def decided(history, limits, fixed=0):
+    """What an answer for the present question does with a history."""
+    return admit(history, limits, fixed) or pack(history, limits, fixed)
+
+
 CHAT = [("user", 100), ("assistant", 900)] * 40  # 40,000 tokens
 
 
@@ -65,41 +70,33 @@ def test_limits_of_a_window():
 
 
 def test_a_history_that_fits_its_target_passes():
-    assert decide(sized(*CHAT), limits(40_000), 0, tree=True) == Pass()
-    assert isinstance(decide(sized(*CHAT), limits(39_999), 0, tree=True), Packed)
+    assert decided(sized(*CHAT), limits(40_000)) == Pass()
+    assert isinstance(decided(sized(*CHAT), limits(39_999)), Packed)
 
 
 def test_a_history_under_the_threshold_passes_whatever_the_target():
-    assert decide(sized(("user", THRESHOLD - 1)), limits(1_000), 0, tree=True) == Pass()
-    assert isinstance(decide(sized(*CHAT[:20]), limits(1_000), 0, tree=True), Packed)
+    assert decided(sized(("user", THRESHOLD - 1)), limits(1_000)) == Pass()
+    assert isinstance(decided(sized(*CHAT[:20]), limits(1_000)), Packed)
 
 
 def test_a_short_history_is_packed_where_the_window_is_smaller():
-    found = decide(sized(*CHAT[:18]), limits(20_000, prompt=5_000), 1_000, tree=True)
+    found = decided(sized(*CHAT[:18]), limits(20_000, prompt=5_000), 1_000)
     assert isinstance(found, Packed)
     assert found.recent + found.memory <= 4_000
 
 
 def test_a_window_smaller_than_the_system_prompt_refuses():
-    found = decide(sized(("user", 50)), limits(prompt=8_000), 9_000, tree=True)
+    found = decided(sized(("user", 50)), limits(prompt=8_000), 9_000)
     assert found == Refuse(8_000, 9_050)
 
 
-def test_a_newest_round_over_the_window_refuses_even_while_the_tree_is_built():
+def test_a_newest_round_over_the_window_refuses():
     history = sized(*CHAT, ("tools", 100, 60_000, 60_000))
-    assert decide(history, limits(), 500, tree=False, busy=True) == Refuse(100_000, 120_600)
-
-
-def test_waiting_only_where_the_tree_is_built_elsewhere_and_needed():
-    history = sized(*CHAT)
-    assert decide(history, limits(), 0, tree=False, busy=True) == Wait()
-    assert isinstance(decide(history, limits(), 0, tree=True, busy=True), Packed)
-    assert isinstance(decide(history, limits(), 0, tree=False, busy=False), Packed)
-    assert decide(history, limits(50_000), 0, tree=False, busy=True) == Pass()
+    assert admit(history, limits(), 500) == Refuse(100_000, 120_600)
 
 
 def test_the_recent_part_is_small_and_the_memory_takes_the_rest():
-    found = decide(sized(*CHAT), limits(20_000), 0, tree=True)
+    found = decided(sized(*CHAT), limits(20_000))
     assert isinstance(found, Packed)
     assert found.recent + found.memory == 20_000
     assert found.recent <= 2 * packing.RECENT_SHARE * 20_000 + 900
@@ -108,14 +105,14 @@ def test_the_recent_part_is_small_and_the_memory_takes_the_rest():
 def test_an_assistant_message_follows_the_memory_message_where_one_can():
     for end in (79, 80):
         history = sized(*CHAT[:end])
-        found = decide(history, limits(20_000), 0, tree=True)
+        found = decided(history, limits(20_000))
         assert history.facts[found.cut].role == "assistant"
 
 
 def test_a_tool_loop_keeps_its_last_rounds():
     loop = [("tools", 100, 1_000, 800)] * 20
     history = sized(("user", 500), *loop)
-    found = decide(history, limits(20_000), 0, tree=True)
+    found = decided(history, limits(20_000))
     kept = [first for first in history.rounds if first >= found.cut]
     assert len(kept) == 3
     assert found.cut in history.rounds
@@ -124,29 +121,27 @@ def test_a_tool_loop_keeps_its_last_rounds():
 
 def test_a_tool_loop_of_huge_rounds_keeps_the_newest():
     history = sized(("user", 500), *[("tools", 100, 9_000)] * 5)
-    found = decide(history, limits(20_000), 0, tree=True)
+    found = decided(history, limits(20_000))
     assert found == Packed(history.rounds[-1], 9_100, 10_900)
 
 
 def test_a_newest_round_over_a_hard_target_goes_alone():
     history = sized(*CHAT, ("user", 25_000))
-    assert decide(history, limits(20_000), 0, tree=True) == Packed(80, 25_000, 0)
+    assert decided(history, limits(20_000)) == Packed(80, 25_000, 0)
 
 
 def test_a_newest_round_over_a_soft_target_gets_some_memory():
     history = sized(*CHAT, ("user", 25_000))
-    found = decide(history, limits(20_000, hard=False), 0, tree=True)
+    found = decided(history, limits(20_000, hard=False))
     assert found == Packed(80, 25_000, int(SOFT_MEMORY_SHARE * 20_000))
-    near = decide(history, limits(20_000, hard=False, prompt=26_000), 0, tree=True)
+    near = decided(history, limits(20_000, hard=False, prompt=26_000))
     assert near == Packed(80, 25_000, 1_000)
-    full = decide(history, limits(20_000, hard=False, prompt=25_010), 0, tree=True)
+    full = decided(history, limits(20_000, hard=False, prompt=25_010))
     assert full == Packed(80, 25_000, 0)
 
 
 def test_one_round_over_the_target_has_nothing_to_remember():
-    assert decide(sized(("user", 25_000)), limits(20_000, hard=False), 0, tree=True) == Packed(
-        0, 25_000, 0
-    )
+    assert decided(sized(("user", 25_000)), limits(20_000, hard=False)) == Packed(0, 25_000, 0)
 
 
 rounds = st.one_of(
@@ -164,7 +159,7 @@ rounds = st.one_of(
 )
 def test_decisions_keep_to_the_limits(made, target, hard, prompt, fixed):
     history = sized(*made)
-    found = decide(history, limits(target, hard, prompt), fixed, tree=True)
+    found = decided(history, limits(target, hard, prompt), fixed)
     event(type(found).__name__)
     newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
     room = prompt - fixed

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.budget import packing
-from memtree.budget.packing import LINE, LINE_TOKENS, Packed, TokenLimits, begin, decide
+from memtree.budget.packing import LINE, LINE_TOKENS, Packed, TokenLimits, admit, begin, pack
 from memtree.context.answer import Answer, AnswerLayout, assembled
 from memtree.context.request import CompressRequest
 from memtree.conversation import cache_control
@@ -174,7 +174,7 @@ def limits(target=20_000, hard=True, prompt=100_000, keep_first=True, alternate=
 
 def test_the_first_message_counts_in_the_target():
     history = sized(("user", 3_999), *[("assistant", 900), ("user", 100)] * 40)
-    for found in (decide(history, limits(), 0, tree=True), begin(history, limits(), 0)):
+    for found in (pack(history, limits(), 0), begin(history, limits(), 0)):
         assert isinstance(found, Packed)
         assert (found.head, found.beside) == (1, 3_999 + LINE_TOKENS)
         assert found.memory + found.recent + found.beside <= 20_000
@@ -184,20 +184,20 @@ def test_the_first_message_counts_in_the_target():
 @pytest.mark.parametrize(("size", "head"), [(3_999, 1), (4_000, 0)])
 def test_a_fifth_of_the_target_is_the_border(size, head):
     history = sized(("user", size), *[("assistant", 900), ("user", 100)] * 40)
-    found = decide(history, limits(), 0, tree=True)
+    found = pack(history, limits(), 0)
     assert isinstance(found, Packed)
     assert found.head == head
 
 
 def test_without_room_the_first_message_goes_into_memory():
     history = sized(("user", 3_000), *[("assistant", 900), ("user", 100)] * 10, ("user", 18_000))
-    found = decide(history, limits(), 0, tree=True)
+    found = pack(history, limits(), 0)
     assert found == Packed(21, 18_000, 2_000 - LINE_TOKENS, 0, LINE_TOKENS)
 
 
 def test_where_only_the_first_message_is_cut_off_memory_is_for_it():
     history = sized(("user", 500), ("assistant", 19_700))
-    assert decide(history, limits(), 0, tree=True) == Packed(1, 19_700, 300)
+    assert pack(history, limits(), 0) == Packed(1, 19_700, 300)
 
 
 def test_a_monologue_needs_a_line():
@@ -224,7 +224,7 @@ def test_all_that_is_sent_keeps_to_the_limits(made, target, hard, prompt, first,
     history = sized(*made)
     asked = limits(target, hard, prompt, first, alternate)
     newest = history.size(history.rounds[-1])
-    for found in (decide(history, asked, 0, tree=True), begin(history, asked, 0)):
+    for found in (admit(history, asked, 0) or pack(history, asked, 0), begin(history, asked, 0)):
         if not isinstance(found, Packed) or newest > prompt:
             continue
         whole = found.recent + found.memory + found.beside
