@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from indexer.embedding.vector_cache import Passages
 from memtree.conversation.history import History
 from memtree.ports.store import TreeStore
-from memtree.ranking.vector_index import pack
+from memtree.ranking.vectors import pack
 from memtree.tree.work import LeafWork
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.ranking.bm25 import Lexicon
-from memtree.ranking.vector_index import VectorIndex, unpack
+from memtree.ranking.vectors import VectorRows, unpack
 from memtree.tree.node import Node, NodePlace
 
 Ints = NDArray[np.int32]
@@ -31,7 +31,7 @@ class Corpus:
         self.lexicon = Lexicon()
         self.columns: NDArray[np.int32] = np.empty((6, 0), np.int32)
         self.dimensions = dimensions
-        self._vectors = VectorIndex(dimensions)
+        self._vectors = VectorRows(dimensions)
         self._vectored = 0  # leaves whose vectors are in the index: always the first ones
         self._late: dict[int, NDArray[np.float32]] = {}  # leaf -> vectors that came out of order
         self._firsts: list[int] = [0]  # first passage of each leaf, and the end

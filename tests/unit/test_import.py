@@ -12,7 +12,7 @@ import memtree
 # What only a remote model needs: half a second and 25 MB
 REMOTE = ("openai", "httpx2", "pydantic")
 HEAVY = (
-    *("numpy", "faiss", "onnxruntime", "httpx", "starlette", "aiohttp", "tokenizers", "uvicorn"),
+    *("numpy", "onnxruntime", "httpx", "starlette", "aiohttp", "tokenizers", "uvicorn"),
     *REMOTE,
 )
 OPENED = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtree.ranking import bm25, vector_index
+from memtree.ranking import bm25, vectors
 from memtree.ranking.bm25 import Lexicon
 from memtree.ranking.corpus import Corpus
 from memtree.text import terms
@@ -166,11 +166,11 @@ def test_vectors_may_come_in_any_order(grown):
     assert corpus.lacking() == list(range(len(leaves)))
     for index in (3, 0, 1, *range(4, len(leaves))):
         leaf = leaves[index]
-        corpus.add_vectors({leaf.id: vector_index.pack(matrices[leaf.id])})
+        corpus.add_vectors({leaf.id: vectors.pack(matrices[leaf.id])})
     assert corpus.lacking() == [2]
     _, known = corpus.cosines(query)
     assert list(known) == [index != 2 for index in corpus.leaf]
-    corpus.add_vectors({leaves[2].id: vector_index.pack(matrices[leaves[2].id])})
+    corpus.add_vectors({leaves[2].id: vectors.pack(matrices[leaves[2].id])})
     assert corpus.lacking() == []
     with corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1]):
         found, known = corpus.cosines(query)

@@ -1,8 +1,9 @@
-"""Packing keeps directions; the index answers like plain arithmetic."""
+"""Packing keeps directions; the rows answer like plain arithmetic."""
 
 from __future__ import annotations
 
-import faiss
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from memtree.ranking.vector_index import VectorIndex, pack, unpack
+from memtree.ranking.vectors import VectorRows, pack, unpack
 
 Matrix = NDArray[np.float32]
 
@@ -24,11 +25,11 @@ def noise(rows: int, dimensions: int = 384, seed: int = 1) -> Matrix:
     return matrix
 
 
-def filled(*matrices: Matrix) -> VectorIndex:
-    index = VectorIndex(matrices[0].shape[1])
+def filled(*matrices: Matrix) -> VectorRows:
+    vectors = VectorRows(matrices[0].shape[1])
     for matrix in matrices:
-        index.extend(matrix)
-    return index
+        vectors.extend(matrix)
+    return vectors
 
 
 def test_a_row_takes_one_byte_a_number() -> None:
@@ -76,17 +77,17 @@ def test_a_number_that_is_none_is_refused(bad: float) -> None:
 
 def test_cosines_stand_in_order_of_insertion() -> None:
     first, second, query = noise(5), noise(300, seed=2), noise(1, seed=3)[0]
-    index = filled(first, second)
-    assert len(index) == 305
+    vectors = filled(first, second)
+    assert len(vectors) == 305
     expected = np.concatenate([first, second]) @ query
-    np.testing.assert_allclose(index.cosines(query), expected, atol=1e-6)
+    np.testing.assert_allclose(vectors.cosines(query), expected, atol=1e-6)
 
 
 def test_cosines_outlive_the_memory_they_came_from() -> None:
-    index, query = filled(noise(10)), noise(1, seed=3)[0]
-    cosines = index.cosines(query)
+    vectors, query = filled(noise(10)), noise(1, seed=3)[0]
+    cosines = vectors.cosines(query)
     kept = cosines.copy()
-    index.extend(noise(5000, seed=4))
+    vectors.extend(noise(5000, seed=4))
     np.testing.assert_array_equal(cosines, kept)
 
 
@@ -97,26 +98,54 @@ def test_length_does_not_count() -> None:
 
 
 def test_zero_is_near_nothing() -> None:
-    index = filled(np.zeros((1, 384), np.float32), noise(1))
-    assert index.cosines(noise(1)[0]) == pytest.approx([0.0, 1.0], abs=1e-6)
-    assert index.cosines(np.zeros(384, np.float32)).tolist() == [0.0, 0.0]
+    vectors = filled(np.zeros((1, 384), np.float32), noise(1))
+    assert vectors.cosines(noise(1)[0]) == pytest.approx([0.0, 1.0], abs=1e-6)
+    assert vectors.cosines(np.zeros(384, np.float32)).tolist() == [0.0, 0.0]
 
 
-def test_an_empty_index() -> None:
-    index, query = VectorIndex(384), noise(1)[0]
-    index.extend(np.zeros((0, 384), np.float32))
-    assert len(index) == 0
-    assert index.cosines(query).shape == (0,)
+def test_no_rows_yet() -> None:
+    vectors, query = VectorRows(384), noise(1)[0]
+    vectors.extend(np.zeros((0, 384), np.float32))
+    assert len(vectors) == 0
+    assert vectors.cosines(query).shape == (0,)
 
 
 def test_another_width_is_refused() -> None:
-    index = filled(noise(1))
+    vectors = filled(noise(1))
     with pytest.raises(ValueError, match="rows of 384"):
-        index.extend(noise(1, dimensions=64))
+        vectors.extend(noise(1, dimensions=64))
     with pytest.raises(ValueError, match="query of 384"):
-        index.cosines(noise(1, dimensions=64)[0])
-    assert len(index) == 1
+        vectors.cosines(noise(1, dimensions=64)[0])
+    assert len(vectors) == 1
 
 
-def test_faiss_uses_one_thread() -> None:
-    assert faiss.omp_get_max_threads() == 1
+def test_rows_survive_the_buffer_they_were_put_in() -> None:
+    first, query = noise(3), noise(1, seed=3)[0]
+    vectors = filled(first)
+    for seed in range(4, 14):
+        vectors.extend(noise(seed, seed=seed))
+        np.testing.assert_allclose(vectors.cosines(query)[:3], first @ query, atol=1e-6)
+    assert len(vectors) == 3 + sum(range(4, 14))
+
+
+def test_one_thread_may_read_while_another_adds() -> None:
+    matrix, query = noise(4000, 8), noise(1, 8, seed=3)[0]
+    vectors, expected = VectorRows(8), matrix @ query
+
+    def add() -> None:
+        for row in matrix:
+            vectors.extend(row[None])
+
+    adding = threading.Thread(target=add)
+    adding.start()
+    while adding.is_alive():
+        cosines = vectors.cosines(query)
+        np.testing.assert_allclose(cosines, expected[: len(cosines)], atol=1e-6)
+    adding.join()
+    assert len(vectors) == len(matrix)
+
+
+def test_added_in_steps_or_at_once_the_cosines_are_the_same_to_the_bit() -> None:
+    matrix, query = noise(130), noise(1, seed=3)[0]
+    steps = filled(*np.split(matrix, [1, 2, 5, 70]))
+    np.testing.assert_array_equal(steps.cosines(query), filled(matrix).cosines(query))

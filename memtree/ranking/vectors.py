@@ -1,26 +1,21 @@
-"""Vectors at rest and in memory: one byte a number in the store, a FAISS flat index for ranking.
+"""Vectors at rest and in memory: one byte a number in the store, float32 rows for ranking.
 
     data = pack(rows)                        # n * dimensions bytes
-    index = VectorIndex(384)
-    index.extend(unpack(data, 384))
-    index.cosines(query)                     # by row, in order of insertion
+    vectors = VectorRows(384)
+    vectors.extend(unpack(data, 384))
+    vectors.cosines(query)                   # (n,), in the order the rows were added
 
-Only directions count: rows are scaled to unit length on the way in, and a zero row (a text without
-tokens) stays zero, so its cosine with everything is 0. What a row stands for is the caller's.
+Only directions count: rows are scaled to unit length when they are added, and a zero row (a text
+without tokens) stays zero, so its cosine with everything is 0. What a row stands for is the
+caller's business.
 """
 
 from __future__ import annotations
 
-import threading
-
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
-
-# More than one OpenMP thread hangs in a child made by fork.
-faiss.omp_set_num_threads(1)
 
 LEVELS = 127
 
@@ -47,46 +42,43 @@ def unpack(data: bytes, dimensions: int) -> Matrix:
     return _unit(np.frombuffer(data, np.int8).reshape(-1, dimensions).astype(np.float32))
 
 
-class VectorIndex:
-    """Rows that are only ever appended; safe to use from several threads.
+class VectorRows:
+    """Unit rows that are only ever appended, in one float32 buffer that doubles when it is full.
 
-    Scores come from numpy over the index's own memory. 10,000 rows of 384 on one core: numpy
-    0.10 ms, FAISS compute_distance_subset 0.24 ms, FAISS search for all 1.25 ms (it sorts, and the
-    order must be undone).
+    One thread may append while others read: a reader sees the rows as they were when it began,
+    because rows are written behind those it sees, and a full buffer is replaced, not changed.
     """
 
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
-        self._index = faiss.IndexFlatIP(dimensions)
-        # Growing moves the memory that a reader in another thread may be looking at.
-        self._lock = threading.Lock()
+        self._buffer: Matrix = np.empty((0, dimensions), np.float32)
+        self._rows: Matrix = self._buffer  # the part of the buffer that is filled
 
     def __len__(self) -> int:
-        return int(self._index.ntotal)
+        return len(self._rows)
 
     def extend(self, matrix: Matrix) -> None:
         """Append (n, dimensions) rows, n may be 0. `ValueError` for another width."""
         if matrix.ndim != 2 or matrix.shape[1] != self.dimensions:
             raise ValueError(f"expected rows of {self.dimensions}, got shape {matrix.shape}")
-        if len(matrix):
-            with self._lock:
-                self._index.add(_unit(matrix))
+        begin = len(self._rows)
+        end = begin + len(matrix)
+        if end > len(self._buffer):
+            capacity = max(end, 2 * len(self._buffer))
+            buffer = np.empty((capacity, self.dimensions), np.float32)
+            buffer[:begin] = self._rows
+            self._buffer = buffer
+        self._buffer[begin:end] = _unit(matrix)
+        self._rows = self._buffer[:end]
 
     def cosines(self, query: Matrix) -> Matrix:
-        """Cosine of `query` (dimensions,) with each row."""
-        unit = self._unit_query(query)
-        with self._lock:
-            rows = len(self)
-            if rows == 0:
-                return np.zeros(0, np.float32)
-            memory = faiss.rev_swig_ptr(self._index.get_xb(), rows * self.dimensions)
-            return np.asarray(memory.reshape(rows, self.dimensions) @ unit, np.float32)
+        """Cosine of `query`, of shape (dimensions,), with each row: shape (rows,).
 
-    def _unit_query(self, query: Matrix) -> Matrix:
+        10,000 rows of 384 numbers take 0.1 ms on one core.
+        """
         if query.shape != (self.dimensions,):
             raise ValueError(f"expected a query of {self.dimensions}, got shape {query.shape}")
-        unit: Matrix = _unit(query[None])[0]
-        return unit
+        return np.asarray(self._rows @ _unit(query[None])[0], np.float32)
 
 
 def _peaked(matrix: Matrix) -> Matrix:
