@@ -18,15 +18,16 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
-from memtree.errors import (
-    BadRequest,
-    MemTreeError,
-    UnsupportedMedia,
-    UpstreamFailed,
+from memtree.errors import MemTreeError
+from proxy.chat.reply import (
+    EVENT_STREAM,
+    beginning,
+    decoded,
+    is_event_stream,
+    is_json,
+    upstream_error,
 )
-from proxy.chat.peek import header, is_encoded
 from proxy.http import error_response
-from proxy.http.content_encoding import Decoder
 from proxy.observability import log
 from proxy.upstream.relay import RelayedReply
 
@@ -72,20 +73,20 @@ class KeepaliveForm(Protocol):
         """All that still has to be said."""
         ...
 
-    def fits(self, content_type: str) -> bool:
+    def fits(self, reply: RelayedReply) -> bool:
         """Whether an upstream's answer may follow in the same body."""
         ...
 
 
 class SseKeepalive:
-    media_type = "text/event-stream"
+    media_type = EVENT_STREAM
     sign = b": keep-alive\n\n"
 
     def failed(self, error: Mapping[str, Any]) -> bytes:
         return b"data: " + msgspec.json.encode({"error": error}) + b"\n\ndata: [DONE]\n\n"
 
-    def fits(self, content_type: str) -> bool:
-        return content_type.startswith(self.media_type)
+    def fits(self, reply: RelayedReply) -> bool:
+        return is_event_stream(reply)
 
 
 class JsonKeepalive:
@@ -95,8 +96,8 @@ class JsonKeepalive:
     def failed(self, error: Mapping[str, Any]) -> bytes:
         return msgspec.json.encode({"error": error})
 
-    def fits(self, content_type: str) -> bool:
-        return "json" in content_type
+    def fits(self, reply: RelayedReply) -> bool:
+        return is_json(reply)
 
 
 class KeepaliveResponse(Response):
@@ -152,55 +153,14 @@ class KeepaliveResponse(Response):
             yield self._form.failed(named(error_response.internal()))
             return
         try:
-            if reply.status == 200 and self._form.fits(header(reply, b"content-type")):
-                async for piece in plain(reply):
+            if reply.status == 200 and self._form.fits(reply):
+                async for piece in decoded(reply):
                     yield piece
             else:
-                yield self._form.failed(said(reply.status, await beginning(reply, MAX_ERROR)))
+                body = await beginning(reply, MAX_ERROR)
+                yield self._form.failed(upstream_error(reply.status, body))
         finally:
             reply.close()
-
-
-async def plain(reply: RelayedReply) -> AsyncIterator[bytes]:
-    """The body without its content-encoding. Raises `UpstreamFailed`."""
-    if not is_encoded(reply):
-        async for chunk in reply.chunks():
-            yield chunk
-        return
-    try:
-        decoder = Decoder(header(reply, b"content-encoding"))
-        async for chunk in reply.chunks():
-            for piece in decoder.pieces(chunk):
-                yield piece
-        decoder.finish()
-    except (BadRequest, UnsupportedMedia) as error:
-        raise UpstreamFailed("The upstream's answer cannot be decoded.") from error
-
-
-async def beginning(reply: RelayedReply, most: int) -> bytes:
-    """The first `most` bytes of the decoded body, or fewer; what cannot be read is left out."""
-    found = b""
-    try:
-        async for piece in plain(reply):
-            found += piece
-            if len(found) >= most:
-                break
-    except UpstreamFailed:
-        pass
-    return found[:most]
-
-
-def said(status: int, body: bytes) -> dict[str, Any]:
-    """An upstream's error as it said it, else what is known of it."""
-    try:
-        said = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        said = None
-    inner = said.get("error") if isinstance(said, dict) else None
-    if isinstance(inner, dict):
-        return {"code": status, **inner}
-    message = inner if isinstance(inner, str) else f"The upstream answered with status {status}."
-    return {"message": message, "type": "upstream_error", "param": None, "code": status}
 
 
 def named(error: MemTreeError) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Looking into an upstream's answer without taking anything from it.
 
-    error = await begun(reply)      the beginning of an error, and the same answer whole again
-    Watched(reply, instead)         a stream whose first event may be an error
+    peeked = await peek(reply)          the beginning of an error, and the same answer whole again
+    FirstEventReply(reply, instead)     a stream whose first event may be an error
 
 Bytes go on as they came; what is looked at is a decoded copy.
 """
@@ -12,20 +12,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from memtree.errors import MemTreeError, UpstreamFailed
 from proxy.chat import context_overflow
+from proxy.chat.reply import header
 from proxy.http.content_encoding import Decoder
 from proxy.http.headers import Headers
 from proxy.upstream.relay import RelayedReply
 
 _DATA = b"data:"
-
-
-def header(reply: RelayedReply, name: bytes) -> str:
-    found = (value for key, value in reply.headers if key.lower() == name)
-    return next(found, b"").decode("latin-1").strip().lower()
-
-
-def is_encoded(reply: RelayedReply) -> bool:
-    return header(reply, b"content-encoding") not in ("", "identity")
 
 
 class PeekedReply:
@@ -55,7 +47,7 @@ class PeekedReply:
         self._reply.close()
 
 
-async def begun(reply: RelayedReply, most: int = context_overflow.LONGEST) -> PeekedReply:
+async def peek(reply: RelayedReply, most: int = context_overflow.LONGEST) -> PeekedReply:
     """Read at least `most` bytes, or all. An answer that breaks off does so again in `chunks`."""
     read: list[bytes] = []
     rest = reply.chunks()
@@ -70,8 +62,9 @@ async def begun(reply: RelayedReply, most: int = context_overflow.LONGEST) -> Pe
 
 
 class FirstEventReply:
-    """A streamed reply whose first event is looked at: some gateways answer 200 and tell then that
-    the prompt is too long. Then `instead` is asked for another stream; None: the first goes on."""
+    """A streamed reply whose first event is looked at: some gateways answer 200 and only then say
+    that the prompt is too long. Then `instead` is asked for another stream; where it has none
+    (None), the first one goes on."""
 
     def __init__(
         self, reply: RelayedReply, instead: Callable[[bytes], Awaitable[RelayedReply | None]]
@@ -109,8 +102,9 @@ class FirstEventReply:
 
 
 async def _broken(error: UpstreamFailed) -> AsyncIterator[bytes]:
-    for one in (error,):
-        raise one
+    """A body that breaks off at once."""
+    for reason in (error,):
+        raise reason
     yield b""  # makes it a generator
 
 

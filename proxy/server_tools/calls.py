@@ -8,12 +8,17 @@ Ollama) or in pieces of any size, and its name in every piece again.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 Json = dict[str, Any]
+
+# Answers a call: its arguments, and the tokens that its text may have at most. Raises `BadRequest`
+# for arguments that it cannot take.
+ToolHandler = Callable[[Mapping[str, Any], int], Awaitable[str]]
 
 
 @dataclass(slots=True)

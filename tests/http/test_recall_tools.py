@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.unfolding.search import NO_ROOM
-from proxy.chat.recall_session import MOST_ROUNDS, TOO_MANY
+from proxy.chat.tool_session import MOST_ROUNDS, TOO_MANY
 from proxy.server_tools import offer
 from proxy.server_tools.offer import NAMES
 from tests.completion import completed

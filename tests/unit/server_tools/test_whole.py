@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from memtree.context.answer import Answer
-from proxy.chat.chat_request import ChatRequest
-from proxy.chat.model_limits import MAX_KEPT, ModelLimits
 from proxy.http import json_body
 from proxy.server_tools import offer, refusal, sse
 from proxy.server_tools.offer import NAMES
@@ -170,18 +167,6 @@ def test_refusals_of_tools(status, text, about):
     assert refusal.may(status) is (status in (400, 404, 500))
 
 
-def test_models_without_tools_are_kept_by_tenant_and_bounded():
-    learned = ModelLimits()
-    learned.learn_toolless("a", "m" * 300)
-    assert not learned.takes_tools("a", "m" * 300)
-    assert learned.takes_tools("b", "m" * 300)
-    assert learned.takes_tools("a", "n")
-    for number in range(MAX_KEPT):
-        learned.learn_toolless("c", str(number))
-    assert learned.takes_tools("a", "m" * 300)
-    assert not learned.takes_tools("c", str(MAX_KEPT - 1))
-
-
 # ---------------------------------------------------------------- the request
 
 
@@ -225,12 +210,3 @@ def test_definitions_are_sound_schemas_and_small():
         parameters = tool["function"]["parameters"]
         assert set(parameters["required"]) <= set(parameters["properties"])
     assert 150 < offer.size() < 400
-
-
-def test_fields_that_were_not_posted_go_to_the_end():
-    body = json_body.split(b'{"model": "m", "messages": [1], "memory": true }')
-    turn = ChatRequest(body.raw, body.raw, body=body)
-    kept = Answer("packed", True, (b"2",), b"", 0, 0, 0)
-    raw = turn.with_messages(kept, [b"3", b"4"], {"tools": b"[5]"})
-    assert raw == b'{"model": "m", "messages": [2,3,4],"tools":[5] }'
-    assert turn.with_messages(kept) == b'{"model": "m", "messages": [2] }'

@@ -1,10 +1,10 @@
 """The rounds of one answer: upstream's streams one after the other, our tools answered in between.
 
-    reply of round 1 -> Stream/Plain -> the client
-           calls of ours -> Session.answer -> again() -> reply of round 2 -> ...
+    reply of round 1 -> ToolStream / WholeAnswer -> the client
+           calls of ours -> ToolSession.answer -> again() -> reply of round 2 -> ...
 
-The thin shell around `stream` and `plain`. One round is under way at a time; whoever gives the
-answer up gives that one up.
+The thin shell around `ToolStream` and `WholeAnswer`, which decide. One round is under way at a
+time; whoever gives up the answer gives up that round.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from contextlib import suppress
 
 from memtree.errors import MemTreeError, UpstreamFailed
 from proxy.chat import keepalive
-from proxy.chat.peek import header
-from proxy.chat.recall_session import Session
+from proxy.chat.reply import beginning, decoded, is_event_stream, is_json, upstream_error
+from proxy.chat.tool_session import ToolSession
 from proxy.http.headers import Headers
-from proxy.server_tools import offer
 from proxy.server_tools.stream import ToolStream
 from proxy.server_tools.whole import WholeAnswer
 from proxy.upstream.relay import RelayedReply
@@ -31,16 +30,16 @@ _OF_THE_BYTES = frozenset({b"content-length", b"content-encoding", b"content-md5
 Again = Callable[[], Awaitable[RelayedReply]]
 
 
-async def answered(reply: RelayedReply, session: Session, again: Again) -> RelayedReply:
+async def answered(reply: RelayedReply, session: ToolSession, again: Again) -> RelayedReply:
     """The reply as the client gets it. `again`: sends the request with what `session` has by then.
 
     Raises what `again` does, before anything went to the client.
     """
     if reply.status != 200:
         return reply
-    if keepalive.SseKeepalive().fits(header(reply, b"content-type")):
+    if is_event_stream(reply):
         return StreamedRounds(reply, session, again)
-    if keepalive.JsonKeepalive().fits(header(reply, b"content-type")):
+    if is_json(reply):
         return await _whole(reply, session, again)
     return reply
 
@@ -49,7 +48,7 @@ class StreamedRounds:
     """A streamed answer of several rounds. What goes wrong in a later one is an event, as in every
     stream that has begun; an upstream that breaks off breaks the answer off."""
 
-    def __init__(self, reply: RelayedReply, session: Session, again: Again) -> None:
+    def __init__(self, reply: RelayedReply, session: ToolSession, again: Again) -> None:
         self._reply = reply
         self._session = session
         self._again = again
@@ -58,9 +57,9 @@ class StreamedRounds:
         self.headers = _other_bytes(reply.headers)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        stream = ToolStream(offer.NAMES)
+        stream = ToolStream(self._session.names)
         while True:
-            pieces = keepalive.plain(self._reply)
+            pieces = decoded(self._reply)
             async for chunk in pieces:
                 if shown := stream.feed(chunk):
                     yield shown
@@ -75,7 +74,7 @@ class StreamedRounds:
             if asked is None:
                 return
             self._reply.close()
-            # A round that calls says nothing: the next one has the whole patience of the client.
+            # The client saw nothing of this round: a sign of life keeps it waiting for the next.
             yield self._form.sign
             await self._session.answer(asked)
             stream.offered = self._session.offered
@@ -89,11 +88,10 @@ class StreamedRounds:
             self._reply = await self._again()
         except MemTreeError as error:
             return self._form.failed(keepalive.named(error))
-        kind = header(self._reply, b"content-type")
-        if self._reply.status == 200 and self._form.fits(kind):
+        if self._reply.status == 200 and is_event_stream(self._reply):
             return None
-        body = await keepalive.beginning(self._reply, keepalive.MAX_ERROR)
-        return self._form.failed(keepalive.said(self._reply.status, body))
+        body = await beginning(self._reply, keepalive.MAX_ERROR)
+        return self._form.failed(upstream_error(self._reply.status, body))
 
     def close(self) -> None:
         self._reply.close()
@@ -123,31 +121,29 @@ async def _drained(pieces: AsyncIterator[bytes]) -> None:
                 pass
 
 
-async def _whole(reply: RelayedReply, session: Session, again: Again) -> RelayedReply:
-    plain = WholeAnswer(offer.NAMES)
+async def _whole(reply: RelayedReply, session: ToolSession, again: Again) -> RelayedReply:
+    whole = WholeAnswer(session.names)
     while True:
         try:
-            asked = plain.take(await _read(reply))
+            asked = whole.take(await _read(reply))
         finally:
             reply.close()
         if isinstance(asked, bytes):
             return FinishedReply(reply.status, _other_bytes(reply.headers), asked)
         await session.answer(asked)
-        plain.offered = session.offered
+        whole.offered = session.offered
         reply = await again()
-        if reply.status != 200 or not keepalive.JsonKeepalive().fits(
-            header(reply, b"content-type")
-        ):
+        if reply.status != 200 or not is_json(reply):
             return reply
 
 
 async def _read(reply: RelayedReply) -> bytes:
-    found = bytearray()
-    async for piece in keepalive.plain(reply):
-        found += piece
-        if len(found) > LONGEST:
+    body = bytearray()
+    async for piece in decoded(reply):
+        body += piece
+        if len(body) > LONGEST:
             raise _too_long()
-    return bytes(found)
+    return bytes(body)
 
 
 def _other_bytes(headers: Headers) -> Headers:

@@ -1,0 +1,63 @@
+"""One chat request on its way to the upstream, and what memory made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from memtree.context.answer import Answer
+from proxy.access.auth import Tenant
+from proxy.chat.chat_request import ChatRequest
+from proxy.chat.tool_session import ToolSession
+from proxy.observability.request_trace import Trace
+from proxy.request.memory_switch import OWN_HEADERS
+from proxy.upstream.client import Upstream
+from proxy.upstream.relay import RelayedReply, forward
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedChat:
+    """What goes to the upstream first. `sent`: tokens of its messages, 0 where memory had no say in
+    them. `session`: the model has tools of ours."""
+
+    body: bytes
+    sent: int = 0
+    session: ToolSession | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatExchange:
+    """One request, and who answers it. `posted`: the body as it came, encoded or not. `api_key`:
+    the configured key of the upstream."""
+
+    request: Request
+    tenant: Tenant
+    upstream: Upstream
+    api_key: str | None
+    posted: bytes
+    chat: ChatRequest
+    trace: Trace
+
+    def body(self, answer: Answer, session: ToolSession | None) -> bytes:
+        """The body for the upstream with the messages that memory sends."""
+        return session.body(self.chat) if session else self.chat.with_messages(answer)
+
+    async def forward(self, body: bytes, *, readable: bool = False) -> RelayedReply:
+        """The upstream's reply to `body`. `readable`: without content-encoding, as far as the
+        upstream listens: its bytes are read here, or follow others."""
+        changed = body is not self.chat.content
+        without = OWN_HEADERS
+        if changed:
+            without |= {b"content-encoding"}
+        if readable:
+            without |= {b"accept-encoding"}
+        return await forward(
+            self.request,
+            self.upstream,
+            self.tenant,
+            body if changed else self.posted,
+            api_key=self.api_key,
+            without=without,
+            also=[(b"accept-encoding", b"identity")] if readable else None,
+        )

@@ -1,0 +1,118 @@
+"""One answer in which a model calls tools of ours: arguments as the model wrote them in, texts for
+it out.
+
+Which tools there are is the caller's: a `ToolHandler` by name. Whatever is wrong with a call is
+told to the model; nothing of it fails the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from memtree.budget.packing import TokenLimits
+from memtree.context.answer import Answer
+from memtree.context.request import CompressRequest
+from memtree.conversation.message import MESSAGE_OVERHEAD
+from memtree.errors import BadRequest
+from memtree.text import tokens
+from proxy.chat import recall_tools
+from proxy.chat.chat_request import ChatRequest
+from proxy.observability import log
+from proxy.server_tools import calls
+from proxy.server_tools.calls import StreamedCall, ToolHandler
+from proxy.server_tools.offer import Offer
+from proxy.server_tools.stream import ToolRound
+
+# Memory folded something, and knows all of it; whether words alone rank it does not matter
+STATES = frozenset({"packed", "provisional", "degraded:embedder"})
+MOST_ROUNDS = 8
+MOST_CALLS = 8  # of one round
+
+BROKEN = "Error: the record cannot be read at the moment. Answer without it."
+TOO_MANY = f"Error: at most {MOST_CALLS} calls at once are answered. Ask again with fewer."
+
+
+@dataclass(slots=True)
+class ToolSession:
+    """`packed`: what memory sends. `handlers`: by the name of their tool. `room`: tokens that the
+    model's window has left. `messages`: what the rounds so far add to the prompt, raw JSON; `size`:
+    their tokens. `withdrawn`: the upstream takes no tools."""
+
+    offer: Offer
+    packed: Answer
+    handlers: Mapping[str, ToolHandler]
+    room: int
+    messages: list[bytes] = field(default_factory=list)
+    size: int = 0
+    rounds: int = 0
+    withdrawn: bool = False
+
+    @property
+    def offered(self) -> bool:
+        """Whether the next round may call our tools."""
+        return not self.withdrawn and self.rounds < MOST_ROUNDS
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Of our tools."""
+        return frozenset(self.handlers)
+
+    def body(self, chat: ChatRequest) -> bytes:
+        """The request for the next round."""
+        fields = {} if self.withdrawn else self.offer.fields(last=not self.offered)
+        return chat.with_messages(self.packed, self.messages, fields)
+
+    def repack(self, ask: CompressRequest, answer: Answer) -> None:
+        """Memory packed again: the window is smaller than it was thought. `ask` counts what the
+        rounds have added."""
+        self.packed, self.room = answer, _room(ask, answer) + self.size
+        if answer.folded is not None:
+            self.handlers = {**self.handlers, **recall_tools.handlers(answer.folded)}
+
+    async def answer(self, asked: ToolRound) -> None:
+        """Add a round: what the model said, and the results of its calls."""
+        self.rounds += 1
+        self._add(asked.message)
+        for number, call in enumerate(asked.calls):
+            result = TOO_MANY if number >= MOST_CALLS else await self._result(call)
+            id_ = asked.message["tool_calls"][number]["id"]
+            self._add({"role": "tool", "tool_call_id": id_, "content": result})
+        log.event("chat.recalled", round=self.rounds, calls=len(asked.calls), tokens=self.size)
+
+    def _add(self, message: dict[str, Any]) -> None:
+        raw = msgspec.json.encode(message)
+        self.messages.append(raw)
+        self.size += tokens.count(raw.decode()) + MESSAGE_OVERHEAD
+
+    async def _result(self, call: StreamedCall) -> str:
+        arguments = calls.parsed(call.arguments)
+        if arguments is None:
+            return "Error: the arguments are not a JSON object"
+        try:
+            return await self.handlers[call.name](arguments, self.room - self.size)
+        except BadRequest as error:
+            return f"Error: {error.message}"
+        except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
+            log.failure("chat.recall_failed", error)
+            return BROKEN
+
+
+def begin(chat: ChatRequest, answer: Answer) -> ToolSession | None:
+    """None where the model gets no tools of ours."""
+    if chat.offer is None or chat.ask is None:
+        return None
+    if answer.folded is None or answer.state not in STATES:
+        return None
+    handlers = recall_tools.handlers(answer.folded)
+    return ToolSession(chat.offer, answer, handlers, _room(chat.ask, answer))
+
+
+def _room(ask: CompressRequest, answer: Answer) -> int:
+    limits = TokenLimits.of(
+        target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve
+    )
+    return limits.prompt - ask.tools_tokens - answer.sent_tokens

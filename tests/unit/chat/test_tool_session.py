@@ -1,0 +1,89 @@
+"""Rounds in which a model calls tools of ours, whichever these are."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from memtree.context.answer import Answer
+from memtree.errors import BadRequest
+from proxy.chat.chat_request import ChatRequest
+from proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
+from proxy.http import json_body
+from proxy.server_tools import offer
+from proxy.server_tools.calls import StreamedCall
+from proxy.server_tools.stream import ToolRound
+
+BODY = json_body.split(b'{"model": "m", "messages": [1]}')
+CHAT = ChatRequest(BODY.raw, BODY.raw, body=BODY)
+
+
+async def save(arguments: Mapping[str, Any], room: int) -> str:
+    if "fact" not in arguments:
+        raise BadRequest("fact is missing")
+    return f"saved {arguments['fact']} within {room}"
+
+
+async def broken(arguments: Mapping[str, Any], room: int) -> str:
+    raise RuntimeError("disk")
+
+
+def session(room: int = 1_000) -> ToolSession:
+    offered = offer.of(BODY)
+    assert offered
+    packed = Answer("packed", True, (b"2",), b"", 0, 0, 0)
+    return ToolSession(offered, packed, {"save_memory": save, "broken": broken}, room)
+
+
+def asked(*calls: StreamedCall) -> ToolRound:
+    made = [{"id": f"c{number}"} for number in range(len(calls))]
+    return ToolRound({"role": "assistant", "tool_calls": made}, calls)
+
+
+def results(session: ToolSession) -> list[str]:
+    messages = [json.loads(raw) for raw in session.messages]
+    return [message["content"] for message in messages if message["role"] == "tool"]
+
+
+def test_each_call_is_answered_by_the_handler_of_its_name():
+    rounds = session()
+    assert rounds.names == {"save_memory", "broken"}
+    calls = [
+        StreamedCall(name="save_memory", arguments='{"fact": "tea"}'),
+        StreamedCall(name="save_memory"),
+        StreamedCall(name="save_memory", arguments="[1]"),
+        StreamedCall(name="broken"),
+    ]
+    asyncio.run(rounds.answer(asked(*calls)))
+    saved, *errors = results(rounds)
+    assert saved.startswith("saved tea within 9")  # what is left of 1,000 after the model's words
+    assert errors == [
+        "Error: fact is missing",
+        "Error: the arguments are not a JSON object",
+        BROKEN,
+    ]
+    body = json.loads(rounds.body(CHAT))
+    assert body["messages"] == [2, *map(json.loads, rounds.messages)]
+
+
+def test_what_a_round_adds_is_taken_off_the_room_of_the_next_call():
+    rounds = session()
+    calls = [StreamedCall(name="save_memory", arguments='{"fact": "x"}')] * 2
+    asyncio.run(rounds.answer(asked(*calls)))
+    first, second = (int(text.rpartition(" ")[2]) for text in results(rounds))
+    assert second < first < 1_000
+    assert rounds.size > first - second
+
+
+def test_calls_and_rounds_are_bounded():
+    rounds = session()
+    calls = [StreamedCall(name="save_memory", arguments='{"fact": "x"}')] * (MOST_CALLS + 1)
+    asyncio.run(rounds.answer(asked(*calls)))
+    assert [text == TOO_MANY for text in results(rounds)] == [False] * MOST_CALLS + [True]
+    for _ in range(MOST_ROUNDS - 1):
+        assert rounds.offered
+        asyncio.run(rounds.answer(asked()))
+    assert not rounds.offered
+    assert json.loads(rounds.body(CHAT))["tool_choice"] == "none"
