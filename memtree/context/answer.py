@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from memtree.budget.packing import LINE, lines_at
+from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
 from memtree.conversation import cache_control
 from memtree.conversation.history import History
@@ -116,6 +117,16 @@ def assembled(posted: History, ask: CompressRequest, state: str, shape: AnswerLa
         cached_tokens=posted.size(shape.head, shape.cut) if shape.text else 0,
         recent_tokens=posted.size(shape.cut),
         recall_tokens=shape.block_tokens,
+    )
+
+
+def with_index(answer: Answer, index: IndexState) -> Answer:
+    """The answer with the numbers of the index."""
+    return replace(
+        answer,
+        indexed_tokens=index.frontier.tokens,
+        indexed_messages=index.frontier.messages,
+        pending_tokens=index.pending_tokens,
     )
 
 

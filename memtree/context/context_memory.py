@@ -16,9 +16,9 @@ from typing import Any
 
 from memtree import tracing
 from memtree.budget import packing
-from memtree.context.answer import PASSED, Answer, AnswerLayout, assembled, passed
+from memtree.context.answer import PASSED, Answer, AnswerLayout, assembled, passed, with_index
 from memtree.context.continued import EpochAnswers
-from memtree.context.index_state import IndexState
+from memtree.context.index_state import IndexState, Trouble
 from memtree.context.indexing import BUILD_PATIENCE, Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
@@ -115,7 +115,7 @@ class ContextMemory:
         known, failed = None, False
         if ask.mode != "fresh":
             try:
-                answer, known = await self._lasting.answer(posted, ask, limits, fixed, generation)
+                answer, known = await self._lasting.answer(posted, ask, limits, generation)
             except Unavailable as error:
                 log.warning("lasting.unavailable code=%s", error.code)
                 answer, failed = None, True
@@ -128,9 +128,9 @@ class ContextMemory:
             posted, ask.expiration_days, generation, ask.patience
         )
         if fits and not known.whole:  # dearer, but nothing is lost
-            return known.told(passed(posted, ask, known.state))
+            return with_index(passed(posted, ask, known.state()), known)
         if failed:
-            known.trouble = known.trouble or "store"
+            known = replace(known, trouble=known.trouble or Trouble.STORE)
         answer = await self._fresh(posted, ask, packing.pack(posted, limits, fixed), known)
         return self._searchable(answer, posted, known, generation)
 
@@ -141,8 +141,8 @@ class ContextMemory:
         known = await self._indexing.prepare(
             posted, ask.expiration_days, generation, ask.patience, backfill=True
         )
-        answer = replace(passed(posted, ask, known.state), messages=(), sent_tokens=0)
-        return known.told(answer)
+        answer = replace(passed(posted, ask, known.state()), messages=(), sent_tokens=0)
+        return with_index(answer, known)
 
     async def tree(self, ask: CompressRequest) -> dict[str, Any]:
         """The tree over the posted history, wire-shaped (API section 1)."""
@@ -245,24 +245,27 @@ class ContextMemory:
         self, posted: History, ask: CompressRequest, decision: packing.Packed, known: IndexState
     ) -> Answer:
         if not decision.memory:
-            return known.told(assembled(posted, ask, known.state, AnswerLayout(decision.cut)))
+            layout = AnswerLayout(decision.cut)
+            return with_index(assembled(posted, ask, known.state(), layout), known)
         rows: Mapping[int, explain.ScoredPassage] = {}
+        by_words = False
         if known.whole:
             known = await self._indexing.newest(posted, known)
-            unfolded, rows = await self._seeker.unfolded(posted, known, decision, ask.query)
+            retrieved = await self._seeker.unfolded(posted, known, decision, ask.query)
+            unfolded, rows, by_words = retrieved.unfolding, retrieved.passages, retrieved.by_words
         else:
             unfolded = _decayed(posted, decision, known)
         size = unfolded.tokens + decision.beside
         shape = AnswerLayout(decision.cut, unfolded.text, size, head=decision.head)
         with tracing.step("pack"):
             answer = replace(
-                assembled(posted, ask, known.state, shape),
+                assembled(posted, ask, known.state(by_words=by_words), shape),
                 outline_tokens=unfolded.outline_tokens,
                 excerpts=len(unfolded.plan.excerpts),
                 explain=lambda: explain.of(posted, unfolded, rows, known.all_nodes),
                 shown=unfolded.plan,
             )
-        return known.told(answer)
+        return with_index(answer, known)
 
     def _searchable(
         self, answer: Answer, posted: History, known: IndexState | None, generation: int
@@ -271,9 +274,10 @@ class ContextMemory:
         if answer.shown is None or known is None or not known.whole:
             return answer
 
-        async def seek(text: str, work: Work) -> str:
+        async def seek(query: str, work: Work) -> str:
             try:
-                return await self._seeker.seek(posted, known, text, work)
+                text, _ = await self._seeker.rank(posted, known, query, work)
+                return text
             finally:
                 self._indexing.drop_forgotten(posted.tenant, generation)
 

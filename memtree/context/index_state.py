@@ -3,35 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from enum import StrEnum
 
 import msgspec
 
-from memtree.context.answer import Answer
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after
 
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
 
 
-@dataclass(slots=True)
+class Trouble(StrEnum):
+    """Why the index of a history is not what it should be."""
+
+    STORE = "store"  # it cannot be read or kept: the tree serves this request alone
+    INDEXING = "indexing"  # stage 1 did not reach the end of the history in time
+
+
+@dataclass(frozen=True, slots=True)
 class IndexState:
-    """What is indexed of one history: a tree over a prefix, and a leaf that is not final yet."""
+    """What is indexed of one history: a tree over a prefix, and a leaf that is not final yet.
+
+    `prefix`: messages of the stored prefix that the tree was grown from. `open`: the last leaf,
+    while text may still be added to it. `unembedded`: ids of leaves without vectors, with their
+    tokens; `unsummarised_tokens`: in leaves (or, where all leaves are done, in inner nodes) that
+    lack only a model's summary. `cached`: the whole tree was in this process's memory.
+    """
 
     frontier: Frontier
     nodes: Mapping[bytes, Node]
-    prefix: int = 0  # length of the prefix whose frontier this is
+    prefix: int = 0
     open: Node | None = None
-    trouble: str = ""
-    lacking: int = 0  # tokens in leaves without vectors
-    unranked: frozenset[bytes] = frozenset()  # these leaves
-    owed: int = 0  # tokens in leaves (at last in inner nodes) that only lack a model's summary
-    met: bool = True  # all of the tree was at hand in this process
-    by_words: bool = False  # a query was ranked by words alone, for the embedder failed
+    trouble: Trouble | None = None
+    unembedded: frozenset[bytes] = frozenset()
+    unembedded_tokens: int = 0
+    unsummarised_tokens: int = 0
+    cached: bool = True
 
     @property
     def whole(self) -> bool:
         """Stage 1 reached the end of the history."""
-        return self.trouble != "indexing"
+        return self.trouble is not Trouble.INDEXING
 
     @property
     def roots(self) -> tuple[bytes, ...]:
@@ -50,24 +62,23 @@ class IndexState:
         return after(NodePlace(0, 0, self.frontier.messages, self.frontier.tail), self.open)
 
     @property
-    def state(self) -> str:
-        """`x-memtree-state` of an answer made with it."""
+    def pending_tokens(self) -> int:
+        """Tokens that stages 2 and 3 have not worked on yet."""
+        return self.unembedded_tokens + self.unsummarised_tokens
+
+    def state(self, *, by_words: bool = False) -> str:
+        """`x-memtree-state` of an answer made with it. `by_words`: the embedder failed, so that a
+        query was ranked by words alone."""
         if self.trouble:
             return f"degraded:{self.trouble}"
-        if self.by_words:
+        if by_words:
             return "degraded:embedder"
-        if self.lacking > PROVISIONAL_SHARE * max(1, self.frontier.tokens):
+        if self.unembedded_tokens > PROVISIONAL_SHARE * max(1, self.frontier.tokens):
             return "provisional"
         return "packed"
 
-    def told(self, answer: Answer) -> Answer:
-        """The answer with the numbers of the index."""
-        return replace(
-            answer,
-            indexed_tokens=self.frontier.tokens,
-            indexed_messages=self.frontier.messages,
-            pending_tokens=self.lacking + self.owed,
-        )
+
+NOTHING_INDEXED = IndexState(Frontier(), {})
 
 
 def with_summary(node: Node, summary: Summary | None) -> Node:

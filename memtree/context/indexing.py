@@ -17,7 +17,7 @@ from typing import Any
 
 from memtree import tracing
 from memtree.context.caches import CorpusCache, NodeCache
-from memtree.context.index_state import IndexState, with_summary
+from memtree.context.index_state import NOTHING_INDEXED, IndexState, Trouble, with_summary
 from memtree.context.prefix_lookup import NEWEST, CoveredPrefix, covering, thinned
 from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation.history import History
@@ -32,7 +32,7 @@ from memtree.ports.queues import IndexQueue
 from memtree.ports.store import IndexBatch, TreeStore
 from memtree.ranking.corpus import Corpus
 from memtree.tree.growth import GrownTree, Tail
-from memtree.tree.node import Frontier, Node
+from memtree.tree.node import Node
 from memtree.tree.work import LeafWork, to_read
 
 log = logging.getLogger("memtree")
@@ -81,13 +81,13 @@ class Indexing:
         """Find what is indexed, grow it to the end of the history, and hand the rest on. `days`:
         how long it is to be kept from now on. `generation`: of the request's beginning.
         `patience`: seconds for stage 1. `backfill`: stages 2 and 3 do others first."""
-        known = await self._reached(posted, days, generation, patience)
+        index = await self._reached(posted, days, generation, patience)
         with tracing.step("vectors"):
-            await self._embeddings(posted, known, generation, backfill)
+            index = await self._embeddings(posted, index, generation, backfill)
         with tracing.step("debts"):
-            await self._summaries(posted, known, generation, backfill)
+            index = await self._summaries(posted, index, generation, backfill)
         self.drop_forgotten(posted.tenant, generation)
-        return known
+        return index
 
     def prepare_later(
         self, posted: History, days: int, generation: int, patience: float = BUILD_PATIENCE
@@ -117,21 +117,21 @@ class Indexing:
         while len(self._passed) > PASSED_KEPT:
             self._passed.popitem(last=False)
 
-    async def met(self, posted: History) -> int:
+    async def longest_seen(self, posted: History) -> int:
         """Messages of the longest prefix that is indexed, or went whole lately: its conversation
         goes through here, so the provider has it cached."""
         lengths = range(len(posted), 0, -1)
-        lately = next((i for i in lengths if posted.addresses[i] in self._passed), 0)
-        if lately > len(posted) - NEWEST:  # the request before this one
-            return lately
+        passed = next((i for i in lengths if posted.addresses[i] in self._passed), 0)
+        if passed > len(posted) - NEWEST:  # the request before this one
+            return passed
         covered = await covering(self._store, posted)
-        return max(lately, covered.length if covered else 0)
+        return max(passed, covered.length if covered else 0)
 
-    def corpus(self, posted: History, known: IndexState) -> AbstractAsyncContextManager[Corpus]:
+    def corpus(self, posted: History, index: IndexState) -> AbstractAsyncContextManager[Corpus]:
         """The passages of a tree, held alone while the block runs."""
         dimensions = self._embedder.dimensions if self._embedder else 0
         # Without vectors any length does.
-        return self._corpora.of(posted.tenant, known.frontier, known.nodes, dimensions or 1)
+        return self._corpora.of(posted.tenant, index.frontier, index.nodes, dimensions or 1)
 
     def generation(self, tenant: str) -> int:
         """Changes whenever something of the tenant is deleted: who began before must not write."""
@@ -170,37 +170,34 @@ class Indexing:
         self, posted: History, days: int, generation: int, patience: float
     ) -> IndexState:
         """What is indexed of a history when it has been grown to its end, here or elsewhere."""
-        known = await self._looked_up(posted, days)
+        index = await self._looked_up(posted, days)
         until = self._clock.monotonic() + patience
-        turn: GrowthLock | None = None
-        while turn is None:
+        lock: GrowthLock | None = None
+        while lock is None:
             try:
                 async with asyncio.timeout(until - self._clock.monotonic()):
-                    turn = await self._turn(posted, known)
+                    lock = await self._growth_lock(posted, index)
             except TimeoutError:
-                self._late(posted, known, days, generation, patience)
-                return known
-            if turn is None:
-                known = await self._looked_up(posted, days)
-        async with turn:
+                return self._out_of_time(posted, index, days, generation, patience)
+            if lock is None:
+                index = await self._looked_up(posted, days)
+        async with lock:
             left = until - self._clock.monotonic()
             try:
-                await self._grow(posted, known, days, generation, left)
+                return await self._grow(posted, index, days, generation, left)
             except NodesGone:  # forgotten between reading and writing: from the beginning
                 self._nodes.forget(posted.tenant)
-                known = IndexState(Frontier(), {})
-                try:
-                    await self._grow(posted, known, days, generation, left)
-                except NodesGone:
-                    known.trouble = "store"
-        return known
+            try:
+                return await self._grow(posted, NOTHING_INDEXED, days, generation, left)
+            except NodesGone:
+                return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
 
-    async def _turn(self, posted: History, known: IndexState) -> GrowthLock | None:
+    async def _growth_lock(self, posted: History, index: IndexState) -> GrowthLock | None:
         """None where another process did some of what has to be done."""
-        if posted.size(known.frontier.messages) <= SHARED_TOKENS or known.trouble:
+        if posted.size(index.frontier.messages) <= SHARED_TOKENS or index.trouble:
             return OWN  # nothing that others do comes through a store out of order
         return await self._peers.take(
-            posted.tenant, posted.addresses[known.prefix + 1 :][-PREFIXES:]
+            posted.tenant, posted.addresses[index.prefix + 1 :][-PREFIXES:]
         )
 
     async def _looked_up(self, posted: History, days: int) -> IndexState:
@@ -209,23 +206,23 @@ class Indexing:
                 return await self._find(posted, days)
         except Unavailable as error:
             log.warning("store.unavailable code=%s", error.code)
-            return IndexState(Frontier(), {}, trouble="store")
+            return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
 
     async def _find(self, posted: History, days: int) -> IndexState:
         covered = await covering(self._store, posted)
         if covered is None:
-            return IndexState(Frontier(), {})
+            return NOTHING_INDEXED
         frontier = covered.frontier
         nodes = self._nodes.below(posted.tenant, frontier.nodes)
-        met = nodes is not None
+        cached = nodes is not None
         if nodes is None:
             nodes = await self._store.descendants(posted.tenant, frontier.nodes)
             if not _complete(frontier.nodes, nodes):
                 log.warning("store.node_missing")
-                return IndexState(Frontier(), {})
+                return NOTHING_INDEXED
             self._nodes.add(posted.tenant, nodes.values())
         await self._renew(posted, covered, days)
-        return IndexState(frontier, nodes, covered.length, met=met)
+        return IndexState(frontier, nodes, covered.length, cached=cached)
 
     async def _renew(self, posted: History, covered: CoveredPrefix, days: int) -> None:
         """Use keeps a chain alive; written at most once a day."""
@@ -239,44 +236,49 @@ class Indexing:
             log.warning("store.renew_failed code=%s", error.code)
 
     async def _grow(
-        self, posted: History, known: IndexState, days: int, generation: int, patience: float
-    ) -> None:
+        self, posted: History, index: IndexState, days: int, generation: int, patience: float
+    ) -> IndexState:
+        """The same grown to the end of the history by stage 1. Raises `NodesGone`."""
         try:
             async with asyncio.timeout(patience):
-                size = posted.size(known.frontier.messages)
+                size = posted.size(index.frontier.messages)
                 with tracing.step("grow"):
-                    grown = await self._builder.grow(_tail(posted, known), size)
+                    grown = await self._builder.grow(_tail(posted, index), size)
         except TimeoutError:
-            self._late(posted, known, days, generation, patience)
-            return
+            return self._out_of_time(posted, index, days, generation, patience)
         except Unavailable as error:
             log.warning("build.failed code=%s", error.code)
-            known.trouble = "indexing"
-            return
-        await self._commit(posted, known, grown, days, generation)
+            return replace(index, trouble=Trouble.INDEXING)
+        kept = await self._commit(posted, index, grown, days, generation)
         self._nodes.add(posted.tenant, grown.nodes)
         if self._debts:
             self._debts.grown(posted.tenant, grown.nodes)
-        known.nodes = {**known.nodes, **{node.id: node for node in grown.nodes}}
-        known.frontier, known.open = grown.frontier, grown.open
+        return replace(
+            index,
+            frontier=grown.frontier,
+            nodes={**index.nodes, **{node.id: node for node in grown.nodes}},
+            open=grown.open,
+            trouble=index.trouble if kept else index.trouble or Trouble.STORE,
+        )
 
-    def _late(
-        self, posted: History, known: IndexState, days: int, generation: int, patience: float
-    ) -> None:
-        known.trouble = "indexing"
+    def _out_of_time(
+        self, posted: History, index: IndexState, days: int, generation: int, patience: float
+    ) -> IndexState:
         if patience < LONG_PATIENCE:  # nobody waits any more, but the next request needs it
             self.prepare_later(posted, days, generation, LONG_PATIENCE)
+        return replace(index, trouble=Trouble.INDEXING)
 
     async def _commit(
-        self, posted: History, known: IndexState, grown: GrownTree, days: int, generation: int
-    ) -> None:
+        self, posted: History, index: IndexState, grown: GrownTree, days: int, generation: int
+    ) -> bool:
+        """False where the store fails. Raises `NodesGone`."""
         if not grown.frontiers or generation != self.generation(posted.tenant):
-            return
+            return True
         batch = IndexBatch(
             grown.nodes,
             thinned(grown.frontiers, len(posted)),
             self._clock.now() + days * DAY,
-            posted.addresses[known.prefix] if known.prefix else b"",
+            posted.addresses[index.prefix] if index.prefix else b"",
         )
         try:
             with tracing.step("write"):
@@ -285,64 +287,71 @@ class Indexing:
             raise
         except Unavailable as error:
             log.warning("store.commit_failed code=%s", error.code)
-            known.trouble = known.trouble or "store"
+            return False
+        return True
 
     async def _embeddings(
-        self, posted: History, known: IndexState, generation: int, backfill: bool
-    ) -> None:
+        self, posted: History, index: IndexState, generation: int, backfill: bool
+    ) -> IndexState:
         """Bring the corpus up to date, fetch vectors that have come, submit what lacks them."""
-        if self._embedder is None or not known.whole:
-            return
+        if self._embedder is None or not index.whole:
+            return index
         # Before the corpus is opened: of dimensions that are learned later none is read.
         recipe = self._embedder.recipe
-        async with self.corpus(posted, known) as corpus:
+        store_works = index.trouble is not Trouble.STORE
+        async with self.corpus(posted, index) as corpus:
             lacking = corpus.lacking()
-            if lacking and known.trouble != "store":
-                ids = [corpus.leaves[index].id for index in lacking]
+            if lacking and store_works:
+                ids = [corpus.leaves[row].id for row in lacking]
                 try:
                     corpus.add_vectors(await self._store.vectors(posted.tenant, recipe, ids))
                 except StoreUnavailable as error:
                     log.warning("store.vectors_failed code=%s", error.code)
                 lacking = corpus.lacking()
-            known.lacking = sum(corpus.leaves[index].tokens for index in lacking)
-            known.unranked = frozenset(corpus.leaves[index].id for index in lacking)
-            work = [LeafWork(corpus.leaves[i], corpus.places[i].first) for i in lacking]
-        forgotten = generation != self.generation(posted.tenant)
-        if work and known.trouble != "store" and not forgotten:
+            work = [LeafWork(corpus.leaves[row], corpus.places[row].first) for row in lacking]
+        if work and store_works and generation == self.generation(posted.tenant):
             # The address behind the first message, so that two chats that begin at the root differ.
             start = posted.addresses[work[0].first + 1]
             self._queue.submit(posted, start, work, backfill=backfill)
+        return replace(
+            index,
+            unembedded=frozenset(one.leaf.id for one in work),
+            unembedded_tokens=sum(one.leaf.tokens for one in work),
+        )
 
     async def _summaries(
-        self, posted: History, known: IndexState, generation: int, backfill: bool
-    ) -> None:
+        self, posted: History, index: IndexState, generation: int, backfill: bool
+    ) -> IndexState:
         """Find what a model has not summarised yet; it is handed on when the answer is out."""
-        if self._debts is None or not known.whole:
-            return
+        if self._debts is None or not index.whole:
+            return index
         tenant = posted.tenant
-        lacking = await self._debts.lacking(tenant, known.frontier, known.nodes, met=known.met)
-        leaves = [node for node in lacking if not node.children] or lacking
-        known.owed = sum(to_read(node) for node in leaves if node.id not in known.unranked)
+        lacking = await self._debts.lacking(
+            tenant, index.frontier, index.nodes, cached=index.cached
+        )
 
         def wanted() -> bool:
             return generation == self.generation(tenant)
 
-        if lacking and known.trouble != "store" and wanted():
+        if lacking and index.trouble is not Trouble.STORE and wanted():
             self._debts.hand_on(
-                posted, known.frontier, known.nodes, lacking, wanted, backfill=backfill
+                posted, index.frontier, index.nodes, lacking, wanted, backfill=backfill
             )
+        leaves = [node for node in lacking if not node.children] or lacking
+        left = sum(to_read(node) for node in leaves if node.id not in index.unembedded)
+        return replace(index, unsummarised_tokens=left)
 
-    async def newest(self, posted: History, known: IndexState) -> IndexState:
+    async def newest(self, posted: History, index: IndexState) -> IndexState:
         """The same with the newest version of each summary."""
         try:
-            later = await self._store.newest_summaries(posted.tenant, list(known.nodes))
+            later = await self._store.newest_summaries(posted.tenant, list(index.nodes))
         except Unavailable as error:
             log.warning("store.summaries_failed code=%s", error.code)
-            return known
+            return index
         if not later:
-            return known
-        nodes = {id_: with_summary(node, later.get(id_)) for id_, node in known.nodes.items()}
-        return replace(known, nodes=nodes)
+            return index
+        nodes = {id_: with_summary(node, later.get(id_)) for id_, node in index.nodes.items()}
+        return replace(index, nodes=nodes)
 
 
 async def _behind(work: Coroutine[Any, Any, IndexState]) -> IndexState:
@@ -354,14 +363,14 @@ def _complete(ids: Sequence[bytes], nodes: Mapping[bytes, Node]) -> bool:
     return all(id_ in nodes and _complete(nodes[id_].children, nodes) for id_ in ids)
 
 
-def _tail(posted: History, known: IndexState) -> Tail:
-    first = known.frontier.messages
+def _tail(posted: History, index: IndexState) -> Tail:
+    first = index.frontier.messages
     return Tail(
-        frontier=known.frontier,
-        loose={id_: known.nodes[id_] for id_ in known.frontier.nodes},
+        frontier=index.frontier,
+        loose={id_: index.nodes[id_] for id_ in index.frontier.nodes},
         messages=tuple(message.raw for message in posted.messages[first:]),
         digests=tuple(fact.digest for fact in posted.facts[first:]),
         addresses=posted.addresses[first + 1 :],
         volatile=posted.volatile.tags,
-        known=known.prefix,
+        known=index.prefix,
     )

@@ -1,11 +1,18 @@
-"""Ranking the passages of a history for a text, and unfolding by it, off the event loop."""
+"""Retrieval: the passages of a history ranked for a query, and the tree unfolded by them.
+
+Ranking takes milliseconds to tenths of a second, so it runs in a thread.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memtree import tracing
 from memtree.budget.packing import Packed
@@ -26,18 +33,29 @@ log = logging.getLogger("memtree")
 
 SHORT_MESSAGE = 100  # tokens: at 60 LoCoMo recall at 4k is 90.4, at 100 92.3, at 250 91.7
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedContext:
+    """A tree unfolded for a query, the scores behind it by row of the corpus, and whether the
+    embedder failed, so that words alone ranked."""
+
+    unfolding: Unfolding
+    passages: Mapping[int, explain.ScoredPassage]
+    by_words: bool
 
 
 class Retriever:
-    """Without an embedder, or where it fails, BM25 ranks alone."""
+    """Ranks the passages of a history. Without an embedder, or where it fails, by BM25 alone."""
 
     def __init__(self, indexing: Indexing, embedder: Embedder | None) -> None:
         self._indexing, self._embedder = indexing, embedder
 
     @property
     def recipe(self) -> str:
-        """Names what ranks; the same before and after a model is met, so that no epoch ends."""
+        """Embedder name for the epoch key; stable before the first call, so that a late connection
+        does not end epochs."""
         return self._embedder.name if self._embedder else "words"
 
     @property
@@ -45,84 +63,74 @@ class Retriever:
         """The cosine from which on a passage may matter."""
         return self._embedder.relevant if self._embedder else 1.0
 
-    async def seek(
+    async def rank(
         self,
         posted: History,
-        known: IndexState,
-        text: str,
-        work: Callable[[Corpus, Ranking], Found],
-    ) -> Found:
-        """What `work` makes of the ranked passages; it runs in a thread and holds the corpus.
-        `known.by_words` is set where the embedder failed."""
-        vector = await self._vector(known, text)
+        index: IndexState,
+        query: str,
+        work: Callable[[Corpus, Ranking], Result],
+    ) -> tuple[Result, bool]:
+        """What `work` makes of the ranked passages, and whether words alone ranked them because
+        the embedder failed. `work` runs in a thread, while the corpus is locked."""
+        vector, by_words = await self._vector(query)
+
+        def ranked(corpus: Corpus) -> Result:
+            with corpus.with_open(index.open, index.open_place):
+                return work(corpus, _ranked(corpus, query, vector))
 
         with tracing.step("rank"):
-            return await self._beside_corpus(posted, known, text, vector, work)
-
-    async def _beside_corpus(
-        self,
-        posted: History,
-        known: IndexState,
-        text: str,
-        vector: Any,
-        work: Callable[[Corpus, Ranking], Found],
-    ) -> Found:
-        async with self._indexing.corpus(posted, known) as corpus:
-
-            def ranked() -> Found:
-                with corpus.with_open(known.open, known.open_place):
-                    return work(corpus, _ranked(corpus, text, vector))
-
-            return await asyncio.to_thread(ranked)
+            async with self._indexing.corpus(posted, index) as corpus:
+                return await asyncio.to_thread(ranked, corpus), by_words
 
     async def unfolded(
         self,
         posted: History,
-        known: IndexState,
-        decision: Packed,
+        index: IndexState,
+        packed: Packed,
         query: str | None,
         split: BudgetSplit = ONE_SHOT,
-    ) -> tuple[Unfolding, Mapping[int, explain.ScoredPassage]]:
-        """The tree unfolded for the query, or the newest words; and the scores behind it."""
-        nodes, roots = known.all_nodes, known.roots
-        budget = decision.memory - MESSAGE_OVERHEAD
+    ) -> RetrievedContext:
+        """The tree unfolded for the query; without one, for the newest words."""
+        nodes, roots = index.all_nodes, index.roots
+        budget = packed.memory - MESSAGE_OVERHEAD
 
         def work(
             corpus: Corpus, ranking: Ranking
         ) -> tuple[Unfolding, Mapping[int, explain.ScoredPassage]]:
-            found = unfold(
+            unfolding = unfold(
                 posted,
                 roots,
                 nodes,
                 corpus,
                 ranking,
-                decision.cut,
+                packed.cut,
                 budget,
                 tokens.count,
                 split,
-                decision.head,
+                packed.head,
             )
-            return found, explain.rows_of(found, corpus, ranking)
+            return unfolding, explain.rows_of(unfolding, corpus, ranking)
 
-        return await self.seek(posted, known, query_text(posted, query), work)
+        made, by_words = await self.rank(posted, index, query_text(posted, query), work)
+        return RetrievedContext(*made, by_words)
 
-    async def _vector(self, known: IndexState, text: str) -> Any:
-        if self._embedder is None or not text.strip():
-            return None
+    async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, bool]:
+        """The query's vector, None where there is none; and whether the embedder failed."""
+        if self._embedder is None or not query.strip():
+            return None, False
         try:
             with tracing.step("embed"):
-                return await self._embedder.embed_query(text)
+                return await self._embedder.embed_query(query), False
         except EmbedderUnavailable as error:
             log.warning("embedder.failed code=%s", error.code)
-            known.by_words = True
-            return None
+            return None, True
 
 
-def _ranked(corpus: Corpus, text: str, vector: Any) -> Ranking:
-    lexical = corpus.lexicon.scores(terms.terms(text))
+def _ranked(corpus: Corpus, query: str, vector: NDArray[np.float32] | None) -> Ranking:
+    lexical = corpus.lexicon.scores(terms.terms(query))
     cosine = None
     if vector is not None:
-        cosine, known = corpus.cosines(vector)
-        if not known.any():
+        cosine, embedded = corpus.cosines(vector)
+        if not embedded.any():
             cosine = None
     return rank(lexical, cosine, corpus.short(SHORT_MESSAGE))

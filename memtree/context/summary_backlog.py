@@ -2,7 +2,7 @@
 
 A turn asks the store for none of it where all is known to be settled, and looks at the tops of the
 tree alone. What is lacking is asked for and handed on behind the answer, so that no request waits;
-of one conversation the newest history counts. Awaits ports, as `compress` does.
+of one conversation the newest history counts. Awaits ports.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class SummaryBacklog:
         self._tasks: dict[tuple[str, bytes], asyncio.Task[None]] = {}
 
     async def lacking(
-        self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node], *, met: bool
+        self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node], *, cached: bool
     ) -> list[Node]:
-        """Nodes that are not known to have a later summary. `met`: the tree was looked at before
-        in this process; of another one the store is asked."""
+        """Nodes that are not known to have a later summary. `cached`: the tree was looked at
+        before in this process; of another one the store is asked."""
         found = self._settled.lacking(tenant, frontier.nodes, nodes)
-        if met or not found:
+        if cached or not found:
             return found
         await self._ask(tenant, found)
         return self._settled.lacking(tenant, frontier.nodes, nodes)

@@ -1,4 +1,4 @@
-"""A request on its way through an epoch, and the answer that comes of it: values, no ports."""
+"""A request on its way through an epoch, and the answer made of it: values, no ports."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from itertools import chain
 
 import msgspec
 
-from memtree.budget import packing
+from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochTerms, EpochTurn
-from memtree.context.answer import Answer, AnswerLayout, assembled
+from memtree.context.answer import Answer, AnswerLayout, assembled, with_index
 from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
+from memtree.context.retrieval import RetrievedContext
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.ports.store import ContinuedTurn
@@ -20,12 +21,13 @@ from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding import explain, recall_block
 from memtree.unfolding.plan import outline_line
-from memtree.unfolding.unfold import Unfolding
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """One request on its way to an answer. `here`: messages of the history of the found turn."""
+    """One request on its way to an answer. `fixed`: tokens of system messages and tools. `key`:
+    of the epochs that it may continue. `previous`: the newest turn on its chain, at a history of
+    `previous_length` messages. `generation`: of the tenant's deletions when it began."""
 
     posted: History
     ask: CompressRequest
@@ -33,10 +35,27 @@ class TurnRequest:
     fixed: int
     terms: EpochTerms
     key: bytes
-    now: float
+    now: float  # unix seconds
     generation: int
-    found: ContinuedTurn | None = None
-    here: int = 0
+    previous: ContinuedTurn | None = None
+    previous_length: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        posted: History,
+        ask: CompressRequest,
+        limits: packing.TokenLimits,
+        *,
+        recipe: str,
+        now: float,
+        generation: int,
+    ) -> TurnRequest:
+        """`recipe`: what ranks passages."""
+        fixed = posted.system_tokens + ask.tools_tokens
+        terms = EpochTerms.of(limits, fixed, ask.window, ask.prices)
+        key = epoch.key(limits, ask.window, ask.prices, recipe, ask.query)
+        return cls(posted, ask, limits, fixed, terms, key, now, generation)
 
     @property
     def address(self) -> bytes:
@@ -44,8 +63,8 @@ class TurnRequest:
 
     @property
     def again(self) -> bool:
-        """The very request of the found turn."""
-        return self.found is not None and self.here == len(self.posted)
+        """The very request of the previous turn, once more."""
+        return self.previous is not None and self.previous_length == len(self.posted)
 
     def strays(self, indexed: int) -> bool:
         """Whether the client changed its last request after it had sent it: what is known of this
@@ -54,55 +73,65 @@ class TurnRequest:
         if roles[-1] != "user" or "assistant" not in roles:
             return False
         last = len(roles) - 1 - roles[::-1].index("assistant")
-        return 0 < (self.here or indexed) < last
+        return 0 < (self.previous_length or indexed) < last
 
     def blocks(self) -> dict[int, EpochTurn] | None:
-        """The recall blocks that the found turn sent, by message; None where one is lost."""
-        if self.found is None:
+        """The recall blocks that the previous turn sent, by message; None where one is lost."""
+        if self.previous is None:
             return {}
-        stored, addresses = self.found.blocks, self.posted.addresses
-        recalled = self.found.turn.recalled
+        stored, addresses = self.previous.blocks, self.posted.addresses
+        recalled = self.previous.turn.recalled
         if any(addresses[message + 1] not in stored for message in recalled):
             return None
         return {message: stored[addresses[message + 1]] for message in recalled}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TurnContent:
-    """What the answer is made of: an epoch with the nodes that its plan names."""
+    """What the answer is made of: an epoch with the nodes that its plan names and the text of its
+    memory message, and the recall blocks by message (index in the history). `retrieved`: where
+    this request began the epoch. `by_words`: the embedder failed at something of it."""
 
     epoch: Epoch
     nodes: Mapping[bytes, Node]
     text: str
-    blocks: dict[int, EpochTurn] = field(default_factory=dict)
-    unfolded: Unfolding | None = None
-    rows: Mapping[int, explain.ScoredPassage] = field(default_factory=dict)
+    blocks: Mapping[int, EpochTurn] = field(default_factory=dict)
+    retrieved: RetrievedContext | None = None
+    by_words: bool = False
 
 
-def told(request: TurnRequest, known: IndexState, sending: TurnContent, turn: EpochTurn) -> Answer:
+def epoch_answer(
+    request: TurnRequest, index: IndexState, content: TurnContent, turn: EpochTurn
+) -> Answer:
     """The answer, with what it costs and why it shows what it shows."""
-    posted, plan, found = request.posted, sending.epoch.plan, request.found
-    blocks = {m: recall_block.text_of(one.block, posted) for m, one in sending.blocks.items()}
-    block_tokens = sum(one.block_tokens for one in sending.blocks.values())
-    memory = sending.epoch.memory - MESSAGE_OVERHEAD
-    shape = AnswerLayout(plan.cut, sending.text, memory, blocks, block_tokens, plan.head)
-    lines = (outline_line(one, sending.nodes[one.id], posted) for one in plan.outline)
+    posted, plan, previous = request.posted, content.epoch.plan, request.previous
+    blocks = {m: recall_block.text_of(t.block, posted) for m, t in content.blocks.items()}
+    block_tokens = sum(turn.block_tokens for turn in content.blocks.values())
+    memory = content.epoch.memory - MESSAGE_OVERHEAD
+    layout = AnswerLayout(plan.cut, content.text, memory, blocks, block_tokens, plan.head)
+    lines = (outline_line(shown, content.nodes[shown.id], posted) for shown in plan.outline)
     saved = turn.direct - turn.paid
-    before = found.turn.direct - found.turn.paid if found else 0.0
-    spans = [one.block for one in sending.blocks.values()]
-    continued = found is not None and sending.unfolded is None
+    before = previous.turn.direct - previous.turn.paid if previous else 0.0
+    spans = [turn.block for turn in content.blocks.values()]
+    retrieved = content.retrieved
+    continued = previous is not None and retrieved is None
     answer = replace(
-        assembled(posted, request.ask, known.state, shape),
-        epoch=sending.epoch.id.hex(),
+        assembled(posted, request.ask, index.state(by_words=content.by_words), layout),
+        epoch=content.epoch.id.hex(),
         outline_tokens=tokens.count("\n".join(lines)),
         excerpts=len(plan.excerpts) + sum(map(len, spans)),
         saved_tokens=round(saved),
         gain=0.0 if request.again else saved - before,
         continued=continued,
-        stays=min(found.turn.sent, turn.sent) if found and continued else request.fixed,
+        stays=min(previous.turn.sent, turn.sent) if previous and continued else request.fixed,
         explain=lambda: explain.of_epoch(
-            posted, plan, spans, sending.unfolded, sending.rows, sending.nodes
+            posted,
+            plan,
+            spans,
+            retrieved.unfolding if retrieved else None,
+            retrieved.passages if retrieved else {},
+            content.nodes,
         ),
         shown=msgspec.structs.replace(plan, excerpts=(*plan.excerpts, *chain(*spans))),
     )
-    return known.told(answer)
+    return with_index(answer, index)

@@ -306,7 +306,7 @@ async def test_a_search_that_fails_is_told_to_the_model(monkeypatch: pytest.Monk
         first = await upstream.post(large(stream=True), x_memtree_recall_tools="off")
         assert first.status_code == 200
         upstream.script.at = 0
-        monkeypatch.setattr(memory._seeker, "seek", broken)
+        monkeypatch.setattr(memory._seeker, "rank", broken)
         answer = await upstream.post(large(stream=True))
     assert upstream.results(-1) == ["Error: the record cannot be read at the moment. "
                                     "Answer without it."]  # fmt: skip

@@ -173,9 +173,8 @@ def an_epoch_never_ends(original):
 
 
 def turns_are_never_found(original):
-    async def mutant(self, request):
-        await original(self, request)
-        request.found = None
+    async def mutant(self, *args):
+        return replace(await original(self, *args), previous=None)
 
     return mutant
 
@@ -185,9 +184,9 @@ def earlier_blocks_are_dropped(original):
 
 
 def the_newest_summaries_are_shown(original):
-    async def mutant(self, request, known, plan):
-        known = await self._indexing.newest(request.posted, known)
-        return known.all_nodes
+    async def mutant(self, request, index, plan):
+        newest = await self._indexing.newest(request.posted, index)
+        return newest.all_nodes
 
     return mutant
 
@@ -242,7 +241,7 @@ LASTING_MUTANTS = [
     (recall_block, "before", blocks_replace_the_message),
     (epoch, "block_room", blocks_take_any_room),
     (epoch, "stays", an_epoch_never_ends),
-    (EpochAnswers, "_look_up", turns_are_never_found),
+    (EpochAnswers, "_looked_up", turns_are_never_found),
     (TurnRequest, "blocks", earlier_blocks_are_dropped),
     (EpochAnswers, "_named", the_newest_summaries_are_shown),
 ]
