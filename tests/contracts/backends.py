@@ -177,7 +177,7 @@ class OnSqlite(Backend):
     def plant(self, store, tenant, table, row):
         columns, places = ", ".join(row._fields), ", ?" * len(row)
         number = f"(SELECT number FROM tenants WHERE name = '{tenant}')"
-        with closing(sqlite3.connect(store._path)) as db, db:
+        with closing(sqlite3.connect(store.database.path)) as db, db:
             db.execute(
                 f"INSERT OR REPLACE INTO {table} (tenant, {columns}) VALUES ({number}{places})",
                 row,
@@ -186,11 +186,11 @@ class OnSqlite(Backend):
     def uproot(self, store, tenant, table, *key):
         columns = "".join(f" AND {name} = ?" for name in TABLES[table][1])
         number = "(SELECT number FROM tenants WHERE name = ?)"
-        with closing(sqlite3.connect(store._path)) as db, db:
+        with closing(sqlite3.connect(store.database.path)) as db, db:
             db.execute(f"DELETE FROM {table} WHERE tenant = {number}{columns}", (tenant, *key))
 
     def rows(self, store, tenant):
-        with closing(sqlite3.connect(store._path)) as db:
+        with closing(sqlite3.connect(store.database.path)) as db:
             return {
                 table: {
                     kind._make(row)
