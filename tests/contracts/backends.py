@@ -224,8 +224,8 @@ class OnPostgres(Backend):
 
     def connected(self, store: PostgresStore) -> psycopg.Connection:
         """A connection past the store."""
-        path = f"-csearch_path={store._dsn.schema}"
-        return psycopg.connect(store._dsn.conninfo, autocommit=True, options=path)
+        path = f"-csearch_path={store.database.dsn.schema}"
+        return psycopg.connect(store.database.dsn.conninfo, autocommit=True, options=path)
 
     def plant(self, store, tenant, table, row):
         columns, places = ", ".join(row._fields), ", %s" * len(row)

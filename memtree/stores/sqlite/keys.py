@@ -1,4 +1,4 @@
-"""SQL of `KeyStore`: access keys and the hashes of their values."""
+"""`KeyStore` and its SQL: access keys and the hashes of their values."""
 
 from __future__ import annotations
 
