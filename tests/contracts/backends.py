@@ -18,7 +18,7 @@ from memtree.budget.epoch import Epoch, EpochTurn, decode_epoch
 from memtree.conversation.addresses import node_id
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.postgres import PostgresStore
-from memtree.stores.ram.tenant import TenantData
+from memtree.stores.ram.database import TenantData
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
@@ -163,7 +163,7 @@ class OnMemory(Backend):
         return {table: set(self._table(store, tenant, table).values()) for table in TABLES}
 
     def _table(self, store, tenant, table):
-        return getattr(store._tenants.get(tenant, TenantData()), table)
+        return getattr(store.database.tenants.get(tenant, TenantData()), table)
 
     def _key(self, table, row):
         key = tuple(getattr(row, name) for name in TABLES[table][1])

@@ -104,7 +104,7 @@ class World:
     def rows(self) -> dict[str, set[Any]]:
         store = self.store.store
         assert isinstance(store, RamStore)
-        held = store._tenants.get("t")
+        held = store.database.tenants.get("t")
         names = (
             "nodes",
             "frontiers",
