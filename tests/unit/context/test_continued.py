@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from memtree.budget.prices import Prices
-from memtree.context.answer import PASSED
+from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.text import tokens
 from memtree.unfolding import recall_block
@@ -303,7 +303,7 @@ async def test_what_was_never_met_is_folded_at_once(world: World) -> None:
         assert answer.epoch
 
 
-async def first_fold(mode: str) -> tuple[list[str], int]:
+async def first_fold(mode: str) -> tuple[list[State], int]:
     """States of a growing chat up to its first fold, and its tokens then."""
     world, made, states = World(), story(901), []
     for end in range(101, 901, 20):
@@ -320,7 +320,7 @@ async def first_fold(mode: str) -> tuple[list[str], int]:
 async def test_auto_passes_while_folding_costs_much_and_stable_folds_before() -> None:
     auto, auto_tokens = await first_fold("auto")
     kinds = [state for at, state in enumerate(auto) if at == 0 or auto[at - 1] != state]
-    assert kinds == ["below-threshold", PASSED, "packed"]
+    assert kinds == [State.BELOW_THRESHOLD, State.PASSED, State.PACKED]
     _, stable_tokens = await first_fold("stable")
     assert 20_000 < stable_tokens < auto_tokens < 40_000
 
