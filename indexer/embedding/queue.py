@@ -46,7 +46,7 @@ class InProcessQueue:
         self._store, self._clock = store, clock
         self._passages = Passages(embedder)
         self._batch_tokens = batch_tokens
-        self.jobs: Jobs[LeafWork] = Jobs(max_jobs, max_bytes)
+        self.jobs: Jobs[Job[LeafWork]] = Jobs(max_jobs, max_bytes)
         self.done = StageTotals()
         self._task: asyncio.Task[None] | None = None
 
@@ -111,13 +111,13 @@ class InProcessQueue:
             if one is None:
                 await self.jobs.sleep(now)
                 continue
-            self.jobs.turn(one)  # to the end, so that tenants take turns
+            self.jobs.move_to_end(one)  # so that tenants take turns
             try:
                 with tracing.behind("embed", one.watch):
                     await self._batch(one)
             except Unavailable as error:
                 self.done.fail(error.code)
-                self.jobs.later(one, self._clock.monotonic(), error.code)
+                self.jobs.retry(one, self._clock.monotonic(), error.code)
             except Exception:
                 self.done.fail("internal_error")
                 log.exception("indexer.job_failed")

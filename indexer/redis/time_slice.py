@@ -23,7 +23,8 @@ from indexer.progress import StageTotals
 from indexer.redis.ledger import EMBED, JobLedger, JobName, SliceOutcome, StartedJob
 from indexer.redis.payloads import Payload, unpack
 from indexer.summarizing.queue import MAX_TRIES as MAX_SUMMARY_TRIES
-from indexer.summarizing.queue import InProcessSummaries, SummaryJob
+from indexer.summarizing.queue import InProcessSummaries
+from indexer.summarizing.summary_job import SummaryJob
 from memtree.bounded import remember
 from memtree.conversation.history import History
 from memtree.errors import Unavailable

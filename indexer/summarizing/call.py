@@ -8,7 +8,7 @@ at once: a kill loses one call. A draft that is rejected, or missing, is asked f
 call of its own; then the extraction is kept in its place, as settled, and nothing is paid again.
 
 What this file does not do: choose nodes (`memtree/summaries/batching.py`), wait and try again
-(`summaries.py`).
+(`queue.py`).
 """
 
 from __future__ import annotations
@@ -65,14 +65,18 @@ class SummaryCall:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """By node: `settled` have a later summary now, the `kept` of these the extraction; `rejected`
-    are to be asked once more, with what they cost; `elsewhere` another worker is at it; `gone` are
-    not stored any more. `limited`: the day's limit is reached, nothing was asked."""
+    """What came of the nodes of a call.
 
-    settled: frozenset[bytes] = frozenset()
+    `done`: they have a later summary now; of these `kept` kept their extraction, because the
+    model's drafts were rejected. `rejected`: to be asked once more, with what the first draft cost.
+    `leased`: another worker holds their lease. `gone`: not stored any more. `limited`: the day's
+    limit is reached, nothing was asked.
+    """
+
+    done: frozenset[bytes] = frozenset()
     kept: frozenset[bytes] = frozenset()
     rejected: Mapping[bytes, Cost] = field(default_factory=dict)
-    elsewhere: frozenset[bytes] = frozenset()
+    leased: frozenset[bytes] = frozenset()
     gone: frozenset[bytes] = frozenset()
     limited: bool = False
 
@@ -110,7 +114,7 @@ class SummaryCaller:
         self._owner, self._both = owner, both
         self.totals = Totals()
 
-    async def refine(self, call: SummaryCall) -> Outcome:
+    async def run(self, call: SummaryCall) -> Outcome:
         """Raises `SummarizerUnavailable` and store errors; then nothing of the call is kept."""
         tenant = call.history.tenant
         ids = {one.id for one in call.work}
@@ -166,8 +170,8 @@ class SummaryCaller:
         left = ids - later
         stored = (await self._store.nodes(tenant, list(left))).keys() if left else set()
         return Outcome(
-            settled=frozenset(later),
-            elsewhere=frozenset(left & stored),
+            done=frozenset(later),
+            leased=frozenset(left & stored),
             gone=frozenset(left - stored),
         )
 
@@ -197,7 +201,7 @@ class SummaryCaller:
             return Outcome()
         await self._put(tenant, judged.rows)
         outcome = judged.outcome()
-        self.totals.nodes["written"] += len(outcome.settled) - len(outcome.kept)
+        self.totals.nodes["written"] += len(outcome.done) - len(outcome.kept)
         self.totals.nodes["kept"] += len(outcome.kept)
         return outcome
 
@@ -316,10 +320,10 @@ def _problem(draft: Draft | None, task: Task) -> str:
 
 def _joined(one: Outcome, other: Outcome) -> Outcome:
     return Outcome(
-        one.settled | other.settled,
+        one.done | other.done,
         other.kept,
         other.rejected,
-        one.elsewhere,
+        one.leased,
         one.gone,
         other.limited,
     )

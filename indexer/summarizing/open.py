@@ -6,7 +6,8 @@ import secrets
 from dataclasses import dataclass
 
 from indexer.summarizing.call import SummaryCaller
-from indexer.summarizing.queue import GATHER, MAX_TRIES, InProcessSummaries
+from indexer.summarizing.queue import MAX_TRIES, InProcessSummaries
+from indexer.summarizing.scheduler import GATHER
 from indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.errors import BadRequest
