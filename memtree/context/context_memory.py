@@ -204,6 +204,11 @@ class ContextMemory:
             self._indexing.forget(tenant)
         self._forget_texts()
 
+    @property
+    def cached_tenants(self) -> set[str]:
+        """Tenants of whose trees something is cached in this process: of a deleted one, nothing."""
+        return self._indexing.cached_tenants
+
     async def sweep(self) -> Receipt:
         """Forget what has expired. Raises store errors."""
         await self.keep_vectors()
