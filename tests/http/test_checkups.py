@@ -163,11 +163,13 @@ async def test_a_redis_that_is_not_there_and_one_that_is_too_old():
     (found,) = await looked_at(f"redis://:hush@127.0.0.1:{refused_port()}/0")
     assert found.level == "problem"
     assert "hush" not in found.text
-    old = checkups._redis({"redis_version": "5.0.14", "maxmemory_policy": "noeviction"})
-    assert (old.level, "6.2" in old.text) == ("problem", True)
-    assert checkups._redis({"redis_version": "7.4.1", "maxmemory_policy": "noeviction"}).level == (
-        "ok"
+    old = checkups.redis_version_and_policy(
+        {"redis_version": "5.0.14", "maxmemory_policy": "noeviction"}
     )
+    assert (old.level, "6.2" in old.text) == ("problem", True)
+    assert checkups.redis_version_and_policy(
+        {"redis_version": "7.4.1", "maxmemory_policy": "noeviction"}
+    ).level == ("ok")
 
 
 # -- PostgreSQL ---------------------------------------------------------------------------------

@@ -266,10 +266,10 @@ async def test_two_that_begin_at_once_send_the_same(world: World, question: bool
     """Their clocks differ by a moment, so that their epochs would."""
     posted = [*after(story(), 1)[:-1], user(QUESTION)] if question else story()
     for _ in range(2):
-        memories = [world.memory() for _ in range(4)]
-        for at, memory in enumerate(memories):
-            memory._lasting._clock = Clock()  # type: ignore[misc]
-            memory._lasting._clock.time += at
+        clocks = [Clock() for _ in range(4)]
+        for at, clock in enumerate(clocks):
+            clock.time += at
+        memories = [world.memory(clock=clock) for clock in clocks]
         answers = await asyncio.gather(*[world.ask(posted, memory) for memory in memories])
         assert len({answer.messages for answer in answers}) == 1
         assert len({answer.epoch for answer in answers}) == 1
