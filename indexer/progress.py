@@ -52,6 +52,6 @@ class StageTotals:
 
 def waiting(jobs: Iterable[Job[Any]], now: float) -> Backlog:
     """Of jobs in memory; `now`: monotonic seconds, as in `Job.since`."""
-    held = [one for one in jobs if one.work]
-    oldest = min((one.since for one in held), default=now)
-    return Backlog(len(held), sum(one.tokens for one in held), max(0.0, now - oldest))
+    pending = [job for job in jobs if job.work]
+    oldest = min((job.since for job in pending), default=now)
+    return Backlog(len(pending), sum(job.tokens for job in pending), max(0.0, now - oldest))

@@ -117,16 +117,16 @@ class SummaryCaller:
     async def run(self, call: SummaryCall) -> Outcome:
         """Raises `SummarizerUnavailable` and store errors; then nothing of the call is kept."""
         tenant = call.history.tenant
-        ids = {one.id for one in call.work}
+        ids = {node.id for node in call.work}
         mine = await self._claim(tenant, ids)
         try:
-            found = await self._others(tenant, ids - mine)
-            work = tuple(one for one in call.work if one.id in mine)
+            unclaimed = await self._others(tenant, ids - mine)
+            work = tuple(node for node in call.work if node.id in mine)
             if not work:
-                return found
+                return unclaimed
             async with self._holding(tenant, mine):
                 asked = await self._ask(call, work)
-            return _joined(found, asked)
+            return _joined(unclaimed, asked)
         finally:
             if mine:
                 await self._release(tenant, mine)
@@ -221,7 +221,7 @@ class SummaryCaller:
         self, tenant: str, work: Sequence[NodeWork], nodes: Mapping[bytes, Node]
     ) -> dict[bytes, Summary]:
         """The newest summaries of all children, the extraction where there is no later one."""
-        ids = [id_ for one in work for id_ in one.node.children]
+        ids = [id_ for node in work for id_ in node.node.children]
         if not ids:
             return {}
         later = await self._store.newest_summaries(tenant, ids)
@@ -236,22 +236,22 @@ class SummaryCaller:
     ) -> _Verdict:
         judged = _Verdict()
         costs = _costs(written.usage, tasks)
-        for one, task, cost in zip(work, tasks, costs, strict=True):
+        for node, task, cost in zip(work, tasks, costs, strict=True):
             draft = _clean(written.drafts.get(task.id))
             problem = _problem(draft, task)
-            before = call.before.get(one.id, (0, 0))
+            before = call.before.get(node.id, (0, 0))
             whole = before[0] + cost[0], before[1] + cost[1]
             recipe = self._summarizer.recipe
             if draft is not None and not problem:
-                judged.rows[one.id] = batching.written(
-                    one.node, draft, recipe, whole, both=self._both
+                judged.rows[node.id] = batching.written(
+                    node.node, draft, recipe, whole, both=self._both
                 )
                 continue
             judged.problems.append(problem)
-            if one.id in call.before:
-                judged.rows[one.id] = batching.settled(one.node, recipe, whole)
+            if node.id in call.before:
+                judged.rows[node.id] = batching.settled(node.node, recipe, whole)
             else:
-                judged.rejected[one.id] = whole
+                judged.rejected[node.id] = whole
         return judged
 
     def _count(self, outcome: str, usage: Usage, micros: int, started: float) -> None:
@@ -271,11 +271,11 @@ class _Verdict:
     problems: list[str] = field(default_factory=list)
 
     def outcome(self) -> Outcome:
-        kept = frozenset(id_ for id_, one in self.rows.items() if one.settled)
+        kept = frozenset(id_ for id_, summary in self.rows.items() if summary.settled)
         return Outcome(frozenset(self.rows), kept, self.rejected)
 
     def counts(self) -> dict[str, int]:
-        nodes = sum(one.by_model for one in self.rows.values())
+        nodes = sum(summary.by_model for summary in self.rows.values())
         return {"calls": 1, "nodes": nodes, "rejected": len(self.problems)}
 
 
@@ -284,7 +284,9 @@ def _prepared(
 ) -> tuple[list[Task], int]:
     """What is asked, and how many tokens that is."""
     tasks = batching.tasks(call.history, work, call.kind, children)
-    texts = [one["content"].encode(errors="replace").decode() for one in prompts.prompt(tasks)]
+    texts = [
+        message["content"].encode(errors="replace").decode() for message in prompts.prompt(tasks)
+    ]
     return tasks, sum(tokens.count_many(texts))
 
 
@@ -295,7 +297,7 @@ def _room(tasks: Sequence[Task]) -> int:
 def _costs(usage: Usage, tasks: Sequence[Task]) -> Iterator[Cost]:
     """The tokens of a call by its parts: read in proportion to what there is to read, written in
     proportion to the room."""
-    read, room = [batching.length(one) for one in tasks], [one.cap for one in tasks]
+    read, room = [batching.length(task) for task in tasks], [task.cap for task in tasks]
     return zip(batching.shares(usage.input, read), batching.shares(usage.output, room), strict=True)
 
 
@@ -315,15 +317,15 @@ def _problem(draft: Draft | None, task: Task) -> str:
     """The name of the first thing that is wrong; empty: nothing is."""
     if draft is None:
         return MISSING
-    return next((one.name for one in check(draft, task, tokens.count)), "")
+    return next((problem.name for problem in check(draft, task, tokens.count)), "")
 
 
-def _joined(one: Outcome, other: Outcome) -> Outcome:
+def _joined(unclaimed: Outcome, asked: Outcome) -> Outcome:
     return Outcome(
-        one.done | other.done,
-        other.kept,
-        other.rejected,
-        one.leased,
-        one.gone,
-        other.limited,
+        unclaimed.done | asked.done,
+        asked.kept,
+        asked.rejected,
+        unclaimed.leased,
+        unclaimed.gone,
+        asked.limited,
     )

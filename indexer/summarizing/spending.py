@@ -147,6 +147,6 @@ class Spending:
     async def spent(self, tenant: str) -> dict[str, int]:
         """Today's numbers of a tenant by their names without `summary.`; 0 where there is none."""
         today = self.today
-        found = await self._tallies.tallies(tenant, today, today)
+        tallies = await self._tallies.tallies(tenant, today, today)
         names = ("calls", "input_tokens", "cached_tokens", "output_tokens", "micros")
-        return {name: found.get(PREFIX + name, 0) for name in names}
+        return {name: tallies.get(PREFIX + name, 0) for name in names}

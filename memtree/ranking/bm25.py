@@ -37,14 +37,14 @@ class Lexicon:
 
     def extend(self, statistics: Iterable[Terms]) -> None:
         """Add the passages of further leaves."""
-        found = list(statistics)
-        if not found:
+        leaves = list(statistics)
+        if not leaves:
             return
-        hashes = np.frombuffer(b"".join(one.hashes for one in found), "<u4")
-        counts = np.frombuffer(b"".join(one.counts for one in found), np.uint8)
-        starts = accumulate((len(one.counts) for one in found), initial=0)
+        hashes = np.frombuffer(b"".join(leaf.hashes for leaf in leaves), "<u4")
+        counts = np.frombuffer(b"".join(leaf.counts for leaf in leaves), np.uint8)
+        starts = accumulate((len(leaf.counts) for leaf in leaves), initial=0)
         ends = np.array(
-            [start + end for start, one in zip(starts, found, strict=False) for end in one.ends],
+            [start + end for start, leaf in zip(starts, leaves, strict=False) for end in leaf.ends],
             np.int64,
         )
         base, sizes = len(self), np.diff(ends, prepend=0)
@@ -79,8 +79,8 @@ class Lexicon:
             docs, counts = self._postings(term)
             if len(docs):
                 idf = np.log1p((total - len(docs) + 0.5) / (len(docs) + 0.5))
-                found = counts.astype(np.float32)
-                scores[docs] += min(weight, 3) * idf * found * (K1 + 1) / (found + norms[docs])
+                times = counts.astype(np.float32)
+                scores[docs] += min(weight, 3) * idf * times * (K1 + 1) / (times + norms[docs])
         return scores
 
     def _postings(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:

@@ -136,13 +136,13 @@ class Corpus:
 
     def cosines(self, query: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Cosine of each passage with the query, and whether it has a vector at all."""
-        found = np.zeros(len(self), np.float32)
-        known = np.zeros(len(self), np.bool_)
+        cosines = np.zeros(len(self), np.float32)
+        has_vector = np.zeros(len(self), np.bool_)
         indexed = len(self._vectors)
-        found[:indexed] = self._vectors.cosines(query)
-        known[:indexed] = True
+        cosines[:indexed] = self._vectors.cosines(query)
+        has_vector[:indexed] = True
         for index, matrix in self._late.items():
             low, high = self._firsts[index], self._firsts[index + 1]
-            found[low:high] = matrix @ query
-            known[low:high] = True
-        return found, known
+            cosines[low:high] = matrix @ query
+            has_vector[low:high] = True
+        return cosines, has_vector

@@ -96,7 +96,9 @@ async def test_a_history_is_summarised(url: str) -> None:
             assert check(Draft(summary.headline, summary.body), task, tokens.count) == []
             text = "\n".join(one.text for one in batching.sources(posted, work))
             if node.is_leaf:
-                assert not list(numbers.invented(f"{summary.headline}\n{summary.body}", text))
+                assert not list(
+                    numbers.invented_anchors(f"{summary.headline}\n{summary.body}", text)
+                )
     assert kept.total() >= 2
     assert status.state == "ok"
     assert status.input_tokens == totals.tokens["input"] > 1_000
