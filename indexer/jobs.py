@@ -129,6 +129,7 @@ class Jobs(Generic[JobT]):
         return self._jobs.get(job.name) is job
 
     def of(self, tenant: str) -> list[JobT]:
+        """Those of a tenant, oldest first."""
         return [job for job in self._jobs.values() if job.tenant == tenant]
 
     # -- in and out --------------------------------------------------------------------------
@@ -199,10 +200,12 @@ class Jobs(Generic[JobT]):
         return len(gone)
 
     def clear(self) -> None:
+        """Drop all; nothing of them is owed."""
         for job in self:
             self.drop(job)
 
     def pending(self, tenant: str) -> Pending:
+        """What waits of a tenant, under way or not."""
         mine = self.of(tenant)
         return Pending(sum(job.tokens for job in mine), len(mine))
 

@@ -1,7 +1,7 @@
 """How far indexing is behind and what it has done, in numbers: what metrics are made of.
 
-A queue tells its `Backlog`, wherever it keeps its jobs; whoever works counts in a `StageTotals`.
-What this file does not do: know Prometheus (`proxy.index_metrics`).
+Every queue has a `Backlog`, wherever it keeps its jobs; whoever works counts in a `StageTotals`.
+What this file does not do: know Prometheus (`proxy/observability/index_metrics.py`).
 """
 
 from __future__ import annotations
@@ -42,11 +42,13 @@ class StageTotals:
     batches: Counter[str] = field(default_factory=Counter)
 
     def add(self, tokens: int, seconds: float) -> None:
+        """Count a batch that is done."""
         self.tokens += tokens
         self.seconds += seconds
         self.batches["done"] += 1
 
     def fail(self, code: str) -> None:
+        """Count a batch that failed, by the code of its error."""
         self.batches[code] += 1
 
 

@@ -40,6 +40,11 @@ class VectorCache:
         self._all = 0  # how often everything was forgotten
         self.calls: Counter[str] = Counter()  # of the embedder, by outcome: ok, failed
 
+    @property
+    def size(self) -> int:
+        """Vectors that are kept, of all tenants."""
+        return len(self._rows)
+
     async def recipe(self) -> str:
         """The embedder's recipe, asked for where it is not known yet; call it before `embed`.
 

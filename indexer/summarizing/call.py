@@ -2,13 +2,13 @@
 
     claim -> reserve the money -> ask the model -> check each draft -> commit -> settle, release
 
-A node is claimed before its call, so two workers never pay for it; the claim is short and prolonged
-while the call lasts, so a killed worker holds nothing up for long. What a call brought is committed
-at once: a kill loses one call. A draft that is rejected, or missing, is asked for once more in a
-call of its own; then the extraction is kept in its place, as settled, and nothing is paid again.
+A node is claimed (leased) before its call, so two workers never pay for it; the claim is short and
+is prolonged while the call lasts, so a killed worker holds nothing up for long. What a call brought
+is committed at once: a kill loses one call. A draft that is rejected, or missing, is asked for once
+more in a call of its own; then the extraction is kept as the final summary, and nothing is paid
+again.
 
-What this file does not do: choose nodes (`memtree/summaries/batching.py`), wait and try again
-(`queue.py`).
+What this file does not do: choose nodes (`memtree/summaries/batching.py`), retry (`queue.py`).
 """
 
 from __future__ import annotations
@@ -52,8 +52,11 @@ class ClaimingStore(TreeStore, Claims, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SummaryCall:
-    """What is asked at once. `nodes`: the whole tree. `before`: of nodes whose draft was rejected
-    once, what that cost. `wanted`: whether the answer may be kept when it comes."""
+    """What is asked at once.
+
+    `nodes`: the whole tree. `before`: what the first draft cost, of nodes where it was rejected.
+    `wanted`: whether the answer may be kept when it comes.
+    """
 
     history: History
     work: tuple[NodeWork, ...]
@@ -107,15 +110,16 @@ class SummaryCaller:
         *,
         both: bool = False,
     ) -> None:
-        """`owner`: names this process in claims. `both`: extractions are shown beside the model's
-        summaries."""
+        """`owner`: names this process in claims. `both`: extractions are shown together with the
+        model's summaries."""
         self._store, self._summarizer = store, summarizer
         self._spending, self._clock = spending, clock
         self._owner, self._both = owner, both
         self.totals = Totals()
 
     async def run(self, call: SummaryCall) -> Outcome:
-        """Raises `SummarizerUnavailable` and store errors; then nothing of the call is kept."""
+        """Make the call. Raises `SummarizerUnavailable` and store errors; then nothing of it is
+        kept."""
         tenant = call.history.tenant
         ids = {node.id for node in call.work}
         mine = await self._claim(tenant, ids)
@@ -206,7 +210,7 @@ class SummaryCaller:
         return outcome
 
     async def _put(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
-        """They are paid for, so a store that is locked for a moment must not cost them."""
+        """Commit, with retries: the rows are paid for, and a store may be locked for a moment."""
         for wait in PUT_AGAIN if rows else ():
             try:
                 await self._store.put_summaries(tenant, rows)
@@ -302,7 +306,7 @@ def _costs(usage: Usage, tasks: Sequence[Task]) -> Iterator[Cost]:
 
 
 def _clean(draft: Draft | None) -> Draft | None:
-    """Without what does no harm, without secrets, and without what no store can keep."""
+    """The draft without harmless extras, secrets, and characters that no store can keep."""
     if draft is None:
         return None
     draft = mended(draft)

@@ -23,6 +23,7 @@ class DayLimits:
         self._days: OrderedDict[str, int] = OrderedDict()
 
     def reached(self, tenant: str, day: int) -> bool:
+        """Whether the tenant has reached its limit on this day."""
         return self._days.get(tenant) == day
 
     def stop(self, tenant: str, day: int) -> None:
@@ -53,4 +54,5 @@ class ModelHealth:
         return slow_down
 
     def useless(self, tenant: str) -> bool:
+        """Whether all drafts of the tenant's last nodes were rejected."""
         return self._rejected.get(tenant, 0) >= USELESS

@@ -37,6 +37,7 @@ class RunningCalls:
         self.done = StageTotals()
 
     def start(self, job: SummaryJob, batch: CallBatch) -> None:
+        """Make a call for these nodes of the job, in a task."""
         task = asyncio.create_task(self._call(job, batch), name="summary")
         self._tasks[task] = job
         task.add_done_callback(lambda task: self._ended(task, job, batch))

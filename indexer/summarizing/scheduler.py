@@ -41,6 +41,7 @@ class Scheduler:
 
     @property
     def calls_under_way(self) -> int:
+        """Of all tenants."""
         return self._open.total()
 
     # -- turns -------------------------------------------------------------------------------
@@ -112,6 +113,7 @@ class Scheduler:
             self._busy[job.tenant, work.id] = math.inf
 
     def ended(self, job: SummaryJob, batch: CallBatch) -> None:
+        """The call is over, however it went: its nodes may be asked for again."""
         self._open[job.tenant] -= 1
         if not self._open[job.tenant]:
             del self._open[job.tenant]

@@ -35,6 +35,11 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self._lengths)
 
+    @property
+    def unsorted(self) -> int:
+        """Batches of postings that are not sorted in yet: a query scans each of them."""
+        return len(self._fresh)
+
     def extend(self, statistics: Iterable[Terms]) -> None:
         """Add the passages of further leaves."""
         leaves = list(statistics)
@@ -65,6 +70,7 @@ class Lexicon:
         return len(self._fresh), self._lengths
 
     def reset(self, mark: Mark) -> None:
+        """Undo what was added by `extend` since `mark()`."""
         del self._fresh[mark[0] :]
         self._lengths = mark[1]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from indexer.runtime import SystemClock, open_elsewhere
+from indexer.runtime import SystemClock, open_redis_queues
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.stores import open_store
 from memtree.stores.postgres.migrations import TREE_STEPS
@@ -130,7 +130,7 @@ async def looked_at(url: str) -> list[checkups.Finding]:
     store = open_store("memory:")
     try:
         settings = replace(QUIET, queue=url, store="sqlite:///unused.db")
-        return await checkups.queue(open_elsewhere(settings, store, SystemClock()))
+        return await checkups.queue(open_redis_queues(settings, store, SystemClock()))
     finally:
         await store.close()
 

@@ -94,7 +94,7 @@ class Desk:
             NoQueue(),
             self.clock,
             summaries=self.three.queue,
-            settled=self.three.settled,
+            settled=self.three.completed,
         )
         self.three.queue.start()
 
