@@ -56,6 +56,21 @@ class Settings:
     host: str = _setting("127.0.0.1", "address to listen on")
     port: int = _setting(8787, "port to listen on")
     open: bool = _setting(False, "listen beyond loopback without access keys")
+    allowed_hosts: tuple[str, ...] = _setting(
+        (),
+        "more names that a server without access keys answers to, as in memory.example.com; it "
+        "always answers to IP addresses, names without a dot, *.localhost and *.local",
+    )
+    allowed_origins: tuple[str, ...] = _setting(
+        (),
+        "origins of web pages and apps that may call this server from a browser, as in "
+        "http://localhost:3000, app://x or null; vscode-webview: stands for all of that scheme",
+    )
+    public_url: str | None = _setting(
+        None,
+        "address by which browsers reach this server through a proxy that rewrites Host, as in "
+        "https://memory.example.com",
+    )
     upstream: str | None = _setting(
         DEFAULT_UPSTREAM, "base URL of the OpenAI-compatible API behind us, or none"
     )

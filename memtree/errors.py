@@ -9,6 +9,7 @@ MemTreeError                      500  internal_error
 ├── RequestTooLarge               413  request_too_large    the body itself
 ├── ContextOverflow               413  context_length_exceeded
 ├── UnsupportedMedia              415  unsupported_media_type
+├── MisdirectedRequest            421  misdirected_request
 ├── RateLimited                   429  rate_limit_exceeded  with `retry_after`
 ├── HeadersTooLarge               431  headers_too_large
 ├── UpstreamFailed                502  upstream_unreachable
@@ -103,6 +104,14 @@ class ContextOverflow(MemTreeError):
 class UnsupportedMedia(MemTreeError):
     status = 415
     code = "unsupported_media_type"
+    kind = "invalid_request_error"
+
+
+class MisdirectedRequest(MemTreeError):
+    """The request was sent to a name that this server does not answer to."""
+
+    status = 421
+    code = "misdirected_request"
     kind = "invalid_request_error"
 
 

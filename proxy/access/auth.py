@@ -1,8 +1,11 @@
-"""Who asks: a credential becomes a tenant (API section 1, Credentials).
+"""Credentials become tenants: who may come in, and as whom.
 
-With keys configured only those values are let in. Without, any value is a tenant of its own, and
-no value is the tenant `anonymous` on a server that only its own machine can reach. A credential
-is never kept: tenants and cache entries are made from its hash.
+With access keys configured only those values are let in. Without, any value of a header is a tenant
+of its own, and no value is the tenant `anonymous` on a server that only its own machine can reach.
+A credential is never kept: tenants and cache entries are made from its hash.
+
+A cookie counts only as a value of a configured key. Cookies know no ports: any web app on
+localhost may have set one called `session`.
 """
 
 from __future__ import annotations
@@ -44,13 +47,11 @@ class Tenant:
 
 
 def credentials(request: Request) -> Iterator[str]:
-    """The values a request carries, the most deliberate first."""
+    """The values that a request carries in headers of its own, the most deliberate first."""
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and value.strip():
         yield value.strip()
     if value := request.headers.get("x-api-key", "").strip():
-        yield value
-    if value := request.cookies.get(SESSION_COOKIE, "").strip():
         yield value
 
 
@@ -105,7 +106,7 @@ class Gate:
         keys a server on loopback has one user, who needs nothing unless a key was set.
         """
         if self._operator_key is None:
-            if self._loopback and not await self._configured.get("", self._keys.has_keys):
+            if self._loopback and await self.keyless():
                 return
             raise Unauthorized("This needs the operator's key: set MEMTREE_METRICS_KEY.")
         wanted = self._operator_key.encode()
@@ -113,9 +114,14 @@ class Gate:
         if not any(hmac.compare_digest(value, wanted) for value in given):
             raise Unauthorized("Incorrect API key provided." if given else _NO_KEY)
 
+    async def keyless(self) -> bool:
+        """Whether there are no access keys. Raises `StoreUnavailable` where nobody can tell."""
+        return not await self._configured.get("", self._keys.has_keys)
+
     async def _find(self, request: Request) -> Tenant:
         values = list(credentials(request))
-        if await self._configured.get("", self._keys.has_keys):
+        if not await self.keyless():
+            values += filter(None, [request.cookies.get(SESSION_COOKIE, "").strip()])
             for value in values:
                 if known := await self._known(value):
                     return Tenant(known, keyed=True)

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
-from memtree.errors import BadRequest, Forbidden
+from memtree.errors import BadRequest
 from memtree.ports.store import Receipt
 from proxy.access.auth import Gate
 from proxy.chat.shadow import ShadowRunner
@@ -59,7 +59,6 @@ class Deletion:
         self._shadows = shadows
 
     async def delete(self, request: Request) -> Response:
-        refuse_other_sites(request)
         tenant = await self._gate.tenant(request)
         raw = await request_body.content(request, self._settings.max_body_bytes)
         most = self._settings.max_messages
@@ -83,13 +82,6 @@ class Deletion:
         if target.address is not None:
             return await self._memory.forget_address(tenant, target.address)
         return await self._memory.forget_tenant(tenant)
-
-
-def refuse_other_sites(request: Request) -> None:
-    """A page that a browser loaded from elsewhere can post to loopback, where no key is asked for;
-    it could not read the answer, but the memory would be gone. Raises `Forbidden`."""
-    if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-        raise Forbidden("a page of another site may not delete memory")
 
 
 def read_target(body: Body, most: int | None = None) -> Target:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from memtree import __version__
 from memtree.config import Settings
 from proxy.http.request_body import PREFIXES
-from proxy.openapi import answers, bodies, examples, failures, headers, messages
+from proxy.openapi import answers, bodies, examples, failures, headers, messages, server_paths
+from proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
 from proxy.openapi.shapes import STRING, Json, content, ref, schema, told
 
 VERSION = "3.1.0"
@@ -24,16 +25,15 @@ the address of their memory, so there is no id to keep.
   means absent; unknown fields are let through.
 * **Every other path and method** (`/models`, `/embeddings`, `/responses`, files ...) is streamed to
   the upstream and back untouched.
+* **Browsers.** Pages of other sites are refused (403) unless `allowed_origins` names their origin;
+  these get CORS headers and an answer to their preflight. A body is JSON: one with another
+  `content-type` is a 415; without any it is taken for JSON, but from a browser.
 """
 _TAGS = {
     "Chat": "In front of a model: the OpenAI chat API, with memory.",
     "Context memory": "Without a model: messages in, fewer messages out.",
     "Server": "About the server itself.",
 }
-_ALWAYS = (405, 431, 500)
-_KNOWN = (401, 408, 429, 503, *_ALWAYS)  # where a credential is looked at
-_READING = (400, 413, 415, *_KNOWN)  # where a body is read
-_UPSTREAM = (502, 504)
 
 
 def build(settings: Settings) -> Json:
@@ -54,7 +54,7 @@ def build(settings: Settings) -> Json:
             **_chat(settings),
             **_context_memory(settings),
             **_deletion(settings),
-            **_server_paths(settings),
+            **server_paths.build(settings),
         },
         "components": {
             "schemas": {
@@ -77,19 +77,6 @@ def _server(prefix: str) -> Json:
     return {"url": prefix or "/", "description": described.get(prefix, "The same routes.")}
 
 
-def _operation(
-    id_: str, tag: str, summary: str, description: str, responses: Json, **more: object
-) -> Json:
-    return {
-        "operationId": id_,
-        "tags": [tag],
-        "summary": summary,
-        "description": description,
-        **more,
-        "responses": responses,
-    }
-
-
 _BODIES = {
     "Chat": ("ChatRequest", examples.CHAT),
     "Context": ("ContextRequest", examples.CONTEXT),
@@ -103,11 +90,6 @@ def _request_bodies() -> dict[str, Json]:
         name: {"required": True, "content": content(schema(shape), examples=shown)}
         for name, (shape, shown) in _BODIES.items()
     }
-
-
-def _ok(description: str, shape: Json, media: str = "application/json", **more: Json) -> Json:
-    more = {"headers": headers.of_every(), **more}
-    return {"description": description, **more, "content": content(shape, media)}
 
 
 def _chat(settings: Settings) -> dict[str, Json]:
@@ -125,11 +107,11 @@ def _chat(settings: Settings) -> dict[str, Json]:
             **content(told(STRING, "Events `chat.completion.chunk`."), "text/event-stream"),
         },
     }
-    errors = failures.of(settings, *(one for one in _READING if one != 405), *_UPSTREAM)
+    errors = failures.of(settings, *(one for one in READING if one != 405), *UPSTREAM)
 
     def posting(id_: str, description: str) -> Json:
         return {
-            "post": _operation(
+            "post": operation(
                 id_,
                 "Chat",
                 "A chat completion with memory",
@@ -154,17 +136,15 @@ def _chat(settings: Settings) -> dict[str, Json]:
 
 
 def _context_memory(settings: Settings) -> dict[str, Json]:
-    errors = failures.of(settings, *_READING)
+    errors = failures.of(settings, *READING)
     found = {
-        "200": _ok(
-            "The messages for the model.", schema("Compressed"), headers=headers.of_answer()
-        ),
-        "202": _ok("Indexed (`index_only`).", schema("Indexed"), headers=headers.of_answer()),
+        "200": ok("The messages for the model.", schema("Compressed"), headers=headers.of_answer()),
+        "202": ok("Indexed (`index_only`).", schema("Indexed"), headers=headers.of_answer()),
     }
 
     def posting(id_: str, summary: str, description: str, answer: Json, body: str) -> Json:
         return {
-            "post": _operation(
+            "post": operation(
                 id_,
                 "Context memory",
                 summary,
@@ -195,31 +175,31 @@ def _context_memory(settings: Settings) -> dict[str, Json]:
             "showTree",
             "The tree over a history",
             "All nodes over the posted history, leaves included.",
-            {"200": _ok("The tree.", schema("Tree"))},
+            {"200": ok("The tree.", schema("Tree"))},
             "Tree",
         ),
         "/context_memory/status": {
-            "get": _operation(
+            "get": operation(
                 "showStatus",
                 "Context memory",
                 "What still waits",
                 "Background work of the calling tenant.",
-                {"200": _ok("The work.", schema("Status")), **failures.of(settings, *_KNOWN)},
+                {"200": ok("The work.", schema("Status")), **failures.of(settings, *KNOWN)},
             )
         },
     }
 
 
 def _deletion(settings: Settings) -> dict[str, Json]:
-    errors = failures.of(settings, 403, 404, *_READING)
+    errors = failures.of(settings, 404, *READING)
 
     def forgetting(id_: str, description: str) -> Json:
-        return _operation(
+        return operation(
             id_,
             "Context memory",
             "Forget",
             description,
-            {"200": _ok("It is gone, from the files as well.", schema("Receipt")), **errors},
+            {"200": ok("It is gone, from the files as well.", schema("Receipt")), **errors},
             parameters=headers.of_deletion(),
             requestBody=ref("requestBodies", "Deletion"),
         )
@@ -232,60 +212,4 @@ def _deletion(settings: Settings) -> dict[str, Json]:
             ),
             "delete": forgetting("forgetByMethod", "The same."),
         }
-    }
-
-
-def _server_paths(settings: Settings) -> dict[str, Json]:
-    root = [{"url": "/", "description": "Under a prefix the path is the upstream's."}]
-
-    def health(id_: str, description: str) -> Json:
-        responses = {
-            "200": _ok("The process answers.", schema("Health")),
-            **failures.of(settings, *_ALWAYS),
-        }
-        return {
-            "get": _operation(
-                id_, "Server", "Whether it answers", description, responses, security=[]
-            )
-        }
-
-    return {
-        "/health": health("checkHealth", "Asks nothing of the parts, and needs no credential."),
-        "/healthz": health("checkHealthByOtherName", "Another name of `/health`."),
-        "/metrics": {
-            "servers": root,
-            "get": _operation(
-                "showMetrics",
-                "Server",
-                "Counts for Prometheus",
-                "Counts of the whole server. Beyond loopback, and once access keys exist, they "
-                "need the operator's key (the setting `metrics_key`).",
-                {
-                    "200": {
-                        "description": "The counts, in the text format that was asked for.",
-                        "headers": headers.of_every(),
-                        "content": {
-                            **content(STRING, "text/plain"),
-                            **content(STRING, "application/openmetrics-text"),
-                        },
-                    },
-                    **failures.of(settings, *_KNOWN),
-                },
-                security=headers.any_credential(settings, settings.metrics_key is None),
-            ),
-        },
-        "/openapi.json": {
-            "servers": root,
-            "get": _operation(
-                "showDocument",
-                "Server",
-                "This document",
-                "Needs no credential.",
-                {
-                    "200": _ok("The document.", {"type": "object"}),
-                    **failures.of(settings, *_ALWAYS),
-                },
-                security=[],
-            ),
-        },
     }

@@ -16,14 +16,16 @@ from proxy.openapi.shapes import NULL, STRING, Json, content, either, ref, schem
 _DESCRIPTIONS = {
     400: "The request is wrong. `param` names the field or header, as in `messages[3].content`.",
     401: "There is no credential, or none that is known.",
-    403: "Not from here: a page of another site may not delete memory.",
+    403: "A web page asks whose origin is neither the server's own nor in `allowed_origins`.",
     404: "Nothing is known by this name.",
     405: "A route of ours, under another method.",
     408: "The request did not arrive in time.",
     413: "The body is over the size limit (`request_too_large`), or what must be sent whole does "
     'not fit the model (`context_length_exceeded`, with the words that clients look for: "This '
     "model's maximum context length is N tokens. However, your messages resulted in M tokens.\").",
-    415: "The body has a content-encoding that cannot be read here.",
+    415: "The body's `content-type` is not JSON (forms and pages may send others without asking), "
+    "or its `content-encoding` cannot be read here. `param` names the header.",
+    421: "A server without access keys was asked under a name that it does not answer to.",
     429: "Too many requests of one tenant. Try again after `retry-after` seconds.",
     431: "The request line and headers are too long.",
     500: "A defect on our side. The message says nothing of the request.",

@@ -137,7 +137,12 @@ def credentials() -> dict[str, Json]:
             "description": "`Authorization: Bearer KEY`, as OpenAI clients send it.",
         },
         "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
-        "session": {"type": "apiKey", "in": "cookie", "name": SESSION_COOKIE},
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": SESSION_COOKIE,
+            "description": "Counts only where it is a value of a configured access key.",
+        },
     }
 
 

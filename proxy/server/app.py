@@ -20,6 +20,7 @@ from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.ports.store import KeyStore, Tallies
 from proxy.access.auth import Gate, is_loopback
+from proxy.access.browser_policy import BrowserPolicy
 from proxy.access.rate_limits import RequestRates, WaitingRequests, WaitMetrics
 from proxy.chat.completions import ChatCompletions
 from proxy.chat.keepalive import PACE, KeepalivePace
@@ -32,8 +33,11 @@ from proxy.observability.metrics import Metrics
 from proxy.observability.summary_metrics import SummaryMetrics
 from proxy.observability.timing import Spans
 from proxy.openapi.page import DocumentPage
+from proxy.server import browser_guard
+from proxy.server.browser_guard import BrowserGuard
 from proxy.server.edge import Edge
 from proxy.server.health import health
+from proxy.server.home_page import HomePage, HomeRoute
 from proxy.server.metrics_page import MetricsPage
 from proxy.upstream.client import Upstream
 from proxy.upstream.passthrough import Passthrough
@@ -78,6 +82,8 @@ class Handler:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = scope["method"]
         asked = "GET" if method == "HEAD" else method
+        if browser_guard.is_ours(scope):
+            browser_guard.check(scope)
         if self._methods and asked not in self._methods:
             raise error_response.MethodNotAllowed(method, ", ".join(self._methods))
         response = await self._endpoint(Request(scope, receive, send))
@@ -116,7 +122,8 @@ def create_app(services: Services) -> Starlette:
         services.memory, gate, services.upstream, settings, waits, services.pace, shadows
     )
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
-    passthrough = Passthrough(gate, services.upstream, settings)
+    policy = BrowserPolicy.of(settings)
+    passthrough = Passthrough(gate, services.upstream, settings, policy)
     routes = [
         # GET and DELETE of stored completions lie on the same path and are the upstream's.
         *everywhere("/chat/completions", chat.complete, "POST"),
@@ -132,6 +139,7 @@ def create_app(services: Services) -> Starlette:
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
         Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
         Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
+        HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
     app = Starlette(
@@ -144,7 +152,9 @@ def create_app(services: Services) -> Starlette:
                 metrics=metrics,
                 upload_seconds=settings.upload_seconds,
                 spans=services.spans,
-            )
+                head=browser_guard.answer_headers,
+            ),
+            Middleware(BrowserGuard, policy=policy, gate=gate, routes=routes),
         ],
     )
     app.state.shadows = shadows

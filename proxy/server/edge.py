@@ -27,7 +27,7 @@ CLIENT_GONE = 499  # nginx's number, for the log alone
 
 
 class Edge:
-    """ASGI middleware, innermost but for the router."""
+    """ASGI middleware around all others of ours."""
 
     def __init__(
         self,
@@ -36,9 +36,12 @@ class Edge:
         metrics: Metrics,
         upload_seconds: float = 30.0,
         spans: Spans | None = None,
+        head: Callable[[Scope, Headers], Headers] = lambda _, headers: headers,
     ) -> None:
-        """`spans`: None where there are no traces."""
+        """`spans`: None where there are no traces. `head`: what else becomes of the headers of an
+        answer, an error's included."""
         self.app = app
+        self._head = head
         self._spans = spans
         self._upload_seconds = upload_seconds
         self._metrics = metrics
@@ -58,7 +61,7 @@ class Edge:
     ) -> None:
         def head(headers: Headers) -> Headers:
             seen.pattern = request_trace.pattern(scope)
-            return seen.named(headers)
+            return self._head(scope, seen.named(headers))
 
         exchange = HttpExchange(receive, send, Upload(self._upload_seconds), head)
         if not request_body.announced(scope):

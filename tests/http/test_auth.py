@@ -14,12 +14,8 @@ from proxy.observability import request_trace
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
 from tests.http.upstream import FakeUpstream
 
-FORMS = [
-    {"authorization": "Bearer K"},
-    {"authorization": "bearer  K "},
-    {"x-api-key": "K"},
-    {"cookie": "a=b; session=K; c=d"},
-]
+COOKIE = {"cookie": "a=b; session=K; c=d"}
+FORMS = [{"authorization": "Bearer K"}, {"authorization": "bearer  K "}, {"x-api-key": "K"}]
 
 
 def request(headers: dict[str, str] | None = None) -> Request:
@@ -35,6 +31,23 @@ async def test_without_keys_any_value_is_its_own_tenant(headers: dict[str, str])
     found = await gate.tenant(request(headers))
     assert (found.id, found.keyed) == (tenant_id("K"), False)
     assert found.id != (await gate.tenant(request({"x-api-key": "other"}))).id
+
+
+async def test_a_cookie_makes_nobody_a_tenant_without_keys():
+    """Cookies know no ports: another web app on localhost may have set it."""
+    assert (await Gate(FakeKeys(), loopback=True).tenant(request(COOKIE))).id == "anonymous"
+    both = {**COOKIE, "x-api-key": "other"}
+    found = await Gate(FakeKeys(), loopback=True).tenant(request(both))
+    assert found.id == tenant_id("other")
+    with pytest.raises(Unauthorized):
+        await Gate(FakeKeys(), loopback=False).tenant(request(COOKIE))
+
+
+async def test_a_cookie_is_no_operator():
+    gate = Gate(FakeKeys(), loopback=True, operator_key="K")
+    with pytest.raises(Unauthorized):
+        await gate.operator(request(COOKIE))
+    await gate.operator(request(FORMS[0]))
 
 
 def test_a_tenant_says_nothing_of_its_credential():
@@ -55,7 +68,7 @@ async def test_no_credential_is_anonymous_on_loopback_alone(headers: dict[str, s
         await Gate(FakeKeys(acme=["K"]), loopback=True).tenant(request(headers))
 
 
-@pytest.mark.parametrize("headers", FORMS)
+@pytest.mark.parametrize("headers", [*FORMS, COOKIE])
 async def test_with_keys_only_they_are_let_in(headers: dict[str, str]):
     gate = Gate(FakeKeys(acme=["K", "cookie-value"]), loopback=True)
     found = await gate.tenant(request(headers))

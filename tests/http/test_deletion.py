@@ -168,7 +168,7 @@ async def test_the_log_says_what_went_but_no_text(caplog: pytest.LogCaptureFixtu
 async def test_a_page_of_another_site_deletes_nothing(site: str, status: int):
     async with edge(None) as client:
         await client.post("/context_memory", json=turn(9))
-        headers = {"sec-fetch-site": site, "content-type": "text/plain"}
+        headers = {"sec-fetch-site": site, "content-type": "application/json"}
         answer = await client.post(PATHS[0], content=dumps({"all": True}), headers=headers)
         left = await client.post(PATHS[0], json={"all": True})
     assert answer.status_code == status
