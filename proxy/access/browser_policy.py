@@ -75,6 +75,11 @@ class FetchHeaders:
         return cls(**values, metadata=metadata)
 
     @property
+    def from_browser(self) -> bool:
+        """Or from a program that fetches like one, as Node does."""
+        return self.origin is not None or self.metadata
+
+    @property
     def navigates(self) -> bool:
         """Somebody follows a link, types an address, or reloads."""
         return self.mode == "navigate"
@@ -171,7 +176,7 @@ class BrowserPolicy:
             return
         if fetch.origin is None:
             message = (
-                f"A page of another site may not use this (Sec-Fetch-Site {shown(fetch.site)})."
+                f"A page of another site may not use this (sec-fetch-site is {shown(fetch.site)})."
             )
         else:
             message = (
@@ -239,15 +244,13 @@ def with_cors(answer: Headers, cors: Headers, *, ours: bool) -> Headers:
 def check_body_type(headers: Iterable[tuple[bytes, bytes]], fetch: FetchHeaders) -> None:
     """Raises `UnsupportedMedia` for the body of a request to a route of ours that is not JSON. No
     type at all is taken for JSON, but from a browser, which may leave it out as well."""
-    types = [value for name, value in headers if name.lower() == b"content-type"]
-    if not types and fetch.origin is None and not fetch.metadata:
+    values = [value.decode("latin-1") for name, value in headers if name.lower() == b"content-type"]
+    types = [value.partition(";")[0].strip().lower() for value in values if value.strip()]
+    if all(type_ in BODY_TYPES for type_ in types) and (types or not fetch.from_browser):
         return
-    plain = [value.decode("latin-1").partition(";")[0].strip().lower() for value in types]
-    if plain and all(type_ in BODY_TYPES for type_ in plain):
-        return
-    given = f"has the type {shown(plain[0])}" if plain else "has no type"
+    given = f"is {shown(', '.join(types))}, not JSON" if types else "is missing"
     raise UnsupportedMedia(
-        f"The body {given}. Send JSON, and add the header `Content-Type: application/json`.",
+        f"The content-type {given}. Send JSON with the header `Content-Type: application/json`.",
         param="content-type",
     )
 

@@ -30,9 +30,9 @@ def build(settings: Settings) -> dict[str, Json]:
 def _home(settings: Settings) -> Json:
     responses = {
         "200": {
-            "description": "The page.",
+            "description": "The page, or what the upstream answers.",
             "headers": headers.of_every(),
-            "content": content(STRING, "text/html"),
+            "content": {**content(STRING, "text/html"), **content({})},
         },
         **failures.of(settings, 421, 431, 500),
         "default": {"description": "The upstream's answer, where no browser asks."},

@@ -253,7 +253,7 @@ def test_types_that_are_read(given_type: bytes):
 @pytest.mark.parametrize(
     "types",
     [[b"text/plain"], [b"text/plain;charset=UTF-8"], [b"application/x-www-form-urlencoded"],
-     [b"multipart/form-data; boundary=application/json"], [b""], [b"text/plain; application/json"],
+     [b"multipart/form-data; boundary=application/json"], [b"/"], [b"text/plain; application/json"],
      [b"text/plain, application/json"], [b"application/json, text/plain"], [b"\xff"],
      [b"application/json", b"text/plain"], [b"text/plain", b"application/json"],
      [b"application/jsonx"], [b"x" * 10_000]],
@@ -267,9 +267,11 @@ def test_types_that_are_not(types: list[bytes]):
 
 def test_no_type_is_json_from_what_is_no_browser():
     check_body_type([], FetchHeaders(host=HERE))
+    check_body_type([(b"content-type", b" ")], FetchHeaders(host=HERE))
     for fetch in (BROWSER, NODE, FetchHeaders(site="none", metadata=True)):
-        with pytest.raises(UnsupportedMedia, match="has no type"):
-            check_body_type([], fetch)
+        for headers in ([], [(b"content-type", b"")]):
+            with pytest.raises(UnsupportedMedia, match="is missing"):
+                check_body_type(headers, fetch)
 
 
 # -- CORS and the page -----------------------------------------------------------------------
