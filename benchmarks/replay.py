@@ -25,6 +25,7 @@ from indexer.runtime import Runtime, SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import Unavailable
+from memtree.ports.builder import Keep
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail
 
@@ -101,7 +102,7 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
 class NoBuilder:
     """A builder that is out of order: every answer has to do with decay (promise 10)."""
 
-    async def grow(self, tail: Tail, size: int) -> GrownTree:
+    async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
         raise Unavailable("out of order")
 
 

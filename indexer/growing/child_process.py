@@ -1,13 +1,16 @@
 """A child process for stage 1, both ends of it: `Child` in the server, `main` in the child.
 
 Both ways go frames: eight bytes for the size, then a pickle, of nodes only their stored form, which
-takes a tenth of the time. For a long tail the child forks, and every fork grows a stretch of it:
-they share code and vocabulary, which take 0.3 s and 70 MB. The child has no other thread, so
-forking is safe in it; where the system cannot fork it does all the work itself.
+takes a tenth of the time. The answer to a tail is a frame for each piece of the result, as soon as
+it is sealed, and then an empty one. For a long tail the child forks, and every fork grows a stretch
+of it: they share code and vocabulary, which take 0.3 s and 70 MB. Forking is safe, since the child
+has no other thread, or at most one that sleeps (`parent_death.py`); where the system cannot fork
+the child does all the work itself.
 
-Not `multiprocessing`: that would import the server's main module again in the child, keep one more
-process to track semaphores, and need a thread so that the child ends with a killed parent. Here it
-ends with its standard input.
+The child ends with the server and the forks end with the child, in the middle of their work.
+
+Not `multiprocessing`: that would import the server's main module again in the child, and keep one
+more process to track semaphores.
 """
 
 from __future__ import annotations
@@ -18,37 +21,44 @@ import pickle
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import msgspec
 
+from indexer.growing import parent_death
 from memtree.text import tokens
 from memtree.tree import growth
 from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import Node
-from memtree.tree.parallel_growth import concat, join, rest, split
+from memtree.tree.parallel_growth import concat, first, in_steps, join_next, reach, rest, split
 
 PIECE = 64  # nodes decoded at a stretch: half a millisecond in which the GIL is held
 HEAD = 8
+ROUND = 800_000  # bytes of messages for each process, 0.4 s; a fork costs a tenth of that
 _GROUPS = hasattr(os, "killpg")
 
 _START = (
-    "import sys; sys.path[:] = {path!r}; from indexer.growing.child_process import main; main()"
+    "import sys; sys.path[:] = {path!r}; "
+    "from indexer.growing.parent_death import end_with; end_with({parent}); "
+    "from indexer.growing.child_process import main; main()"
 )
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[Node])
 
+Sealed: TypeAlias = Callable[[GrownTree], None]  # takes the next piece of a result
+
 
 class Child:
     """One child process; for one thread at a time. Starting returns at once, the child is ready
-    after 0.3 s, most of them for the vocabulary."""
+    after 0.3 s, most of them for the vocabulary. It ends with the thread that starts it."""
 
     def __init__(self) -> None:
         """Raises `OSError` where no process can be started."""
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path)],
+            [sys.executable, "-c", _START.format(path=sys.path, parent=os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             process_group=0 if _GROUPS else None,
@@ -62,13 +72,14 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
-    def grow(self, tail: Tail, parts: int) -> GrownTree:
+    def grow(self, tail: Tail, parts: int, sealed: Sealed) -> None:
         """In up to `parts` processes. Blocks. Raises `OSError` or `EOFError` where the child ended
-        before its answer."""
+        before its answer did; `sealed` has got all pieces up to there."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         _send(self._process.stdin, (tail, parts))
-        return _receive_grown(self._process.stdout)
+        while (piece := _receive_grown(self._process.stdout)) is not None:
+            sealed(piece)
 
     def kill(self) -> None:
         """End it and its forks: who waits for its answer gets `EOFError`. Does not block."""
@@ -94,36 +105,68 @@ def main() -> None:
     try:
         while True:
             tail, parts = _receive(sys.stdin.buffer)
-            _send_grown(sys.stdout.buffer, grow(tail, parts))
+            for piece in grow(tail, parts):
+                _send_grown(sys.stdout.buffer, piece)
+            _send(sys.stdout.buffer, None)
             del tail
     except (EOFError, BrokenPipeError):  # the parent closed its end, or is gone; or a fork is
         return
 
 
-def grow(tail: Tail, parts: int) -> GrownTree:
-    """`build.grow` in up to `parts` processes. Raises `EOFError` where one of them ended."""
-    stretches = split(tail, parts if hasattr(os, "fork") else 1)
+def grow(tail: Tail, parts: int) -> Iterator[GrownTree]:
+    """`growth.grow` in up to `parts` processes, piece by piece, each as soon as it is sealed.
+    Raises `EOFError` where one of them ended.
+
+    In rounds: what the forks find is sealed once all that comes before it is.
+    """
+    parts = parts if hasattr(os, "fork") else 1
+    while True:
+        end = reach(tail, ROUND * parts)
+        pieces = []
+        for piece in _round(tail if end == len(tail.messages) else first(tail, end), parts):
+            pieces.append(piece)
+            yield piece
+        if end == len(tail.messages):
+            return
+        tail = rest(tail, concat(pieces), end)
+
+
+def _round(tail: Tail, parts: int) -> Iterator[GrownTree]:
+    stretches = split(tail, parts)
     forks = [_Fork.of(stretch.tail) for stretch in stretches[1:]]
-    grown = [growth.grow(stretches[0].tail), *(fork.result() for fork in forks)]
-    whole, end = join(tail, stretches, grown)
-    return (
-        whole if end == len(tail.messages) else concat(whole, growth.grow(rest(tail, whole, end)))
-    )
+    pieces = []
+    for piece in in_steps(stretches[0].tail):
+        pieces.append(piece)
+        yield piece
+    whole, end = concat(pieces), stretches[0].end
+    for stretch, fork in zip(stretches[1:], forks, strict=True):
+        added = join_next(tail, whole, end, stretch, fork.result())
+        if added is None:
+            break
+        yield added
+        whole, end = concat([whole, added]), stretch.end
+    for fork in forks:
+        fork.stop()
+    if end < len(tail.messages):
+        yield from in_steps(rest(tail, whole, end))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Fork:
     """A copy of this process that grows one tail."""
 
     pid: int
     answer: IO[bytes]
+    ended: bool = False
 
     @classmethod
     def of(cls, tail: Tail) -> _Fork:
         readable, writable = os.pipe()
+        parent = os.getpid()
         pid = os.fork()
         if not pid:
             try:
+                parent_death.end_with(parent)
                 os.closerange(0, 2)  # else these pipes would not end with the child's own end
                 with open(writable, "wb") as file:
                     _send_grown(file, growth.grow(tail))
@@ -133,10 +176,22 @@ class _Fork:
         return cls(pid, open(readable, "rb"))
 
     def result(self) -> GrownTree:
+        """Blocks. Raises `EOFError` where the fork ended without one."""
         try:
             with self.answer:
-                return _receive_grown(self.answer)
+                grown = _receive_grown(self.answer)
         finally:
+            self.ended = True
+            os.waitpid(self.pid, 0)
+        assert grown is not None
+        return grown
+
+    def stop(self) -> None:
+        """Its result is not wanted."""
+        if not self.ended:
+            os.kill(self.pid, signal.SIGKILL)
+            self.answer.close()
+            self.ended = True
             os.waitpid(self.pid, 0)
 
 
@@ -145,8 +200,12 @@ def _send_grown(file: IO[bytes], grown: GrownTree) -> None:
     _send(file, ([_encoder.encode(piece) for piece in pieces], replace(grown, nodes=())))
 
 
-def _receive_grown(file: IO[bytes]) -> GrownTree:
-    pieces, grown = _receive(file)
+def _receive_grown(file: IO[bytes]) -> GrownTree | None:
+    """None: there are no more pieces."""
+    received = _receive(file)
+    if received is None:
+        return None
+    pieces, grown = received
     nodes = tuple(node for piece in pieces for node in _decoder.decode(piece))
     return replace(grown, nodes=nodes)  # type: ignore[no-any-return]
 

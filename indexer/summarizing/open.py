@@ -1,4 +1,4 @@
-"""Opens stage 3 from the settings: a summariser, its queue, and the cache of completed nodes."""
+"""Stage 3 from the settings: a summariser, its queue, and what is known to be done."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import secrets
 from dataclasses import dataclass
 
 from indexer.summarizing.call import SummaryCaller
-from indexer.summarizing.queue import MAX_TRIES, InProcessSummaries
-from indexer.summarizing.scheduler import GATHER
+from indexer.summarizing.queue import GATHER, MAX_TRIES, InProcessSummaries
 from indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.errors import BadRequest
@@ -21,11 +20,11 @@ HASTY_TRIES = 3  # of one call, each with tries of its own at the server
 
 @dataclass(frozen=True, slots=True)
 class SummaryStage:
-    """Stage 3 of a process. Whoever opens it calls `queue.start()` and `close()`."""
+    """Whoever opens it starts and closes it."""
 
     summarizer: Summarizer
     queue: InProcessSummaries
-    completed: CompletedSummaries
+    settled: CompletedSummaries
 
     @classmethod
     def of(
@@ -38,11 +37,11 @@ class SummaryStage:
         patient: bool = True,
         gather: float = GATHER,
     ) -> SummaryStage:
-        """`patient=False`: a person waits for this one history, so calls go out even when they are
-        not full, and a model that is down is soon given up. `gather`: seconds that a call which is
-        not full waits otherwise."""
+        """Not `patient`: for one history that a person waits for, so that calls which are not
+        full do not wait for more of it, and a model that is down is soon given up. `gather`:
+        seconds that such a call waits otherwise."""
         spending = Spending(store, clock, SummaryPrices.of(settings), DailyLimits.of(settings))
-        caller = SummaryCaller(
+        refiner = SummaryCaller(
             store,
             summarizer,
             spending,
@@ -50,18 +49,18 @@ class SummaryStage:
             secrets.token_hex(8),
             both=settings.summary_text == "both",
         )
-        completed = CompletedSummaries()
+        settled = CompletedSummaries()
         queue = InProcessSummaries(
-            caller,
+            refiner,
             spending,
             clock,
-            completed,
+            settled,
             parallel=settings.summary_parallel,
             parts=settings.summary_leaves,
             gather=gather if patient else 0.0,
             max_tries=MAX_TRIES if patient else HASTY_TRIES,
         )
-        return cls(summarizer, queue, completed)
+        return cls(summarizer, queue, settled)
 
     async def close(self, patience: float) -> None:
         """Begin no call any more; those under way have `patience` seconds to come to their end."""

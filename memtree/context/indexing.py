@@ -14,11 +14,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from itertools import count
 from typing import Any
+from weakref import WeakValueDictionary
 
 from memtree import tracing
 from memtree.context.caches import CorpusCache, NodeCache
+from memtree.context.growth_commits import GrowthCommits
 from memtree.context.index_state import NOTHING_INDEXED, IndexState, Trouble, with_summary
-from memtree.context.prefix_lookup import NEWEST, CoveredPrefix, covering, thinned
+from memtree.context.prefix_lookup import NEWEST, CoveredPrefix, covering
 from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation.history import History
 from memtree.days import DAY
@@ -29,9 +31,9 @@ from memtree.ports.models import Embedder
 from memtree.ports.peers import NEWEST as PREFIXES
 from memtree.ports.peers import OWN, SHARED_TOKENS, GrowthLock, NoPeers, Peers
 from memtree.ports.queues import IndexQueue
-from memtree.ports.store import IndexBatch, TreeStore
+from memtree.ports.store import TreeStore
 from memtree.ranking.corpus import Corpus
-from memtree.tree.growth import GrownTree, Tail
+from memtree.tree.growth import Tail
 from memtree.tree.node import Node
 from memtree.tree.work import LeafWork, to_read
 
@@ -68,6 +70,9 @@ class Indexing:
         self._deletions = count(1)
         self._passed: OrderedDict[bytes, str] = OrderedDict()  # address -> tenant
         self._background: dict[tuple[str, bytes], asyncio.Task[IndexState]] = {}
+        self._commits: WeakValueDictionary[tuple[bytes, int, int], GrowthCommits] = (
+            WeakValueDictionary()
+        )
 
     async def prepare(
         self,
@@ -132,11 +137,6 @@ class Indexing:
         dimensions = self._embedder.dimensions if self._embedder else 0
         # Without vectors any length does.
         return self._corpora.of(posted.tenant, index.frontier, index.nodes, dimensions or 1)
-
-    @property
-    def cached_tenants(self) -> set[str]:
-        """Tenants of whose trees something is cached in this process."""
-        return self._nodes.tenants | self._corpora.tenants
 
     def generation(self, tenant: str) -> int:
         """Changes whenever something of the tenant is deleted: who began before must not write."""
@@ -244,20 +244,24 @@ class Indexing:
         self, posted: History, index: IndexState, days: int, generation: int, patience: float
     ) -> IndexState:
         """The same grown to the end of the history by stage 1. Raises `NodesGone`."""
+        commits = self._commits_of(posted, index, days, generation)
         try:
             async with asyncio.timeout(patience):
                 size = posted.size(index.frontier.messages)
                 with tracing.step("grow"):
-                    grown = await self._builder.grow(_tail(posted, index), size)
+                    grown = await self._builder.grow(_tail(posted, index), size, commits.keep)
         except TimeoutError:
             return self._out_of_time(posted, index, days, generation, patience)
         except Unavailable as error:
             log.warning("build.failed code=%s", error.code)
             return replace(index, trouble=Trouble.INDEXING)
-        kept = await self._commit(posted, index, grown, days, generation)
+        try:
+            kept = await commits.commit(grown)
+        except NodesGone:
+            self._commits.pop((posted.addresses[-1], days, generation), None)
+            raise
         self._nodes.add(posted.tenant, grown.nodes)
-        if self._debts:
-            self._debts.grown(posted.tenant, grown.nodes)
+        self._made(posted.tenant, grown.nodes)
         return replace(
             index,
             frontier=grown.frontier,
@@ -273,27 +277,29 @@ class Indexing:
             self.prepare_later(posted, days, generation, LONG_PATIENCE)
         return replace(index, trouble=Trouble.INDEXING)
 
-    async def _commit(
-        self, posted: History, index: IndexState, grown: GrownTree, days: int, generation: int
-    ) -> bool:
-        """False where the store fails. Raises `NodesGone`."""
-        if not grown.frontiers or generation != self.generation(posted.tenant):
-            return True
-        batch = IndexBatch(
-            grown.nodes,
-            thinned(grown.frontiers, len(posted)),
-            self._clock.now() + days * DAY,
-            posted.addresses[index.prefix] if index.prefix else b"",
-        )
-        try:
-            with tracing.step("write"):
-                await self._store.commit(posted.tenant, batch)
-        except NodesGone:
-            raise
-        except Unavailable as error:
-            log.warning("store.commit_failed code=%s", error.code)
-            return False
-        return True
+    def _commits_of(
+        self, posted: History, index: IndexState, days: int, generation: int
+    ) -> GrowthCommits:
+        """Those of requests for the same history that began alike are the same."""
+        tenant, name = posted.tenant, (posted.addresses[-1], days, generation)
+        commits = self._commits.get(name)
+        if commits is None:
+            expires = self._clock.now() + days * DAY
+            commits = GrowthCommits(
+                self._store,
+                posted,
+                expires,
+                index.prefix,
+                wanted=lambda: generation == self.generation(tenant),
+                made=lambda nodes: self._made(tenant, nodes),
+            )
+            self._commits[name] = commits
+        commits.stored = max(commits.stored, index.prefix)
+        return commits
+
+    def _made(self, tenant: str, nodes: Sequence[Node]) -> None:
+        if self._debts:
+            self._debts.grown(tenant, nodes)
 
     async def _embeddings(
         self, posted: History, index: IndexState, generation: int, backfill: bool

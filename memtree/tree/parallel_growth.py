@@ -10,6 +10,9 @@ before it; only sealing is done again, mostly with nodes that the stretch has se
     first     |----------------------->|       ends at a border that both know
     second                       |-:--:--:-:---:---:--:--:---|
 
+Or in several steps one after the other (`in_steps`), so that what is sealed is at hand before the
+end is reached: then a leaf that is not final at the end of a step is made again in the next one.
+
 What it does not do: run anything at once (the indexer does), or guess: where borders do not agree,
 `join` says how far it came, and the rest is grown in one run.
 """
@@ -19,13 +22,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 
+from memtree.tree import growth
 from memtree.tree.btree import Spine
 from memtree.tree.growth import GrownTree, Tail, summarise
 from memtree.tree.node import EMPTY, Frontier, Node, NodePlace, after
 
 OVERLAP = 40_000  # bytes of messages, some 8,000 tokens
+STEP = 100_000  # bytes of messages: a twentieth of a second, some 50 leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +72,48 @@ def join(
     """What one run would find in the first messages of the tail, and how many these are."""
     whole, end = grown[0], stretches[0].end
     for stretch, found in zip(stretches[1:], grown[1:], strict=True):
-        skip = _in_step(whole.frontier, tail.frontier.messages + stretch.start, found)
-        if skip is None:
+        added = join_next(tail, whole, end, stretch, found)
+        if added is None:
             break
-        whole, end = _joined(tail, whole, end, stretch, found, skip), stretch.end
+        whole, end = concat([whole, added]), stretch.end
     return whole, end
+
+
+def join_next(
+    tail: Tail, whole: GrownTree, end: int, stretch: Stretch, found: GrownTree
+) -> GrownTree | None:
+    """What `found` in the next stretch adds to what is known of the first `end` messages; None:
+    their borders do not agree."""
+    skip = _in_step(whole.frontier, tail.frontier.messages + stretch.start, found)
+    return None if skip is None else _added(tail, whole, end, stretch, found, skip)
+
+
+def in_steps(tail: Tail, size: int = STEP) -> Iterator[GrownTree]:
+    """What one run finds, a step of about `size` bytes at a time: what each of them adds to those
+    before it. Together (`concat`) they are the same."""
+    while True:
+        end = reach(tail, size)
+        grown = growth.grow(first(tail, end))
+        yield grown
+        if end == len(tail.messages):
+            return
+        tail = rest(tail, grown, end)
+
+
+def reach(tail: Tail, size: int) -> int:
+    """How many of its messages are to be grown at once, so that these steps have about equal
+    sizes of at most `size` bytes beyond the known prefix, where messages are not longer."""
+    known = max(0, tail.known - tail.frontier.messages)
+    ends = list(accumulate(len(message) for message in tail.messages[known:]))
+    if not ends:
+        return len(tail.messages)
+    steps = -(-ends[-1] // size) or 1
+    return known + bisect_left(ends, ends[-1] / steps) + 1
+
+
+def first(tail: Tail, end: int) -> Tail:
+    """Its first messages."""
+    return _part(tail, 0, end)
 
 
 def rest(tail: Tail, grown: GrownTree, end: int) -> Tail:
@@ -89,10 +131,21 @@ def rest(tail: Tail, grown: GrownTree, end: int) -> Tail:
     )
 
 
-def concat(one: GrownTree, other: GrownTree) -> GrownTree:
-    """`other` was grown from the rest that `one` left."""
+def rest_after(tail: Tail, grown: GrownTree) -> Tail:
+    """What is to do where a run was cut off after it had found `grown`."""
+    if not grown.frontiers:
+        return tail
+    newest = list(grown.frontiers)[-1]
+    return rest(tail, grown, tail.addresses.index(newest) + 1)
+
+
+def concat(parts: Sequence[GrownTree]) -> GrownTree:
+    """All as one. Each was grown from the rest that those before it left; there is at least one."""
+    frontiers: dict[bytes, Frontier] = {}
+    for part in parts:
+        frontiers.update(part.frontiers)
     return replace(
-        other, nodes=one.nodes + other.nodes, frontiers={**one.frontiers, **other.frontiers}
+        parts[-1], nodes=tuple(chain(*(part.nodes for part in parts))), frontiers=frontiers
     )
 
 
@@ -112,14 +165,15 @@ def _in_step(frontier: Frontier, start: int, found: GrownTree) -> int | None:
     return found.frontier.leaves if (place.end, place.tail) == border else None
 
 
-def _joined(
-    tail: Tail, one: GrownTree, end: int, stretch: Stretch, found: GrownTree, skip: int
+def _added(
+    tail: Tail, whole: GrownTree, end: int, stretch: Stretch, found: GrownTree, skip: int
 ) -> GrownTree:
-    """`one` and those leaves of `found` that follow the first `skip`."""
-    spine = Spine(one.frontier, _known(tail, one), {n.id: n for n in found.nodes if n.level})
+    """Those leaves of `found` that follow the first `skip`, on top of `whole`."""
+    spine = Spine(whole.frontier, _known(tail, whole), {n.id: n for n in found.nodes if n.level})
     leaves = _leaves(found)
-    made = list(one.nodes)
-    frontiers, frontier = dict(one.frontiers), one.frontier
+    made: list[Node] = []
+    frontiers: dict[bytes, Frontier] = {}
+    frontier = whole.frontier
     for _ in range(skip):
         next(leaves)
     for index in range(end, stretch.end):

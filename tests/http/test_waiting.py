@@ -18,6 +18,7 @@ import pytest
 from indexer.growing.builder import StageOne
 from memtree.config import Settings
 from memtree.errors import ContextOverflow
+from memtree.ports.builder import Keep
 from memtree.tree.growth import GrownTree, Tail
 from proxy.chat.keepalive import KeepalivePace, patience
 from proxy.server.app import create_app
@@ -41,10 +42,10 @@ class SlowBuilder:
         self.runs = 0
         self._builder = StageOne(child=False)
 
-    async def grow(self, tail: Tail, size: int) -> GrownTree:
+    async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
         self.runs += 1
         await asyncio.to_thread(self.go.wait, 20)
-        return await self._builder.grow(tail, size)
+        return await self._builder.grow(tail, size, keep)
 
 
 class Paused(FakeMemory):

@@ -11,6 +11,7 @@ from indexer.growing.builder import StageOne
 from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
+from memtree.ports.builder import Keep
 from memtree.ports.store import Store
 from memtree.stores import RamStore, open_store
 from memtree.text import tokens
@@ -41,10 +42,10 @@ class Held(StageOne):
         super().__init__(child=False)
         self.began, self.go = asyncio.Event(), asyncio.Event()
 
-    async def grow(self, tail: Tail, size: int) -> GrownTree:
+    async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
         self.began.set()
         await self.go.wait()
-        return await super().grow(tail, size)
+        return await super().grow(tail, size, keep)
 
 
 class Watched:
@@ -84,12 +85,12 @@ class World:
         self.embedder = HashingEmbedder() if embedding else None
         self.used = self.memory()
 
-    def memory(self, builder: StageOne | None = None, clock: Clock | None = None) -> ContextMemory:
+    def memory(self, builder: StageOne | None = None) -> ContextMemory:
         return ContextMemory(
             self.store,  # type: ignore[arg-type]
             builder or StageOne(child=False),
             NoQueue(),
-            clock or self.clock,
+            self.clock,
             embedder=self.embedder,
             facts=MessageCache(7),
         )
@@ -104,7 +105,7 @@ class World:
     def rows(self) -> dict[str, set[Any]]:
         store = self.store.store
         assert isinstance(store, RamStore)
-        held = store.database.tenants.get("t")
+        held = store._tenants.get("t")
         names = (
             "nodes",
             "frontiers",

@@ -93,7 +93,7 @@ def expected(old, inherited, stays):
 
 
 def in_memory(old, new):
-    jobs: Jobs[Job[Part]] = Jobs()
+    jobs: Jobs[Part] = Jobs()
     first = old.job()
     jobs.add(first)
     first.tries = old.failed

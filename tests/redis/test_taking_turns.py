@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -51,12 +51,12 @@ class Builder:
         self.go = asyncio.Event()
         self._builder = StageOne(child=False)
 
-    async def grow(self, tail, size):
+    async def grow(self, tail, size, keep=None):
         if size > THREAD:
             self.runs.append(size)
             self.begun.set()
             await self.go.wait()
-        return await self._builder.grow(tail, size)
+        return await self._builder.grow(tail, size, keep)
 
 
 @dataclass
@@ -66,15 +66,13 @@ class Proxy:
     link: RedisConnection
     shared: RedisPeers
     queue: InProcessQueue
-    store: Store
-    calls: int = 0  # of Redis
-    heard: list[str | None] = field(default_factory=list)  # deletions, as they were told
+    calls: int = 0
 
     def compress(self, ask=ASK):
         return asyncio.create_task(self.memory.compress(ask))
 
     async def waits(self):
-        await until(lambda: self.shared.turns.waiting)
+        await until(lambda: self.shared.turns._waiting)
 
 
 async def until(condition):
@@ -102,7 +100,7 @@ async def proxy(server: RedisServer, store: Store):
         facts=MessageCache(1),
         peers=shared,
     )
-    made = Proxy(memory, builder, link, shared, queue, store)
+    made = Proxy(memory, builder, link, shared, queue)
     run = link.run
 
     async def counted(action):
@@ -110,13 +108,7 @@ async def proxy(server: RedisServer, store: Store):
         return await run(action)
 
     link.run = counted  # type: ignore[method-assign]
-
-    def forgotten(tenant):
-        memory.forgotten(tenant)
-        made.heard.append(tenant)
-
-    await shared.start(forgotten)
-    made.heard.clear()
+    await shared.start(memory.forgotten)
     try:
         yield made
     finally:
@@ -218,7 +210,7 @@ async def test_a_turn_of_ordinary_size_asks_nobody(two):
     one, _ = two
     one.builder.go.set()
     await soon(one.compress(replace(ASK, messages=LONG[:-2])))
-    await until(lambda: not one.shared.turns.held and one.shared.channel.idle)
+    await until(lambda: not one.shared.turns._held and not one.shared._channel._behind)
     asked = one.calls
     assert asked >= 2  # the turn, and its end
     for end in (len(LONG) - 1, len(LONG)):
@@ -227,6 +219,15 @@ async def test_a_turn_of_ordinary_size_asks_nobody(two):
 
 
 # -- deletions -------------------------------------------------------------------------------
+
+
+def at_hand(one: Proxy) -> list[object]:
+    kept = one.memory._indexing
+    return [
+        *(key for key in kept._nodes._nodes if key[0] == "t"),
+        *(entry for entry in kept._corpora._entries if entry.tenant == "t"),
+        *(key for key in kept._corpora._walked if key[0] == "t"),
+    ]
 
 
 async def indexed(one: Proxy) -> None:
@@ -241,9 +242,9 @@ async def test_what_one_deletes_the_other_has_not_at_hand(two):
     await indexed(one)
     other.builder.go.set()
     assert (await soon(other.compress())).state == "packed"
-    assert "t" in other.memory.cached_tenants
+    assert at_hand(other)
     await one.memory.forget_tenant("t")
-    await until(lambda: "t" not in other.memory.cached_tenants)
+    await until(lambda: not at_hand(other))
     assert (await soon(other.compress())).state == "provisional"  # its vectors are gone, too
 
 
@@ -251,23 +252,24 @@ async def test_a_request_under_way_elsewhere_writes_nothing_back(two):
     one, other = two
     asked = other.compress()
     await other.builder.begun.wait()
+    before = other.memory._indexing.generation("t")
     await one.memory.forget_tenant("t")
-    await until(lambda: other.heard)
+    await until(lambda: other.memory._indexing.generation("t") != before)
     other.builder.go.set()
     assert (await soon(asked)).messages
-    assert (await other.store.stats()).nodes == 0
-    assert "t" not in other.memory.cached_tenants
+    assert (await other.memory._store.stats()).nodes == 0
+    assert not at_hand(other)
 
 
 async def test_who_was_deaf_has_nothing_at_hand_of_anybody(two, server):
     one, other = two
     await indexed(one)
     await soon(other.compress())
-    assert "t" in other.memory.cached_tenants
+    assert at_hand(other)
     server.stop()
     await until(lambda: not other.shared.live)
     server.start()
-    await until(lambda: "t" not in other.memory.cached_tenants)
+    await until(lambda: not at_hand(other))
 
 
 async def test_a_request_that_was_under_way_while_deaf_writes_nothing_back(two, server):
@@ -280,22 +282,24 @@ async def test_a_request_that_was_under_way_while_deaf_writes_nothing_back(two, 
     await until(lambda: other.shared.live)
     other.builder.go.set()
     assert (await soon(asked)).messages
-    assert (await other.store.stats()).nodes == 0
+    assert (await other.memory._store.stats()).nodes == 0
 
 
 async def test_the_others_hear_of_a_deletion_before_it_and_behind_it(two, monkeypatch):
     """Before: what is under way there must not be written back. Behind: what was read meanwhile."""
     one, other = two
-    forget, heard_before = one.store.forget, 0
+    store = one.memory._store
+    forget, told = store.forget, []
+
+    def generation():
+        return other.memory._indexing.generation("t")
 
     async def forgets(*what):
-        nonlocal heard_before
-        await until(lambda: other.heard)
-        heard_before = len(other.heard)
+        await until(lambda: generation() != began)
+        told.append(generation())
         return await forget(*what)
 
-    monkeypatch.setattr(one.store, "forget", forgets)
+    began = generation()
+    monkeypatch.setattr(store, "forget", forgets)
     await one.memory.forget_tenant("t")
-    await until(lambda: len(other.heard) > heard_before)
-    assert heard_before
-    assert set(other.heard) == {"t"}
+    await until(lambda: generation() not in (began, *told))

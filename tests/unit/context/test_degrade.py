@@ -16,6 +16,7 @@ from indexer.runtime import SystemClock
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable, Unavailable
+from memtree.ports.builder import Keep
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from memtree.text import tokens
@@ -56,7 +57,7 @@ class DumbEmbedder(HashingEmbedder):
 class NoBuilder:
     """Stage 1 that cannot run."""
 
-    async def grow(self, tail: Tail, size: int) -> GrownTree:
+    async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
         raise Unavailable("gone")
 
 
@@ -249,9 +250,9 @@ class SlowBuilder:
         self._seconds = seconds
         self._builder = StageOne(child=False)
 
-    async def grow(self, tail: Any, size: int) -> Any:
+    async def grow(self, tail: Any, size: int, keep: Any = None) -> Any:
         await asyncio.sleep(self._seconds)
-        return await self._builder.grow(tail, size)
+        return await self._builder.grow(tail, size, keep)
 
 
 async def test_without_a_tree_a_history_that_fits_the_model_goes_whole() -> None:

@@ -11,11 +11,12 @@ import sys
 import pytest
 
 from indexer.growing import child_process
-from indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, Children, StageOne
+from indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, StageOne
+from indexer.growing.children import Children
 from memtree.errors import Unavailable
 from memtree.tree import growth
 from memtree.tree.growth import grow
-from memtree.tree.parallel_growth import split
+from memtree.tree.parallel_growth import concat, split
 from tests.properties.strategies import conversation, history_of, tail_of
 
 SIZES = {
@@ -112,7 +113,9 @@ async def test_where_a_child_dies_at_work_a_thread_does_it(tail, monkeypatch, ca
 
 async def test_children_end_when_nothing_was_to_do_for_a_while(tail):
     children = Children(2, idle_seconds=0.05)
-    assert await children.grow(tail, 1) == grow(tail)
+    pieces = []
+    await children.grow(tail, 1, pieces.append)
+    assert concat(pieces) == grow(tail)
     (one,) = children._idle
     await until(lambda: not children._idle and not one.alive)
     await children.close()
@@ -176,7 +179,8 @@ def test_the_child_answers_until_its_input_ends(tail, monkeypatch):
     child_process.main()
     answered.seek(0)
     for _ in range(2):
-        assert child_process._receive_grown(answered) == grow(tail)
+        pieces = list(iter(lambda: child_process._receive_grown(answered), None))
+        assert concat(pieces) == grow(tail)
 
 
 @forking
@@ -188,7 +192,7 @@ def test_forks_find_what_one_process_finds(tail, monkeypatch, parts, overlap):
     monkeypatch.setattr(
         child_process, "split", lambda *of: made.extend(split(*of, overlap)) or made
     )
-    assert child_process.grow(tail, parts) == grow(tail)
+    assert concat([*child_process.grow(tail, parts)]) == grow(tail)
     assert (len(made) > 1) == (parts > 1)
 
 
@@ -201,12 +205,12 @@ def test_a_fork_that_fails_is_noticed(tail, monkeypatch):
     whole = child_process.split(tail, 2)[0].tail
     monkeypatch.setattr(growth, "grow", lambda one: grow(one) if one == whole else fails(one))
     with pytest.raises(EOFError):
-        child_process.grow(tail, 2)
+        list(child_process.grow(tail, 2))
 
 
 def test_without_forks_the_child_does_it_all(tail, monkeypatch):
     monkeypatch.delattr(child_process.os, "fork")
-    assert child_process.grow(tail, 4) == grow(tail)
+    assert concat([*child_process.grow(tail, 4)]) == grow(tail)
 
 
 class Pipe:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from indexer.growing import child_process
-from indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, Children, StageOne
+from indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, StageOne
+from indexer.growing.children import Children
 from memtree.tree.growth import grow
+from tests.processes import descendants, needs_proc
 from tests.properties.strategies import conversation, history_of, tail_of
 
 LARGE = THREAD_TOKENS + 1
@@ -36,14 +38,14 @@ class Scripted:
         self.begun = 0
         self.stopped = 0
 
-    async def grow(self, tail, _parts):
+    async def grow(self, tail, _parts, sealed):
         self.begun += 1
         try:
             await self.go.wait()
         except asyncio.CancelledError:
             self.stopped += 1
             raise
-        return grow(tail)
+        sealed(grow(tail))
 
     async def close(self):
         self.go.set()
@@ -134,7 +136,7 @@ async def test_a_run_that_ends_within_the_grace_is_no_trouble(builder, scripted,
 
 
 async def test_a_run_that_fails_with_nobody_there_is_seen(builder, scripted, tail, caplog):
-    async def fails(_tail, _parts):
+    async def fails(*_):
         await asyncio.sleep(0.02)
         raise ValueError
 
@@ -167,15 +169,7 @@ def workers() -> set[int | None]:
 
 def processes() -> set[int]:
     """Children of this process, and theirs."""
-    found: set[int] = set()
-    new = {os.getpid()}
-    while new:
-        pid = new.pop()
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            mine = {int(one) for one in task.read_text().split()} - found
-            found |= mine
-            new |= mine
-    return found
+    return descendants(os.getpid())
 
 
 def open_files() -> int:
@@ -186,9 +180,6 @@ async def until(true) -> None:
     async with asyncio.timeout(20):
         while not true():  # noqa: ASYNC110  what is waited for has no events
             await asyncio.sleep(0.005)
-
-
-needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 
 
 @needs_proc
@@ -210,11 +201,11 @@ async def test_a_run_in_the_queue_is_dropped(tail, others, monkeypatch):
     """Both children are busy; the third never begins, and the fourth has its turn."""
     monkeypatch.setattr(child_process, "_START", "import time; time.sleep(60)")
     children = Children(2)
-    busy = [asyncio.create_task(children.grow(one, 1)) for one in others[:2]]
+    busy = [asyncio.create_task(children.grow(one, 1, print)) for one in others[:2]]
     await until(lambda: len(children._busy) == 2)
     started = []
     monkeypatch.setattr(Children, "_take", lambda self: started.append(1) or child_process.Child())
-    waiting = asyncio.create_task(children.grow(tail, 1))
+    waiting = asyncio.create_task(children.grow(tail, 1, print))
     await asyncio.sleep(0.05)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -25,7 +25,7 @@ def in_stretches(tail, parts: int, overlap: int = OVERLAP) -> tuple[GrownTree, i
 def finished(tail, grown: GrownTree, end: int) -> GrownTree:
     if end == len(tail.messages):
         return grown
-    return parallel_growth.concat(grown, growth.grow(parallel_growth.rest(tail, grown, end)))
+    return parallel_growth.concat([grown, growth.grow(parallel_growth.rest(tail, grown, end))])
 
 
 def test_stretches_follow_each_other_and_overlap():
@@ -108,3 +108,42 @@ def test_a_part_is_a_history_of_its_own():
     assert second.tail.frontier == EMPTY
     assert second.tail.addresses[-1] == tail.addresses[-1]
     assert len(second.tail.messages) == len(second.tail.digests) == len(second.tail.addresses)
+
+
+# ---------------------------------------------------------------- in steps
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    size=st.integers(500, 12_000),
+    step=st.integers(1, 30_000),
+    known=st.floats(0, 1),
+    stopped=st.integers(0, 20),
+)
+def test_in_steps_the_result_is_that_of_one_run(seed, size, step, known, stopped):
+    """From any known prefix on, and where a run is cut off and another one goes on from there."""
+    history = history_of(conversation(seed, size))
+    before = growth.grow(tail_of(history))
+    length = int(known * len(history))
+    frontier = before.frontiers.get(history.addresses[length], EMPTY)
+    if not frontier.nodes:
+        length = 0
+    nodes = {node.id: node for node in before.nodes}
+    tail = tail_of(history, frontier, {id_: nodes[id_] for id_ in frontier.nodes}, length)
+    steps = list(parallel_growth.in_steps(tail, step))
+    event(f"steps: {min(len(steps), 3)}")
+    assert parallel_growth.concat(steps) == growth.grow(tail)
+    done = steps[: 1 + stopped]
+    rest = parallel_growth.rest_after(tail, parallel_growth.concat(done))
+    assert parallel_growth.concat([*done, growth.grow(rest)]) == growth.grow(tail)
+
+
+def test_steps_are_of_about_equal_size():
+    tail = tail_of(history_of(conversation(5, 30_000)))
+    size = sum(map(len, tail.messages))
+    longest = max(map(len, tail.messages))
+    end = parallel_growth.reach(tail, size // 3 + 1)
+    assert abs(sum(map(len, tail.messages[:end])) - size / 3) <= longest
+    assert parallel_growth.reach(tail, 1) == 1
+    assert parallel_growth.reach(tail, size) == len(tail.messages)

@@ -1,0 +1,114 @@
+"""A run of stage 1 under way: who waits for it, and what it has sealed so far.
+
+What is sealed is handed over while the run goes on, and at its end where that is not a good one or
+nobody is left to take the result: whoever asks again goes on from there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from memtree.ports.builder import Keep
+from memtree.tree.growth import GrownTree, Tail
+from memtree.tree.parallel_growth import concat
+
+log = logging.getLogger("memtree.indexer")
+
+KEEP_SECONDS = 2.0  # between two times that sealed parts are handed over: a kill loses no more
+
+
+class SealedParts:
+    """What a run has found so far, in order. A run that was stopped adds nothing any more."""
+
+    def __init__(self, keep: Keep | None, every: float = KEEP_SECONDS) -> None:
+        """`keep`: None where they are not wanted; `every`: seconds between two calls of it."""
+        self._keep, self._every = keep, every
+        self._parts: list[GrownTree] = []  # added to by threads, which needs no lock
+        self._kept = 0  # so many of them are kept
+        self._lock = asyncio.Lock()
+        self.stopped = False
+
+    def add(self, part: GrownTree) -> None:
+        """In any thread. Raises `EOFError` where nobody wants the run any more."""
+        if self.stopped:
+            raise EOFError("nobody waits for it")
+        self._parts.append(part)
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def whole(self) -> GrownTree:
+        """All parts as one. There must be one."""
+        return concat(self._parts)
+
+    async def hand_over(self) -> None:
+        """Let those be kept that are not yet; later, together with more, where that fails."""
+        async with self._lock:
+            new = self._parts[self._kept :]
+            if new and self._keep and await self._keep(concat(new)):
+                self._kept += len(new)
+
+    async def hand_over_until(self, ended: asyncio.Event) -> None:
+        """Again and again; not cancelled, so that nothing is cut off in the middle of a write."""
+        while not ended.is_set():
+            try:
+                async with asyncio.timeout(self._every):
+                    await ended.wait()
+            except TimeoutError:
+                await self.hand_over()
+
+
+class Run:
+    """`tail`: what it grows; `grace`: seconds that it goes on when nobody waits for it."""
+
+    def __init__(self, tail: Tail, sealed: SealedParts, grace: float) -> None:
+        self.known = tail.known  # length of the prefix that it goes on from
+        self.sealed = sealed
+        self._grace = grace
+        self._waiting = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self.task: asyncio.Task[GrownTree]
+
+    def start(self, work: Coroutine[Any, Any, GrownTree]) -> None:
+        """`work` does it, and adds to `sealed`."""
+        self.task = asyncio.create_task(self._run(work))
+
+    async def _run(self, work: Coroutine[Any, Any, GrownTree]) -> GrownTree:
+        ended, grown = asyncio.Event(), None
+        keeping = asyncio.create_task(self.sealed.hand_over_until(ended))
+        try:
+            grown = await work
+            return grown
+        finally:
+            ended.set()
+            await keeping
+            if grown is None or not self._waiting:
+                await self.sealed.hand_over()
+
+    @contextmanager
+    def waiter(self, stop: Callable[[], None]) -> Iterator[None]:
+        """One more waits. `stop` is called when the last one has left before the end, and nobody
+        came within the grace."""
+        self.stay()
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            if not self._waiting and not self.task.done():
+                self._timer = asyncio.get_running_loop().call_later(self._grace, stop)
+
+    def stay(self) -> None:
+        """It is wanted, or at its end."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def stop(self) -> None:
+        """Nobody wants it any more. What it has sealed is still handed over."""
+        self.sealed.stopped = True
+        self.task.cancel()
