@@ -27,7 +27,7 @@ _FILE = (
 )
 _ERROR = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Fault|Panic)|E[A-Z]{4,}|SIG[A-Z]{3,}")
 _PATH = re.compile(
-    rf"(?:[\w.@~+\\:-]*[/\\])*[\w.@+-]*\w\.{_FILE}(?::\d+)?"
+    rf"(?:[\w.@~+\\:/-]*[/\\])?[\w.@+-]*\w\.{_FILE}(?::\d+)?"
     r"|(?:~|\.{1,2}|[A-Z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?"
     r"|(?:[\w.@+-]+/){2,}[\w.@+-]*"
     r"|[\w.@-]*[a-z][\w.@-]*/"
@@ -71,10 +71,11 @@ _DATE_CJK = re.compile(
     r"[0-9]{2,4}[年년](?: ?\d{1,2}[月월](?: ?\d{1,2}[日일])?)?|[0-9]{1,2}[月월] ?\d{1,2}[日일]"
 )
 _MONEY = re.compile(r"[$€£¥][0-9][\d,.]*\d")
+# A number without a unit matches, too, as a whole: else each of its digits would be tried again.
 _UNIT = re.compile(
-    r"[0-9][\d,.]*(?: ?(?:%|°C|ms\b|[kKMGT]i?B\b|km\b|kg\b|USD|EUR|GBP|[ap]m\b)"
+    r"[0-9][\d,.]*+( ?(?:%|°C|ms\b|[kKMGT]i?B\b|km\b|kg\b|USD|EUR|GBP|[ap]m\b)"
     r"| (?:second|minute|hour|day|week|month|year|token|page|word|mile|dollar|euro)s?\b| people\b"
-    r"|万元|万|円|元|岁|歳|人|キロ|时|時|分|명)"
+    r"|万元|万|円|元|岁|歳|人|キロ|时|時|分|명)?"
 )
 _HEADING = re.compile(r"^(?:#+ .*|[ \t]*(?:[-*] |\d+\. )?\*\*[^*\n]+\*\*)", re.MULTILINE)
 _MONTHS = frozenset(
@@ -190,7 +191,8 @@ def _phrases(text: str) -> Iterator[tuple[str, str]]:
             if match.group()[-1].isdigit() or match.group()[0].isdigit():
                 yield match.group(), "date"
     for match in _UNIT.finditer(text):
-        yield match.group(), "unit"
+        if match[1]:
+            yield match.group(), "unit"
     for match in _MONEY.finditer(text):
         yield match.group(), "amount"
     for match in _TITLE.finditer(text):
