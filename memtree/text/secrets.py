@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 MASK = "[secret]"
+OPENAI_LEAST = 23  # characters, `sk-` among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ _VENDORS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (kind, literal, re.compile(rf"{pattern}(?![A-Za-z0-9])"))
     for kind, literals, pattern in (
         ("anthropic", ("sk-ant-",), r"sk-ant-[A-Za-z0-9_-]{20,}"),
-        ("openai", ("sk-",), r"sk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}"),
+        ("openai", ("sk-",), rf"[A-Za-z0-9_-]{{{OPENAI_LEAST},}}"),
         ("stripe", ("sk_", "rk_", "pk_"), r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,}"),
         ("stripe", ("whsec_",), r"whsec_[A-Za-z0-9+/=]{24,}"),
         ("aws", ("AKIA", "ASIA"), r"A[KS]IA[A-Z0-9]{16}"),
@@ -67,6 +68,8 @@ _VENDORS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     )
     for literal in literals
 )
+_NESTED = frozenset({"sk-ant-", "xox", "xapp-", "glpat-", "GOCSPX-", "pypi-"})  # see `_vendor_keys`
+_SEGMENT = re.compile(r"[A-Za-z0-9_-]+")
 # An unclosed block ends with its last base64 line: leaves and clipped logs cut keys in two.
 _PEM = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
@@ -80,17 +83,25 @@ _PLACEHOLDER = re.compile(
     r"keys?)\b",
     re.IGNORECASE,
 )
+_PLACEHOLDER_REACH = 16  # characters of a value that say whether it is one
 _WORDS = ("key", "secret", "token", "passw", "pwd", "bearer", "credential", "auth")
 _LONG = re.compile(r"\S{8}")
 _NAMED = re.compile(
     r"(?:key|secret|token|passw(?:or)?d|passphrase|pwd|bearer|credentials?|auth(?:orization)?)"
     r"[\"'`]?(?:\s{0,3}(?:=>|:=|[:=])\s{0,3}|\s{1,2}(?:is\s{1,2}|bearer\s{1,2})?)"
-    r"(?:bearer\s{1,2}|basic\s{1,2})?([\"'`]?)([A-Za-z0-9_+/=.~!@#$%^&*-]{8,})",
+    r"(?:bearer\s{1,2}|basic\s{1,2})?[\"'`]?([A-Za-z0-9_+/=.~!@#$%^&*-]{8})",
     re.IGNORECASE,
 )
+_VALUE = re.compile(r"[A-Za-z0-9_+/=.~!@#$%^&*-]+", re.IGNORECASE)
 _HEX = re.compile(r"(?:sha\d+[-:])?(?:0x)?[0-9a-fA-F]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_NAME = re.compile(r"[A-Za-z]+\d{0,4}(?:[._/@:=+-]+(?:[A-Za-z]+\d{0,4}|\d{1,6}))*[._/=-]*")
+_FIRST, _MORE, _END = (
+    r"[A-Za-z]+\d{0,4}",
+    r"(?:[._/@:=+-]+(?:[A-Za-z]+\d{0,4}|\d{1,6}))*",
+    r"[._/=-]*",
+)
+_NAME, _NAME_BEGUN = re.compile(_FIRST + _MORE + _END), re.compile(_FIRST + _MORE)
+_NAME_ENDED, _NAME_CONTINUED = re.compile(_MORE + _END), re.compile(_MORE)
 
 
 def mask(text: str) -> str:
@@ -127,12 +138,46 @@ def _vendor_keys(text: str) -> Iterator[Secret]:
     if not any(_DIGIT.search(run) for run in _RUN.findall(text)):
         return
     for kind, literal, pattern in _VENDORS:
-        for at in _places(text, (literal,)):
-            if at and text[at - 1].isalnum() and literal != ":AA":
-                continue
-            match = pattern.match(text, at)
-            if match and (kind != "openai" or _is_dense(match.group())):
-                yield Secret(kind, *match.span())
+        if kind == "openai":
+            yield from _openai_keys(text)
+        elif kind == "jwt":
+            yield from _web_tokens(text, pattern)
+        else:
+            end = 0
+            for at in _beginnings(text, literal):
+                # A key with its own beginning in it is one key, and is read once.
+                if (at >= end or literal not in _NESTED) and (match := pattern.match(text, at)):
+                    end = match.end()
+                    yield Secret(kind, at, end)
+
+
+def _openai_keys(text: str) -> Iterator[Secret]:
+    for group, end in _by_run(text, _beginnings(text, "sk-"), _SEGMENT):
+        long = [at for at in group if end - at >= OPENAI_LEAST]
+        if long and (dense := min(_dense(text, long, end), default=-1)) >= 0:
+            yield Secret("openai", dense, end)
+
+
+def _web_tokens(text: str, pattern: re.Pattern[str]) -> Iterator[Secret]:
+    """JSON web tokens. A beginning inside one that was found ends where that one does, unless it
+    stands in the last two segments; one in the segment of another beginning does as well."""
+    done = 0
+    for at in _beginnings(text, "eyJ"):
+        if at < done:
+            continue
+        segment = _SEGMENT.match(text, at)
+        done = segment.end() if segment else at
+        if match := pattern.match(text, at):
+            yield Secret("jwt", at, match.end())
+            last = text.rfind(".", at, match.end())
+            done = max(done, text.rfind(".", at, last) + 1)
+
+
+def _beginnings(text: str, literal: str) -> Iterator[int]:
+    """Where a literal stands that is not the end of a longer word."""
+    for at in _places(text, (literal,)):
+        if not at or literal == ":AA" or not text[at - 1].isalnum():
+            yield at
 
 
 def _blocks(text: str) -> Iterator[Secret]:
@@ -149,12 +194,31 @@ def _named(text: str) -> Iterator[Secret]:
     lower = text.lower()
     if len(lower) != len(text):  # a few letters grow; positions must not shift
         lower = text
-    for at in _places(lower, _WORDS):
-        if match := _NAMED.match(text, at):
-            start = match.start(2)
-            value = match.group(2).rstrip(".,;:!?")
-            if _is_random(value):
-                yield Secret("named", start, start + len(value))
+    starts = {m.start(1) for at in _places(lower, _WORDS) if (m := _NAMED.match(text, at))}
+    for group, end in _by_run(text, sorted(starts), _VALUE):
+        while text[end - 1] in ".,;:!?" and end > group[0]:
+            end -= 1
+        long = [start for start in group if end - start >= 12]
+        if long and (start := _leftmost_random(text, long, end)) >= 0:
+            yield Secret("named", start, end)
+
+
+def _by_run(
+    text: str, starts: Iterable[int], characters: re.Pattern[str]
+) -> Iterator[tuple[list[int], int]]:
+    """Ascending `starts` by the run of `characters` that they stand in, and the end of each run:
+    one run may hold thousands, of which all values end at the same place."""
+    group: list[int] = []
+    end = 0
+    for start in starts:
+        if start >= end:
+            if group:
+                yield group, end
+            match = characters.match(text, start)
+            group, end = [], match.end() if match else start
+        group.append(start)
+    if group:
+        yield group, end
 
 
 def _places(text: str, words: Iterable[str]) -> Iterator[int]:
@@ -166,21 +230,56 @@ def _places(text: str, words: Iterable[str]) -> Iterator[int]:
             at = text.find(word, at + 1)
 
 
-def _is_random(value: str) -> bool:
-    """A value that somebody generated, and neither a name, a path, a hash nor a placeholder."""
-    if len(value) < 12 or _HEX.fullmatch(value) or _UUID.fullmatch(value):
-        return False
-    if _NAME.fullmatch(value) or _PLACEHOLDER.match(value) or "..." in value:
-        return False
-    return _is_dense(value)
+def _leftmost_random(text: str, starts: list[int], end: int) -> int:
+    """Where the longest value up to `end` begins that somebody generated, and that is neither a
+    name, a path, a hash nor a placeholder; -1: none does."""
+    names = _names(text, starts, end)
+    dots = text.rfind("...", starts[0], end)
+    return min(
+        (
+            start
+            for start in _dense(text, starts, end)
+            if start > dots
+            and start not in names
+            and not _HEX.fullmatch(text, start, end)
+            and not _UUID.fullmatch(text, start, end)
+            and not _PLACEHOLDER.match(text[start : min(end, start + _PLACEHOLDER_REACH)])
+        ),
+        default=-1,
+    )
 
 
-def _is_dense(value: str) -> bool:
-    """Digits among letters, and entropy near that of random base64 of this length."""
-    digits = sum(map(str.isdigit, value))
-    if not digits or digits == len(value):
-        return False
-    size = len(value)
-    entropy = -sum(n / size * math.log2(n / size) for n in Counter(value).values())
-    # Random base62 of 12 to 40 characters has 3.4 to 4.9 bits a character; names have about 3.
-    return entropy >= min(3.0 + (size - 12) * 0.02, 3.6)
+def _names(text: str, starts: list[int], end: int) -> set[int]:
+    """Those of `starts` from which on to `end` the text is a name or a path. From the right, each
+    piece once: all but the last end with a letter, and with the `=` before the next start."""
+    found: set[int] = set()
+    last = starts[-1]
+    if _NAME.fullmatch(text, last, end):
+        found.add(last)
+    goes_on = len(starts) > 1 and _NAME_ENDED.fullmatch(text, last - 1, end) is not None
+    for start, following in zip(starts[-2::-1], starts[:0:-1], strict=True):
+        if not goes_on:
+            break
+        if _NAME_BEGUN.fullmatch(text, start, following - 1):
+            found.add(start)
+        goes_on = _NAME_CONTINUED.fullmatch(text, max(0, start - 1), following - 1) is not None
+    return found
+
+
+def _dense(text: str, starts: list[int], end: int) -> Iterator[int]:
+    """Those of `starts` from which on to `end` there are digits among letters, and entropy near
+    that of random base64 of this length. From the right, each character once."""
+    counts: Counter[str] = Counter()
+    digits, behind = 0, end
+    for start in reversed(starts):
+        piece = text[start:behind]
+        behind = start
+        counts.update(piece)
+        digits += sum(map(str.isdigit, piece))
+        size = end - start
+        if not digits or digits == size:
+            continue
+        entropy = -sum(n / size * math.log2(n / size) for n in counts.values())
+        # Random base62 of 12 to 40 characters has 3.4 to 4.9 bits a character; names have about 3.
+        if entropy >= min(3.0 + (size - 12) * 0.02, 3.6):
+            yield start
