@@ -85,8 +85,7 @@ _UNPUNCTUATED = str.maketrans(dict.fromkeys("\"'`.,:;!?()[]{}<>*/|=#“”‘’
 _PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + bytes(128)
 
 _FENCE = ("```", "~~~")
-_LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)+")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)++")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]”’]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)")
 _SENTENCE_END = re.compile(r"[.!?…。！？]")
 _ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
@@ -177,7 +176,7 @@ def spoken(source: SourcePassage, chat: bool) -> list[Clause]:
     base = 1.8 if chat else 2.4 if source.role == "user" else 1.0
     rules: tuple[str, ...] = ()
     if source.role == "user":
-        rules = tuple(tidy(text[start:end]) for start, end in standing_rules(text))
+        rules = tuple({tidy(text[start:end]) for start, end in standing_rules(text)})
     found: list[Clause] = []
     for sentence in _sentences(text):
         rule = any(rule in sentence for rule in rules) if rules else False
@@ -227,8 +226,31 @@ def tidy(line: str) -> str:
     if match := _LEAD.match(line):
         line = line[match.end() :]
     if "](" in line:
-        line = _LINK.sub(r"\1", line)
+        line = _unlinked(line)
     if "...." in line:
         line = _DOTS.sub(" ", line)
     line = line[:2000].replace("**", "").replace("`", "")
     return " ".join(line.split()).strip(" *|")
+
+
+def _unlinked(line: str) -> str:
+    """One line with the text of each link, or image, in its place.
+
+    >>> _unlinked("See [the docs](https://example.org) and ![](a.png)[x](")
+    'See the docs and [x]('
+    """
+    pieces: list[str] = []
+    done = end = 0
+    middle = line.find("](")
+    while middle >= 0:
+        if end < middle + 2:  # and not for each of many beginnings again
+            end = line.find(")", middle + 2)
+            if end < 0:
+                break
+        start = line.find("[", max(done, line.rfind("]", done, middle) + 1), middle)
+        if start >= 0:
+            image = start > done and line[start - 1] == "!"
+            pieces += (line[done : start - image], line[start + 1 : middle])
+            done = end + 1
+        middle = line.find("](", max(done, middle + 2))
+    return "".join(pieces) + line[done:]

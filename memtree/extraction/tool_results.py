@@ -33,7 +33,7 @@ _TROUBLE = re.compile(
     r"|did not "
 )
 _COUNTED = re.compile(
-    r"[0-9]+ (?:passed|failed|errors?|warnings?|tests?)\b"
+    r"(?<![0-9])[0-9]++ (?:passed|failed|errors?|warnings?|tests?)\b"
     r"|xit(?:ed)?(?: with)?(?: code| status)?[: ]+\d+"
 )
 _ENDS = frozenset(
@@ -47,16 +47,15 @@ _FINAL_ERROR = re.compile(
     r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b:? ?\S|E {2,}\S"
     r"|error(?:\[\w+\])?:|fatal:"
 )
+# White space up to the line's end at most: else each of many empty lines would be read again.
 _DEFINED = re.compile(
-    r"^[+\s]*(?:(?:export|default|public|private|static|async|pub) )*"
+    r"^(?:[^\S\n]|\+)*+(?:(?:export|default|public|private|static|async|pub) )*"
     r"((?:def|class|function|fn|func|interface|struct|trait|enum"
     r"|CREATE TABLE|create table) +\w+)",
     re.MULTILINE,
 )
-_COMMENT = re.compile(r"^\s*(?:#|//|--) ?([A-Za-z][^\n]{12,})", re.MULTILINE)
-_PATH_ALONE = re.compile(
-    r"[\w.@~+-]*[/\w.@~+-]*\.\w{1,5}:?$|[\w.-]+(?:/[\w.-]+)+:?$|Makefile|Dockerfile"
-)
+_COMMENT = re.compile(r"^[^\S\n]*+(?:#|//|--) ?([A-Za-z][^\n]{12,})", re.MULTILINE)
+_PATH_ALONE = re.compile(r"[/\w.@~+-]*\.\w{1,5}:?$|[\w.-]+(?:/[\w.-]+)+:?$|Makefile|Dockerfile")
 _MAIN = re.compile(
     r"\"(?:command|cmd|file_?path|path|file_?name|file|query|pattern|url|symbol|name|title"
     r"|code|text|input|prompt|message)\"\s*:\s*\"((?:[^\"\\]|\\.){1,160})"

@@ -79,7 +79,12 @@ _LOG = re.compile(
     r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b|at \S+\()"
 )
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|#{1,3})\s+|\s+")
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+[\"'”’)*_]*(?=\s|$)|[。！？]+|(?=\n)|$)", re.MULTILINE)
+# Possessive, so that a run of marks is read twice at most, however it goes on.
+_SENTENCE = re.compile(
+    r"[^\n](?:[^\n.!?。！？]++|[.!?]++[\"'”’)*_]*+(?!\s|$))*+"
+    r"(?:[.!?]++[\"'”’)*_]*+|[。！？]+|(?=\n)|$)",
+    re.MULTILINE,
+)
 
 
 def standing_rules(text: str) -> tuple[tuple[int, int], ...]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from memtree.conversation.message import View
@@ -36,7 +36,9 @@ CONTEXT = 3  # blocks on each side that cohesion looks at
 # Strength of the border before a block.
 GLUED, LINE, PARAGRAPH_BORDER, HEADING, MESSAGE, ROUND, ASK = range(7)
 
-_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_REST_OF_FENCE = re.compile(r"[ \t`~]*+(?:\r\n?|\n|\Z)")  # of a line that closes a block of code
+_LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as `str.splitlines` has them
 _HEADING = re.compile(r"#{1,6} \S|\*\*[^*\n]+\*\*:?[ \t]*\n")
 _DEFINITION = re.compile(
     r"(?:@\w|(?:export |pub(?:lic)? |private |static |async |default )*"
@@ -203,13 +205,13 @@ def _message_spans(view: View) -> Iterator[tuple[int, int, int, bool | None]]:
 
 
 def _text_spans(text: str, whole: bool = False) -> Iterator[tuple[int, int, int, bool]]:
-    if _weight(text) <= BLOCK and "```" not in text:
+    if _fits(text, 0, len(text), BLOCK) and "```" not in text:
         yield 0, len(text), HEADING, False
         return
     value = whole or (text[:1] in "{[" and text.rstrip()[-1:] in "}]")
-    glued = value and _weight(text) <= UNIT
+    glued = value and _fits(text, 0, len(text), UNIT)
     for start, end, code in _units(text):
-        unit_glued = glued or (code and _weight(text[start:end]) <= UNIT)
+        unit_glued = glued or (code and _fits(text, start, end, UNIT))
         first = True
         for low, high, border in _fill(text, start, end):
             strength = GLUED if unit_glued and not (first and not glued) else border
@@ -222,19 +224,29 @@ def _units(text: str) -> Iterator[tuple[int, int, bool]]:
     if "```" not in text and "~~~" not in text:
         yield 0, len(text), False
         return
-    at, marker, start = 0, "", 0
-    for line in text.splitlines(keepends=True):
-        fence = _FENCE.match(line)
-        if fence and not marker:
-            if at > start:
-                yield start, at, False
-            start, marker = at, fence[1]
-        elif fence and marker and fence[1].startswith(marker) and not line.strip(" \t\r\n`~"):
-            yield start, at + len(line), True
-            start, marker = at + len(line), ""
-        at += len(line)
+    marker, start = "", 0
+    for fence in _FENCE.finditer(text):
+        line = _line_start(text, fence.start())
+        if line is None:
+            continue
+        if not marker:
+            if line > start:
+                yield start, line, False
+            start, marker = line, fence[0]
+        elif fence[0].startswith(marker) and (rest := _REST_OF_FENCE.match(text, fence.end())):
+            yield start, rest.end(), True
+            start, marker = rest.end(), ""
     if start < len(text):
         yield start, len(text), bool(marker)
+
+
+def _line_start(text: str, fence: int) -> int | None:
+    """Where the line of a fence begins: up to three spaces or tabs before it; None for a fence
+    that stands further in."""
+    start = fence
+    while start > max(0, fence - 3) and text[start - 1] in " \t":
+        start -= 1
+    return start if start == 0 or text[start - 1] in _LINE_BREAKS else None
 
 
 def _fill(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -271,7 +283,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while at < end:
         newline = text.find("\n", at, end)
         stop = end if newline < 0 else newline + 1
-        if _weight(text[at:stop]) <= BLOCK:
+        if _fits(text, at, stop, BLOCK):
             yield at, stop
         else:
             yield from _sentences(text, at, stop)
@@ -280,9 +292,9 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     low = start
-    ends = [match.end() for match in _SENTENCE.finditer(text, start, end)]
-    for stop in [*(e for e in ends if start < e < end), end]:
-        while _weight(text[low:stop]) > BLOCK:
+    ends = (match.end() for match in _SENTENCE.finditer(text, start, end))
+    for stop in chain((e for e in ends if start < e < end), (end,)):
+        while not _fits(text, low, stop, BLOCK):
             high = _word_end(text, low, stop)
             yield low, high
             low = high
@@ -296,6 +308,11 @@ def _word_end(text: str, low: int, stop: int) -> int:
     reach = BLOCK if text[low : low + BLOCK].isascii() else BLOCK // 3
     space = text.rfind(" ", low + reach // 2, min(stop, low + reach))
     return space + 1 if space > 0 else min(stop, low + reach)
+
+
+def _fits(text: str, start: int, end: int, weight: int) -> bool:
+    """Whether [start, end) weighs so much at most; of what has more characters nothing is read."""
+    return end - start <= weight and _weight(text[start:end]) <= weight
 
 
 def _weight(text: str) -> int:

@@ -8,6 +8,7 @@ address only when the text of *that* prefix makes it final.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -139,11 +140,13 @@ class _Leaves:
     def _standing(self, blocks: Sequence[Block], base: int) -> Iterator[tuple[int, int, int]]:
         for block in blocks:
             if block.kind == node.USER:
-                for low, high in self._found(block.message):
-                    if block.start <= low < block.end:
-                        yield block.message - base, low, high
+                spans = self._rules_of(block.message)
+                first = bisect_left(spans, (block.start, 0))
+                end = bisect_left(spans, (block.end, 0))
+                for low, high in spans[first:end]:
+                    yield block.message - base, low, high
 
-    def _found(self, message: int) -> tuple[tuple[int, int], ...]:
+    def _rules_of(self, message: int) -> tuple[tuple[int, int], ...]:
         if message not in self._rules:
             text = self._views[message - self._first].text[:RULES_REACH]
             self._rules[message] = standing_rules.standing_rules(text)
