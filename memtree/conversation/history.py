@@ -156,15 +156,14 @@ def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo
     """
     bound: list[MessageInfo] = []
     rounds: list[int] = []
-    open_calls: tuple[tuple[str, str], ...] = ()
-    answered: set[int] = set()
+    calls = _RoundCalls(())
     for index, fact in enumerate(facts):
         if fact.answers is None:
             rounds.append(index)
-            open_calls, answered = fact.calls, set()
+            calls = _RoundCalls(fact.calls)
             bound.append(fact)
             continue
-        position = _position(fact, open_calls, answered)
+        position = calls.answered_by(fact)
         if position is None:
             place = f"messages[{posted[index]}]"
             raise BadRequest(
@@ -172,24 +171,39 @@ def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo
                 "message before it",
                 param=place,
             )
-        answered.add(position)
         bound.append(_with_digest(fact, address.positioned(fact.digest, position)))
     return bound, rounds
 
 
-def _position(
-    fact: MessageInfo, calls: tuple[tuple[str, str], ...], answered: set[int]
-) -> int | None:
-    """The call that a message answers: of its id (or name), the first without an answer where
-    several have it. A message that names none answers the next call."""
-    key = 1 if fact.role == "function" else 0
-    found = None
-    for at, call in enumerate(calls):
-        if not fact.answers or call[key] == fact.answers:
-            if at not in answered:
-                return at
-            found = at
-    return found if fact.answers else None
+class _RoundCalls:
+    """The calls of one assistant message as the messages that answer them follow."""
+
+    def __init__(self, calls: tuple[tuple[str, str], ...]) -> None:
+        self._calls = calls
+        self._answered: set[int] = set()
+        # By (0, id) and (1, name), and under "" all: those that may lack an answer, the last first.
+        self._waiting: dict[tuple[int, str], list[int]] = {}
+
+    def answered_by(self, fact: MessageInfo) -> int | None:
+        """The call that a message answers: of its id (or name), the first without an answer where
+        several have it, else the last. A message that names none answers the next call."""
+        if not self._waiting:
+            self._collect()
+        key = 1 if fact.role == "function" else 0
+        waiting = self._waiting.get((key, fact.answers or ""), [])
+        while len(waiting) > 1 and waiting[-1] in self._answered:
+            waiting.pop()
+        if not waiting or (not fact.answers and waiting[-1] in self._answered):
+            return None
+        self._answered.add(waiting[-1])
+        return waiting[-1]
+
+    def _collect(self) -> None:
+        for at in range(len(self._calls) - 1, -1, -1):
+            for key, name in enumerate(self._calls[at]):
+                if name:
+                    self._waiting.setdefault((key, name), []).append(at)
+                self._waiting.setdefault((key, ""), []).append(at)
 
 
 def _with_digest(fact: MessageInfo, digest: bytes) -> MessageInfo:

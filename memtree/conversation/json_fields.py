@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-_KEY = re.compile(rb'[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+_KEY = re.compile(rb'[ \t\r\n]*("[^"\\]*+(?:\\.[^"\\]*+)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
 _NEXT = re.compile(rb"[ \t\r\n]*,?[ \t\r\n]*")
 
 

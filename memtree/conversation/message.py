@@ -15,7 +15,8 @@ leaves count in view offsets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ import msgspec
 
 from memtree.conversation.media.parts import REASONING_PARTS
 from memtree.conversation.validation import ROLES, SYSTEM_ROLES, TEXT_PARTS, check
-from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, outside, without
+from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, without
 from memtree.errors import BadRequest
 
 __all__ = [
@@ -78,7 +79,7 @@ class Segment:
 class Message:
     """A posted message. `raw` is its JSON fragment; everything else is read from it when asked."""
 
-    __slots__ = ("_calls", "_fields", "_segments", "_text", "raw")
+    __slots__ = ("_calls", "_fields", "_segments", "_stripped", "_text", "raw")
 
     def __init__(self, raw: bytes | msgspec.Raw) -> None:
         self.raw: bytes = bytes(raw)  # bytes(bytes) makes no copy
@@ -86,6 +87,7 @@ class Message:
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
         self._calls: tuple[ToolCall, ...] | None = None
+        self._stripped: tuple[Volatile, tuple[tuple[int, int], ...], str] | None = None
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Message:
@@ -154,52 +156,68 @@ class Message:
 
     def view(self, volatile: Volatile) -> View:
         """The text that leaves count in: `text` without volatile blocks (user messages only)."""
-        cuts = volatile.find(self.text) if self.role == "user" else ()
-        return View(self, cuts)
+        if self._stripped is None or self._stripped[0] != volatile:
+            cuts = volatile.find(self.text) if self.role == "user" else ()
+            self._stripped = volatile, cuts, without(self.text, cuts) if cuts else self.text
+        return View(self, *self._stripped[1:])  # not kept: the two would hold each other
 
 
 class View:
     """A message's text without its volatile blocks, and the way back to posted offsets."""
 
-    __slots__ = ("_cuts", "message", "text")
+    __slots__ = ("_cuts", "_pieces", "message", "text")
 
-    def __init__(self, message: Message, cuts: tuple[tuple[int, int], ...]) -> None:
+    def __init__(self, message: Message, cuts: tuple[tuple[int, int], ...], text: str) -> None:
         self.message = message
+        self.text = text
         self._cuts = cuts
-        self.text = without(message.text, cuts) if cuts else message.text
+        self._pieces: tuple[tuple[Segment, int], ...] | None = None
 
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The message's segments in view offsets; a volatile block is a seam, too."""
         if not self._cuts:
             return self.message.segments
-        found = []
-        for segment in self.message.segments:
-            for start, end in outside(segment.start, segment.end, self._cuts):
-                found.append(Segment(self._to_view(start), self._to_view(end), segment.kind))
-        return tuple(found)
+        return tuple(segment for segment, _ in self._shifted())
 
     def posted(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Quotable spans of the posted text for the view span [start, end), seams split."""
         spans = []
-        for segment in self.segments:
+        pieces = self._shifted()
+        first = bisect_right(pieces, start, key=lambda piece: piece[0].end)
+        for at in range(first, len(pieces)):
+            segment, shift = pieces[at]
+            if segment.start >= end:
+                break
             low, high = max(start, segment.start), min(end, segment.end)
             if low < high and segment.quotable:
-                shift = self._shift(low)
                 spans.append((low + shift, high + shift))
         return tuple(spans)
 
-    def _to_view(self, posted: int) -> int:
-        return posted - sum(min(end, posted) - start for start, end in self._cuts if start < posted)
+    def _shifted(self) -> tuple[tuple[Segment, int], ...]:
+        """Segments in view offsets, left to right, each with what is to be added to an offset in
+        it for the posted one: the characters of the volatile blocks before it."""
+        if self._pieces is None:
+            self._pieces = tuple(self._cut_segments())
+        return self._pieces
 
-    def _shift(self, view: int) -> int:
-        """Characters left out before the character that stands at `view`."""
-        shift = 0
-        for start, end in self._cuts:
-            if start - shift > view:
-                break
-            shift += end - start
-        return shift
+    def _cut_segments(self) -> Iterator[tuple[Segment, int]]:
+        shift = cut = 0
+        for segment in self.message.segments:
+            at = segment.start
+            while cut < len(self._cuts) and self._cuts[cut][0] < segment.end:
+                start, end = self._cuts[cut]
+                if start > at:
+                    yield Segment(at - shift, start - shift, segment.kind), shift
+                # Of a block that goes on in the next segment only what stands in this one.
+                end, at = min(end, segment.end), max(at, start)
+                shift += end - at
+                at = end
+                if self._cuts[cut][1] > segment.end:
+                    break
+                cut += 1
+            if at < segment.end:
+                yield Segment(at - shift, segment.end - shift, segment.kind), shift
 
 
 def read_messages(

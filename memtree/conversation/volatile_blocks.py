@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,17 +24,35 @@ class Volatile:
         """Spans of the closed blocks in `text`, left to right."""
         if "</" not in text or not self.tags:
             return ()
-        return tuple(match.span() for match in _pattern(self.tags).finditer(text))
+        return tuple(_closed(text, self.tags))
 
     def strip(self, text: str) -> str:
         cuts = self.find(text)
         return without(text, cuts) if cuts else text
 
 
+def _closed(text: str, tags: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """From each opening tag to the next closing one of its name. A name that is closed no more is
+    not looked for again, so a text of opening tags alone is read once."""
+    unclosed: set[str] = set()
+    opening = _openings(tags)
+    at = 0
+    while match := opening.search(text, at):
+        name, at = match[1], match.end()
+        if name in unclosed:
+            continue
+        end = text.find(f"</{name}>", at)
+        if end < 0:
+            unclosed.add(name)
+        else:
+            at = end + len(name) + 3
+            yield match.start(), at
+
+
 @lru_cache(maxsize=16)
-def _pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
+def _openings(tags: tuple[str, ...]) -> re.Pattern[str]:
     names = "|".join(re.escape(tag) for tag in tags)
-    return re.compile(rf"<({names})(?:\s[^<>]*)?>.*?</\1>", re.DOTALL)
+    return re.compile(rf"<({names})(?:\s[^<>]*+)?>")
 
 
 def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
