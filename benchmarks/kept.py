@@ -93,8 +93,8 @@ async def _kept(case: Case, ways: Mapping[str, Subject]) -> list[Row]:
     async with quoting.open_quoting(case.facts) as desk:
         await desk.learn(case.name, case.messages)
         shares["quoting"] = await _shares(case, desk)
-        assert desk.runtime.three
-        rejected = desk.runtime.three.queue.totals.problems.total()
+        assert desk.runtime.summaries
+        rejected = desk.runtime.summaries.queue.totals.problems.total()
     return [
         *(
             Row(
@@ -130,7 +130,7 @@ def _grown(roots: Sequence[bytes], nodes: Mapping[bytes, Node]) -> list[Node]:
 
 async def _learned(case: Case, subject: Subject) -> list[Row]:
     """Have all summaries written; what that took."""
-    three = subject.runtime.three
+    three = subject.runtime.summaries
     before = _counted(three.queue.totals) if three else Counter[str]()
     started = time.monotonic()
     await subject.learn(case.name, case.messages)

@@ -23,11 +23,11 @@ from benchmarks.subject import (
 )
 from indexer.embedding.queue import NoQueue
 from memtree.context.context_memory import CompressRequest
+from memtree.context.state import State
 
 LOCOMO_TARGET, BEAM_TARGET, SESSION_TARGET = 4_000, 8_000, 20_000
 EVERY = 2  # of the questions: for each one, the history is new
 COLD_GOAL = 3  # seconds at a million tokens
-STATE = "provisional"
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ async def _measure(
                 continue
             ask = asked(f"{chat.id}, {number}", chat.messages, probe.question, target)
             answer, reply = await cold.answered(ask, f"cold {ask.tenant} at {target}")
-            pair.provisional.append(float(answer.state == STATE))
+            pair.provisional.append(float(answer.state is State.PROVISIONAL))
             pair.cold.append(share(texts, reply.visible))
             reply = await indexed.question(chat.id, chat.messages, probe.question, target)
             pair.indexed.append(share(texts, reply.visible))
@@ -82,7 +82,12 @@ def _rows(name: str, pair: Pair) -> list[Row]:
         Row(f"{name}, cold", cold, "%"),
         Row(f"{name}, indexed", indexed, "%"),
         Row(f"{name}, cold over indexed", cold / indexed if indexed else 0.0),
-        Row(f"{name}, cold answers that say {STATE}", percent(pair.provisional), "%", 100),
+        Row(
+            f"{name}, cold answers that say {State.PROVISIONAL}",
+            percent(pair.provisional),
+            "%",
+            100,
+        ),
     ]
 
 
@@ -100,6 +105,11 @@ async def _times(cold: Subject, bench: Bench) -> list[Row]:
         goal = COLD_GOAL if name == "1m" else None
         rows += [
             Row(f"coding session {name}, cold answer", took, "s", goal, True),
-            Row(f"coding session {name}, says {STATE}", float(answer.state == STATE), "", 1),
+            Row(
+                f"coding session {name}, says {State.PROVISIONAL}",
+                float(answer.state is State.PROVISIONAL),
+                "",
+                1,
+            ),
         ]
     return rows

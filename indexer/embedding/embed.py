@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from indexer.embedding.vector_cache import Passages
+from indexer.embedding.vector_cache import VectorCache
 from memtree.conversation.history import History
 from memtree.ports.store import TreeStore
 from memtree.ranking.vectors import pack
@@ -13,45 +13,45 @@ from memtree.tree.work import LeafWork
 
 
 def first_batch(work: Iterable[LeafWork], tokens: int) -> list[LeafWork]:
-    """As many as are embedded at once: until there are `tokens` or more."""
-    found: list[LeafWork] = []
-    for one in work:
-        if found and sum(each.tokens for each in found) >= tokens:
+    """The leaves to embed at once: the first ones, until they have `tokens` or more."""
+    batch: list[LeafWork] = []
+    for each in work:
+        if batch and sum(leaf.tokens for leaf in batch) >= tokens:
             break
-        found.append(one)
-    return found
+        batch.append(each)
+    return batch
 
 
 async def embed_leaves(
-    store: TreeStore, passages: Passages, history: History, work: Sequence[LeafWork]
+    store: TreeStore, passages: VectorCache, history: History, work: Sequence[LeafWork]
 ) -> None:
-    """Embed these leaves and commit their vectors together, but for those that have some: they may
-    have been submitted while nobody knew the recipe.
+    """Embed these leaves and commit their vectors together. Leaves that have vectors are left out:
+    they may have been submitted before the recipe was known.
 
     Raises `EmbedderUnavailable` or `StoreUnavailable`; then none of them is stored.
     """
     recipe = await passages.recipe()
-    there = await store.vectors(history.tenant, recipe, [one.id for one in work])
-    work = [one for one in work if one.id not in there]
+    stored = await store.vectors(history.tenant, recipe, [each.id for each in work])
+    work = [each for each in work if each.id not in stored]
     texts = await asyncio.to_thread(passage_texts, history, work)
     matrix = await passages.embed(history.tenant, texts)
-    rows, at = {}, 0
-    for one in work:
-        size = len(one.leaf.passages)
-        rows[one.leaf.id] = pack(matrix[at : at + size])
-        at += size
+    rows, begin = {}, 0
+    for each in work:
+        size = len(each.leaf.passages)
+        rows[each.leaf.id] = pack(matrix[begin : begin + size])
+        begin += size
     await store.put_vectors(history.tenant, recipe, rows)
 
 
-MIN_TOKENS = 2  # a passage of one token says nothing; it gets a zero vector
+MIN_TOKENS = 2  # a passage of one token means nothing; it gets a zero vector
 
 
 def passage_texts(history: History, work: Sequence[LeafWork]) -> list[str]:
     """The text of every passage of these leaves, in order; empty where it is not worth a vector."""
     texts = []
-    for one in work:
-        for passage in one.leaf.passages:
-            view = history.view(one.first + passage.message).text
+    for each in work:
+        for passage in each.leaf.passages:
+            view = history.view(each.first + passage.message).text
             worth = passage.tokens >= MIN_TOKENS
             texts.append(view[passage.start : passage.end] if worth else "")
     return texts

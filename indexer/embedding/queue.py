@@ -1,6 +1,6 @@
 """The embedded queue of stage 2: jobs in memory, one worker task in the server's own loop.
 
-Nothing is lost with the process but work: what a job did is committed batch by batch, and the rest
+A process that ends loses only work: what a job did is committed batch by batch, and the rest
 begins again when its history is posted again. The model runs in the embedder's own threads at a
 low priority, so requests stay quick.
 """
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from indexer.embedding.embed import embed_leaves, first_batch
-from indexer.embedding.vector_cache import Passages
+from indexer.embedding.vector_cache import VectorCache
 from indexer.jobs import MAX_BYTES, MAX_JOBS, Job, Jobs, job
 from indexer.progress import Backlog, StageTotals, waiting
 from memtree import tracing
@@ -44,9 +44,9 @@ class InProcessQueue:
         max_bytes: int = MAX_BYTES,
     ) -> None:
         self._store, self._clock = store, clock
-        self._passages = Passages(embedder)
+        self._passages = VectorCache(embedder)
         self._batch_tokens = batch_tokens
-        self.jobs: Jobs[LeafWork] = Jobs(max_jobs, max_bytes)
+        self.jobs: Jobs[Job[LeafWork]] = Jobs(max_jobs, max_bytes)
         self.done = StageTotals()
         self._task: asyncio.Task[None] | None = None
 
@@ -107,30 +107,30 @@ class InProcessQueue:
     async def _run(self) -> None:
         while True:
             now = self._clock.monotonic()
-            one = next(self.jobs.due(now), None)
-            if one is None:
+            job = next(self.jobs.due(now), None)
+            if job is None:
                 await self.jobs.sleep(now)
                 continue
-            self.jobs.turn(one)  # to the end, so that tenants take turns
+            self.jobs.move_to_end(job)  # so that tenants take turns
             try:
-                with tracing.behind("embed", one.watch):
-                    await self._batch(one)
+                with tracing.behind("embed", job.watch):
+                    await self._batch(job)
             except Unavailable as error:
                 self.done.fail(error.code)
-                self.jobs.later(one, self._clock.monotonic(), error.code)
+                self.jobs.retry(job, self._clock.monotonic(), error.code)
             except Exception:
                 self.done.fail("internal_error")
                 log.exception("indexer.job_failed")
-                self.jobs.give_up(one)
+                self.jobs.give_up(job)
 
-    async def _batch(self, one: Job[LeafWork]) -> None:
-        batch = first_batch(one.work.values(), self._batch_tokens)
+    async def _batch(self, job: Job[LeafWork]) -> None:
+        batch = first_batch(job.work.values(), self._batch_tokens)
         begun = self._clock.monotonic()
-        await embed_leaves(self._store, self._passages, one.history, batch)
-        tokens = sum(work.tokens for work in batch)
+        await embed_leaves(self._store, self._passages, job.history, batch)
+        tokens = sum(leaf.tokens for leaf in batch)
         self.done.add(tokens, self._clock.monotonic() - begun)
-        one.tries = 0
-        self.jobs.done(one.tenant, [work.id for work in batch])
+        job.tries = 0
+        self.jobs.done(job.tenant, [leaf.id for leaf in batch])
 
 
 class NoQueue:

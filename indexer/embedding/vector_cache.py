@@ -1,11 +1,11 @@
-"""Vectors of late passages: one that comes again in another leaf is not embedded again.
+"""A cache of recent vectors: a passage that comes again in another leaf is not embedded again.
 
-Leaves are found by their content, but a history that lost its beginning, or had a message put into
-it, has some leaves with new borders around passages that are the same. A client that drops its
+Leaves are found by their content, but a history that lost its beginning, or got a message in the
+middle, has some leaves with new borders around the same passages. A client that drops its
 oldest message with every turn would have the leaves near its beginning embedded once a turn: in a
 chat of 200 turns over a window of 30,000 tokens every passage 3.3 times.
 
-Bounded, within one process, apart for each tenant; keyed by a hash that nobody else can make.
+Bounded, per process, never shared between tenants; keyed by a hash with a secret of the process.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ KEPT = 8_192  # passages, of some 80 tokens: 12 MB for 384 dimensions
 KEY_BYTES = 16
 
 
-class Passages:
-    """An embedder's vectors by tenant and text."""
+class VectorCache:
+    """An embedder that remembers its newest vectors, by tenant and text."""
 
     def __init__(self, embedder: Embedder, kept: int = KEPT) -> None:
         self._embedder, self._kept = embedder, kept
@@ -40,8 +40,16 @@ class Passages:
         self._all = 0  # how often everything was forgotten
         self.calls: Counter[str] = Counter()  # of the embedder, by outcome: ok, failed
 
+    @property
+    def size(self) -> int:
+        """Vectors that are kept, of all tenants."""
+        return len(self._rows)
+
     async def recipe(self) -> str:
-        """Found out where it is not known yet; before `embed`. Raises `EmbedderUnavailable`."""
+        """The embedder's recipe, asked for where it is not known yet; call it before `embed`.
+
+        Raises `EmbedderUnavailable`.
+        """
         if not self._embedder.dimensions:
             await self._embedder.embed([])
         return self._embedder.recipe
@@ -49,16 +57,16 @@ class Passages:
     async def embed(self, tenant: str, texts: Sequence[str]) -> Row:
         """(n, dimensions), one row a text. Raises `EmbedderUnavailable`; then nothing is kept."""
         names = [(tenant, self._hash(text)) for text in texts]
-        found = {name: self._rows[name] for name in names if name in self._rows}
-        new = {name: text for name, text in zip(names, texts, strict=True) if name not in found}
+        rows = {name: self._rows[name] for name in names if name in self._rows}
+        new = {name: text for name, text in zip(names, texts, strict=True) if name not in rows}
         if new:
             generation = self._generation(tenant)
             matrix = await self._called(list(new.values()))
-            found.update(zip(new, matrix, strict=True))
+            rows.update(zip(new, matrix, strict=True))
             if generation == self._generation(tenant):
-                self._keep(dict.fromkeys(names), found)
-        rows = [found[name] for name in names]
-        return np.array(rows, np.float32).reshape(-1, self._embedder.dimensions)
+                self._keep(dict.fromkeys(names), rows)
+        ordered = [rows[name] for name in names]
+        return np.array(ordered, np.float32).reshape(-1, self._embedder.dimensions)
 
     async def _called(self, texts: list[str]) -> Row:
         outcome = "failed"
@@ -76,6 +84,7 @@ class Passages:
             del self._rows[name]
 
     def forget_all(self) -> None:
+        """`forget` for every tenant."""
         self._all += 1
         self._rows.clear()
 
@@ -83,10 +92,10 @@ class Passages:
         return self._all, self._forgotten.get(tenant, 0)
 
     def _keep(
-        self, names: dict[tuple[str, bytes], None], found: dict[tuple[str, bytes], Row]
+        self, names: dict[tuple[str, bytes], None], rows: dict[tuple[str, bytes], Row]
     ) -> None:
         for name in names:
-            self._rows[name] = found[name].copy()  # a row alone, not its whole batch
+            self._rows[name] = rows[name].copy()  # a view would keep its whole batch
             self._rows.move_to_end(name)
         while len(self._rows) > self._kept:
             self._rows.popitem(last=False)

@@ -66,21 +66,21 @@ class BuildLocks:
         """`lease`: seconds after which a turn lapses that nobody prolongs."""
         self._channel, self._lease = channel, lease
         self._me = secrets.token_hex(16)
-        self._held: dict[str, HeldLock] = {}
-        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self.held: dict[str, HeldLock] = {}  # by the name of an address, as are these:
+        self.waiting: dict[str, set[asyncio.Event]] = {}  # requests, until the lock is released
 
     async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
         """See `Peers.take`."""
         names = [name(tenant, address) for address in reversed(addresses)]
-        if not self._channel.live or names[0] in self._held:
-            return self._held.get(names[0], OWN)
+        if not self._channel.live or names[0] in self.held:
+            return self.held.get(names[0], OWN)
         with self._told(names) as ended:  # before asking: the end may be told before the answer
             try:
                 at, lapses = await self._ask(names)
             except QueueUnavailable:
                 return OWN
             if not at:
-                return self._held.get(names[0]) or HeldLock(names[0], self)
+                return self.held.get(names[0]) or HeldLock(names[0], self)
             await self._wait(ended, lapses / 1000)
         return None
 
@@ -114,12 +114,12 @@ class BuildLocks:
         log.info("turn.waited ms=%.0f", (asyncio.get_running_loop().time() - began) * 1000)
 
     def holds(self, held: HeldLock) -> None:
-        self._held[held.name] = held
+        self.held[held.name] = held
 
     def ended(self, held: HeldLock) -> None:
         """No request of this process has the turn any more. Nobody waits for Redis here."""
-        if self._held.get(held.name) is held:
-            del self._held[held.name]
+        if self.held.get(held.name) is held:
+            del self.held[held.name]
             self._channel.behind(self.let_go(held.name))
 
     async def keep(self, name: str) -> None:
@@ -135,7 +135,7 @@ class BuildLocks:
                 continue  # the others do without it, and so can this one
 
     async def let_go(self, name: str) -> None:
-        if not self._channel.live or name in self._held:
+        if not self._channel.live or name in self.held:
             return  # it lapses, or another request of this process has it
         told, channel = msgspec.json.encode(LockReleased(name)), self._channel.name
         try:
@@ -150,25 +150,25 @@ class BuildLocks:
         """Set when one of these turns ends."""
         event = asyncio.Event()
         for one in names:
-            self._waiting.setdefault(one, set()).add(event)
+            self.waiting.setdefault(one, set()).add(event)
         try:
             yield event
         finally:
             for one in names:
-                self._waiting[one].discard(event)
-                if not self._waiting[one]:
-                    del self._waiting[one]
+                self.waiting[one].discard(event)
+                if not self.waiting[one]:
+                    del self.waiting[one]
 
     # -- what the channel says ---------------------------------------------------------------
 
     def wake(self, name: str) -> None:
         """This turn has ended."""
-        for event in self._waiting.get(name, ()):
+        for event in self.waiting.get(name, ()):
             event.set()
 
     def wake_all(self) -> None:
         """Nobody is told of an end now: who waits goes on alone."""
-        for name in self._waiting:
+        for name in self.waiting:
             self.wake(name)
 
 

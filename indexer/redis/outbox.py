@@ -20,7 +20,7 @@ from indexer.jobs import Job, Jobs
 from indexer.redis.connection import RedisConnection, blocking
 from indexer.redis.ledger import EMBED, STAGES, JobEntry, JobLedger, NewJob
 from indexer.redis.payloads import SHORT, job_id, pack, payload_of, tenant_name
-from indexer.summarizing.queue import GATHER
+from indexer.summarizing.scheduler import GATHER
 from memtree.ports.clock import Clock
 from memtree.summaries.batching import CALL_TOKENS
 

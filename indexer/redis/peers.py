@@ -48,26 +48,31 @@ class RedisPeers:
         """`lease`: seconds; `answer`: seconds that Redis has for one."""
         self._forgotten: Callable[[str | None], object] = _nobody
         self._me = secrets.token_hex(16)
-        self._channel = Channel(link, self, answer=answer)
-        self.turns = BuildLocks(self._channel, lease)
-        self._owed: dict[str | None, None] = {}  # deletions that nobody was told of yet
+        self.channel = Channel(link, self, answer=answer)
+        self.turns = BuildLocks(self.channel, lease)
+        self._owed: dict[str | None, None] = {}  # an ordered set, see `owed`
+
+    @property
+    def owed(self) -> tuple[str | None, ...]:
+        """Tenants of whose deletions the others are not told yet; None: of some."""
+        return tuple(self._owed)
 
     @property
     def live(self) -> bool:
         """The others can be asked and heard, as far as is known."""
-        return self._channel.live
+        return self.channel.live
 
     async def start(self, forgotten: Callable[[str | None], object]) -> None:
         """`forgotten`: called for deletions of other processes, with None where some may have been
         missed, as before the channel began. Waits a second for Redis, no longer."""
         self._forgotten = forgotten
-        await self._channel.open()
+        await self.channel.open()
 
     async def close(self) -> None:
         """Tell what is to be told yet, as far as Redis takes it now."""
         if self._owed:
-            self._channel.behind(self._tell())
-        await self._channel.close()
+            self.channel.behind(self._tell())
+        await self.channel.close()
 
     async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
         """See `Peers.take`."""
@@ -91,7 +96,7 @@ class RedisPeers:
         while owed:
             told = msgspec.json.encode(DeletionNotice(self._me, next(iter(owed))))
             try:
-                await self._channel.ask(partial(_publish, self._channel.name, told))
+                await self.channel.ask(partial(_publish, self.channel.name, told))
             except QueueUnavailable:
                 break
             owed.pop(next(iter(owed)))
@@ -107,7 +112,7 @@ class RedisPeers:
 
     def alive(self) -> None:
         if self._owed:
-            self._channel.behind(self._tell())
+            self.channel.behind(self._tell())
 
     def heard(self, message: bytes) -> None:
         try:

@@ -59,7 +59,7 @@ class Channel:
         self._subscribed = asyncio.Event()
         self._doubted = self._said = False
         self._task: asyncio.Task[None] | None = None
-        self._behind: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
 
     @property
     def live(self) -> bool:
@@ -74,17 +74,15 @@ class Channel:
                 await self._subscribed.wait()
 
     async def close(self) -> None:
-        """What goes on behind comes to its end: each answer takes a second at most."""
-        await asyncio.gather(*self._behind, return_exceptions=True)
+        await self.drain()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
 
     async def ask(self, action: Callable[[Redis], Awaitable[T]]) -> T:
-        """As `RedisConnection.run`, but for a second at most. Who had no answer is not live until
-        the next
-        sign of life. Raises `QueueUnavailable`."""
+        """As `RedisConnection.run`, but for a second at most. Without an answer the channel is not
+        live until the next sign of life. Raises `QueueUnavailable`."""
         try:
             async with asyncio.timeout(self._answer):
                 return await self._link.run(action)
@@ -95,11 +93,20 @@ class Channel:
             self._doubted = True
             raise
 
+    @property
+    def idle(self) -> bool:
+        """Nothing goes on in the background."""
+        return not self._background
+
+    async def drain(self) -> None:
+        """Wait for what goes on in the background: each answer takes a second at most."""
+        await asyncio.gather(*self._background, return_exceptions=True)
+
     def behind(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do this while others go on."""
+        """Do this in the background."""
         task = asyncio.create_task(work)
-        self._behind.add(task)
-        task.add_done_callback(self._behind.discard)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     async def _run(self) -> None:
         while True:

@@ -17,13 +17,14 @@ from redis.exceptions import RedisError
 
 from indexer.embedding.embed import embed_leaves, first_batch
 from indexer.embedding.queue import BATCH_TOKENS
-from indexer.embedding.vector_cache import Passages
+from indexer.embedding.vector_cache import VectorCache
 from indexer.jobs import MAX_TRIES, back_off
 from indexer.progress import StageTotals
 from indexer.redis.ledger import EMBED, JobLedger, JobName, SliceOutcome, StartedJob
 from indexer.redis.payloads import Payload, unpack
 from indexer.summarizing.queue import MAX_TRIES as MAX_SUMMARY_TRIES
-from indexer.summarizing.queue import InProcessSummaries, SummaryJob
+from indexer.summarizing.queue import InProcessSummaries
+from indexer.summarizing.summary_job import SummaryJob
 from memtree.bounded import remember
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
@@ -55,7 +56,7 @@ class SliceRunner:
         store: Store,
         clock: Clock,
         ledger: JobLedger,
-        passages: Passages | None,
+        passages: VectorCache | None,
         summaries: InProcessSummaries | None,
         stop: threading.Event,
         *,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from redis import Redis
 
-from indexer.embedding.vector_cache import Passages
+from indexer.embedding.vector_cache import VectorCache
 from indexer.redis.connection import RedisConnection, blocking
 from indexer.redis.ledger import EMBED, SUMMARIES, JobLedger
 from indexer.redis.peers import RedisPeers
@@ -57,7 +57,7 @@ class Worker:
         self._clock = parts.clock
         self._client = blocking(settings.queue)
         self._ledger = JobLedger(self._client)
-        self.passages = Passages(parts.embedder) if parts.embedder else None
+        self.passages = VectorCache(parts.embedder) if parts.embedder else None
         self.summaries = parts.three.queue if parts.three else None
         self.slices = SliceRunner(
             parts.store, parts.clock, self._ledger, self.passages, self.summaries, self.stop,

@@ -2,13 +2,13 @@
 
     claim -> reserve the money -> ask the model -> check each draft -> commit -> settle, release
 
-A node is claimed before its call, so two workers never pay for it; the claim is short and prolonged
-while the call lasts, so a killed worker holds nothing up for long. What a call brought is committed
-at once: a kill loses one call. A draft that is rejected, or missing, is asked for once more in a
-call of its own; then the extraction is kept in its place, as settled, and nothing is paid again.
+A node is claimed (leased) before its call, so two workers never pay for it; the claim is short and
+is prolonged while the call lasts, so a killed worker holds nothing up for long. What a call brought
+is committed at once: a kill loses one call. A draft that is rejected, or missing, is asked for once
+more in a call of its own; then the extraction is kept as the final summary, and nothing is paid
+again.
 
-What this file does not do: choose nodes (`memtree/summaries/batching.py`), wait and try again
-(`summaries.py`).
+What this file does not do: choose nodes (`memtree/summaries/batching.py`), retry (`queue.py`).
 """
 
 from __future__ import annotations
@@ -52,8 +52,11 @@ class ClaimingStore(TreeStore, Claims, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SummaryCall:
-    """What is asked at once. `nodes`: the whole tree. `before`: of nodes whose draft was rejected
-    once, what that cost. `wanted`: whether the answer may be kept when it comes."""
+    """What is asked at once.
+
+    `nodes`: the whole tree. `before`: what the first draft cost, of nodes where it was rejected.
+    `wanted`: whether the answer may be kept when it comes.
+    """
 
     history: History
     work: tuple[NodeWork, ...]
@@ -65,14 +68,18 @@ class SummaryCall:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """By node: `settled` have a later summary now, the `kept` of these the extraction; `rejected`
-    are to be asked once more, with what they cost; `elsewhere` another worker is at it; `gone` are
-    not stored any more. `limited`: the day's limit is reached, nothing was asked."""
+    """What came of the nodes of a call.
 
-    settled: frozenset[bytes] = frozenset()
+    `done`: they have a later summary now; of these `kept` kept their extraction, because the
+    model's drafts were rejected. `rejected`: to be asked once more, with what the first draft cost.
+    `leased`: another worker holds their lease. `gone`: not stored any more. `limited`: the day's
+    limit is reached, nothing was asked.
+    """
+
+    done: frozenset[bytes] = frozenset()
     kept: frozenset[bytes] = frozenset()
     rejected: Mapping[bytes, Cost] = field(default_factory=dict)
-    elsewhere: frozenset[bytes] = frozenset()
+    leased: frozenset[bytes] = frozenset()
     gone: frozenset[bytes] = frozenset()
     limited: bool = False
 
@@ -103,26 +110,27 @@ class SummaryCaller:
         *,
         both: bool = False,
     ) -> None:
-        """`owner`: names this process in claims. `both`: extractions are shown beside the model's
-        summaries."""
+        """`owner`: names this process in claims. `both`: extractions are shown together with the
+        model's summaries."""
         self._store, self._summarizer = store, summarizer
         self._spending, self._clock = spending, clock
         self._owner, self._both = owner, both
         self.totals = Totals()
 
-    async def refine(self, call: SummaryCall) -> Outcome:
-        """Raises `SummarizerUnavailable` and store errors; then nothing of the call is kept."""
+    async def run(self, call: SummaryCall) -> Outcome:
+        """Make the call. Raises `SummarizerUnavailable` and store errors; then nothing of it is
+        kept."""
         tenant = call.history.tenant
-        ids = {one.id for one in call.work}
+        ids = {node.id for node in call.work}
         mine = await self._claim(tenant, ids)
         try:
-            found = await self._others(tenant, ids - mine)
-            work = tuple(one for one in call.work if one.id in mine)
+            unclaimed = await self._others(tenant, ids - mine)
+            work = tuple(node for node in call.work if node.id in mine)
             if not work:
-                return found
+                return unclaimed
             async with self._holding(tenant, mine):
                 asked = await self._ask(call, work)
-            return _joined(found, asked)
+            return _joined(unclaimed, asked)
         finally:
             if mine:
                 await self._release(tenant, mine)
@@ -166,8 +174,8 @@ class SummaryCaller:
         left = ids - later
         stored = (await self._store.nodes(tenant, list(left))).keys() if left else set()
         return Outcome(
-            settled=frozenset(later),
-            elsewhere=frozenset(left & stored),
+            done=frozenset(later),
+            leased=frozenset(left & stored),
             gone=frozenset(left - stored),
         )
 
@@ -197,12 +205,12 @@ class SummaryCaller:
             return Outcome()
         await self._put(tenant, judged.rows)
         outcome = judged.outcome()
-        self.totals.nodes["written"] += len(outcome.settled) - len(outcome.kept)
+        self.totals.nodes["written"] += len(outcome.done) - len(outcome.kept)
         self.totals.nodes["kept"] += len(outcome.kept)
         return outcome
 
     async def _put(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
-        """They are paid for, so a store that is locked for a moment must not cost them."""
+        """Commit, with retries: the rows are paid for, and a store may be locked for a moment."""
         for wait in PUT_AGAIN if rows else ():
             try:
                 await self._store.put_summaries(tenant, rows)
@@ -217,7 +225,7 @@ class SummaryCaller:
         self, tenant: str, work: Sequence[NodeWork], nodes: Mapping[bytes, Node]
     ) -> dict[bytes, Summary]:
         """The newest summaries of all children, the extraction where there is no later one."""
-        ids = [id_ for one in work for id_ in one.node.children]
+        ids = [id_ for node in work for id_ in node.node.children]
         if not ids:
             return {}
         later = await self._store.newest_summaries(tenant, ids)
@@ -232,22 +240,22 @@ class SummaryCaller:
     ) -> _Verdict:
         judged = _Verdict()
         costs = _costs(written.usage, tasks)
-        for one, task, cost in zip(work, tasks, costs, strict=True):
+        for node, task, cost in zip(work, tasks, costs, strict=True):
             draft = _clean(written.drafts.get(task.id))
             problem = _problem(draft, task)
-            before = call.before.get(one.id, (0, 0))
+            before = call.before.get(node.id, (0, 0))
             whole = before[0] + cost[0], before[1] + cost[1]
             recipe = self._summarizer.recipe
             if draft is not None and not problem:
-                judged.rows[one.id] = batching.written(
-                    one.node, draft, recipe, whole, both=self._both
+                judged.rows[node.id] = batching.written(
+                    node.node, draft, recipe, whole, both=self._both
                 )
                 continue
             judged.problems.append(problem)
-            if one.id in call.before:
-                judged.rows[one.id] = batching.settled(one.node, recipe, whole)
+            if node.id in call.before:
+                judged.rows[node.id] = batching.settled(node.node, recipe, whole)
             else:
-                judged.rejected[one.id] = whole
+                judged.rejected[node.id] = whole
         return judged
 
     def _count(self, outcome: str, usage: Usage, micros: int, started: float) -> None:
@@ -267,11 +275,11 @@ class _Verdict:
     problems: list[str] = field(default_factory=list)
 
     def outcome(self) -> Outcome:
-        kept = frozenset(id_ for id_, one in self.rows.items() if one.settled)
+        kept = frozenset(id_ for id_, summary in self.rows.items() if summary.settled)
         return Outcome(frozenset(self.rows), kept, self.rejected)
 
     def counts(self) -> dict[str, int]:
-        nodes = sum(one.by_model for one in self.rows.values())
+        nodes = sum(summary.by_model for summary in self.rows.values())
         return {"calls": 1, "nodes": nodes, "rejected": len(self.problems)}
 
 
@@ -280,7 +288,9 @@ def _prepared(
 ) -> tuple[list[Task], int]:
     """What is asked, and how many tokens that is."""
     tasks = batching.tasks(call.history, work, call.kind, children)
-    texts = [one["content"].encode(errors="replace").decode() for one in prompts.prompt(tasks)]
+    texts = [
+        message["content"].encode(errors="replace").decode() for message in prompts.prompt(tasks)
+    ]
     return tasks, sum(tokens.count_many(texts))
 
 
@@ -291,12 +301,12 @@ def _room(tasks: Sequence[Task]) -> int:
 def _costs(usage: Usage, tasks: Sequence[Task]) -> Iterator[Cost]:
     """The tokens of a call by its parts: read in proportion to what there is to read, written in
     proportion to the room."""
-    read, room = [batching.length(one) for one in tasks], [one.cap for one in tasks]
+    read, room = [batching.length(task) for task in tasks], [task.cap for task in tasks]
     return zip(batching.shares(usage.input, read), batching.shares(usage.output, room), strict=True)
 
 
 def _clean(draft: Draft | None) -> Draft | None:
-    """Without what does no harm, without secrets, and without what no store can keep."""
+    """The draft without harmless extras, secrets, and characters that no store can keep."""
     if draft is None:
         return None
     draft = mended(draft)
@@ -311,15 +321,15 @@ def _problem(draft: Draft | None, task: Task) -> str:
     """The name of the first thing that is wrong; empty: nothing is."""
     if draft is None:
         return MISSING
-    return next((one.name for one in check(draft, task, tokens.count)), "")
+    return next((problem.name for problem in check(draft, task, tokens.count)), "")
 
 
-def _joined(one: Outcome, other: Outcome) -> Outcome:
+def _joined(unclaimed: Outcome, asked: Outcome) -> Outcome:
     return Outcome(
-        one.settled | other.settled,
-        other.kept,
-        other.rejected,
-        one.elsewhere,
-        one.gone,
-        other.limited,
+        unclaimed.done | asked.done,
+        asked.kept,
+        asked.rejected,
+        unclaimed.leased,
+        unclaimed.gone,
+        asked.limited,
     )

@@ -1,4 +1,4 @@
-"""Stage 3 from the settings: a summariser, its queue, and what is known to be done."""
+"""Opens stage 3 from the settings: a summariser, its queue, and the cache of completed nodes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import secrets
 from dataclasses import dataclass
 
 from indexer.summarizing.call import SummaryCaller
-from indexer.summarizing.queue import GATHER, MAX_TRIES, InProcessSummaries
+from indexer.summarizing.queue import MAX_TRIES, InProcessSummaries
+from indexer.summarizing.scheduler import GATHER
 from indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.errors import BadRequest
@@ -20,11 +21,11 @@ HASTY_TRIES = 3  # of one call, each with tries of its own at the server
 
 @dataclass(frozen=True, slots=True)
 class SummaryStage:
-    """Whoever opens it starts and closes it."""
+    """Stage 3 of a process. Whoever opens it calls `queue.start()` and `close()`."""
 
     summarizer: Summarizer
     queue: InProcessSummaries
-    settled: CompletedSummaries
+    completed: CompletedSummaries
 
     @classmethod
     def of(
@@ -37,11 +38,11 @@ class SummaryStage:
         patient: bool = True,
         gather: float = GATHER,
     ) -> SummaryStage:
-        """Not `patient`: for one history that a person waits for, so that calls which are not
-        full do not wait for more of it, and a model that is down is soon given up. `gather`:
-        seconds that such a call waits otherwise."""
+        """`patient=False`: a person waits for this one history, so calls go out even when they are
+        not full, and a model that is down is soon given up. `gather`: seconds that a call which is
+        not full waits otherwise."""
         spending = Spending(store, clock, SummaryPrices.of(settings), DailyLimits.of(settings))
-        refiner = SummaryCaller(
+        caller = SummaryCaller(
             store,
             summarizer,
             spending,
@@ -49,18 +50,18 @@ class SummaryStage:
             secrets.token_hex(8),
             both=settings.summary_text == "both",
         )
-        settled = CompletedSummaries()
+        completed = CompletedSummaries()
         queue = InProcessSummaries(
-            refiner,
+            caller,
             spending,
             clock,
-            settled,
+            completed,
             parallel=settings.summary_parallel,
             parts=settings.summary_leaves,
             gather=gather if patient else 0.0,
             max_tries=MAX_TRIES if patient else HASTY_TRIES,
         )
-        return cls(summarizer, queue, settled)
+        return cls(summarizer, queue, completed)
 
     async def close(self, patience: float) -> None:
         """Begin no call any more; those under way have `patience` seconds to come to their end."""

@@ -29,7 +29,7 @@ TOKENS, MICROS = PREFIX + "tokens", PREFIX + "micros"  # what limits look at
 
 @dataclass(frozen=True, slots=True)
 class SummaryPrices:
-    """Of a million tokens. `cached`: input that came from the server's prompt cache."""
+    """Price of a million tokens. `cached`: input that came from the server's prompt cache."""
 
     input: float = 0.0
     cached: float = 0.0
@@ -51,7 +51,7 @@ class SummaryPrices:
 
 @dataclass(frozen=True, slots=True)
 class DailyLimits:
-    """A day's most of one tenant: tokens, and money in millionths. 0: no limit."""
+    """What one tenant may use a day at most: tokens, and money in millionths. 0: no limit."""
 
     tokens: int = 0
     micros: int = 0
@@ -62,6 +62,7 @@ class DailyLimits:
         return cls(settings.summary_tokens_per_day, money)
 
     def named(self) -> dict[str, int]:
+        """The limits that are set, by the names of their tallies."""
         return {
             name: limit for name, limit in ((TOKENS, self.tokens), (MICROS, self.micros)) if limit
         }
@@ -69,7 +70,7 @@ class DailyLimits:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What one call may cost at most, as it was added to a day."""
+    """What one call may cost at most, as it was added to the tallies of a day."""
 
     tenant: str
     day: int
@@ -78,6 +79,8 @@ class Reservation:
 
 
 class Spending:
+    """Reserves and settles what a tenant's calls cost, in the store's tallies by day."""
+
     def __init__(
         self,
         tallies: Tallies,
@@ -123,7 +126,7 @@ class Spending:
     async def settle(
         self, reserved: Reservation, usage: Usage, counts: Mapping[str, int] | None = None
     ) -> int:
-        """Put what a call did cost in the place of what was reserved; returns millionths.
+        """Replace what was reserved by what the call did cost; returns millionths.
 
         `counts`: further numbers of the day, by their names without `summary.`. A store that fails
         here leaves the reservation: too much is counted, never too little.
@@ -147,6 +150,6 @@ class Spending:
     async def spent(self, tenant: str) -> dict[str, int]:
         """Today's numbers of a tenant by their names without `summary.`; 0 where there is none."""
         today = self.today
-        found = await self._tallies.tallies(tenant, today, today)
+        tallies = await self._tallies.tallies(tenant, today, today)
         names = ("calls", "input_tokens", "cached_tokens", "output_tokens", "micros")
-        return {name: found.get(PREFIX + name, 0) for name in names}
+        return {name: tallies.get(PREFIX + name, 0) for name in names}

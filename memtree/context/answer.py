@@ -11,15 +11,13 @@ import msgspec
 from memtree.budget.packing import LINE, lines_at
 from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
+from memtree.context.state import State
 from memtree.conversation import cache_control
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.unfolding import explain, recall_block
 from memtree.unfolding.plan import Plan
 from memtree.unfolding.search import FoldedHistory
-
-BELOW_THRESHOLD = "below-threshold"
-PASSED = "passed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ class Answer:
     message; `folded`: a way into what lies behind it, where the tree is whole.
     """
 
-    state: str
+    state: State
     changed: bool
     messages: tuple[bytes, ...]
     address: bytes
@@ -81,7 +79,7 @@ class AnswerLayout:
         return memory + history.size(self.cut) + self.block_tokens
 
 
-def passed(posted: History, ask: CompressRequest, state: str = BELOW_THRESHOLD) -> Answer:
+def passed(posted: History, ask: CompressRequest, state: State = State.BELOW_THRESHOLD) -> Answer:
     """The messages as they came."""
     size = posted.tokens + posted.system_tokens
     return Answer(
@@ -97,7 +95,7 @@ def passed(posted: History, ask: CompressRequest, state: str = BELOW_THRESHOLD) 
     )
 
 
-def assembled(posted: History, ask: CompressRequest, state: str, shape: AnswerLayout) -> Answer:
+def assembled(posted: History, ask: CompressRequest, state: State, shape: AnswerLayout) -> Answer:
     """System messages before the cut, the memory message and what stands beside it, and what
     follows the cut."""
     border = posted.posted[shape.cut]

@@ -34,6 +34,11 @@ class NodeCache:
         while len(self._nodes) > self._limit:
             self._nodes.popitem(last=False)
 
+    @property
+    def tenants(self) -> set[str]:
+        """Tenants of whom a node is cached."""
+        return {tenant for tenant, _ in self._nodes}
+
     def forget(self, tenant: str) -> None:
         for key in [key for key in self._nodes if key[0] == tenant]:
             del self._nodes[key]
@@ -85,6 +90,11 @@ class CorpusCache:
                     self._keep(entry)
                     yield entry.corpus
                     return
+
+    @property
+    def tenants(self) -> set[str]:
+        """Tenants of whom a corpus, or a list of leaves, is cached."""
+        return {entry.tenant for entry in self._entries} | {tenant for tenant, _ in self._walked}
 
     def forget(self, tenant: str) -> None:
         """Whoever holds a corpus keeps it until its block ends."""

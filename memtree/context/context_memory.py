@@ -16,12 +16,13 @@ from typing import Any
 
 from memtree import tracing
 from memtree.budget import packing
-from memtree.context.answer import PASSED, Answer, AnswerLayout, assembled, passed, with_index
+from memtree.context.answer import Answer, AnswerLayout, assembled, passed, with_index
 from memtree.context.continued import EpochAnswers
 from memtree.context.index_state import IndexState, Trouble
 from memtree.context.indexing import BUILD_PATIENCE, Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
+from memtree.context.state import State
 from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation import history
 from memtree.conversation.history import History, MessageInfoCache
@@ -109,7 +110,7 @@ class ContextMemory:
             return passed(posted, ask)
         fits = posted.tokens <= limits.prompt - fixed and not ask.hard
         if fits and ask.whole:  # a side request: nothing of it is kept
-            return passed(posted, ask, PASSED)
+            return passed(posted, ask, State.PASSED)
         if fits:  # nobody waits long for a tree that is not needed
             ask = replace(ask, patience=min(ask.patience, BUILD_PATIENCE))
         known, failed = None, False
@@ -120,7 +121,7 @@ class ContextMemory:
                 log.warning("lasting.unavailable code=%s", error.code)
                 answer, failed = None, True
             if answer is not None:
-                if answer.state == PASSED:
+                if answer.state is State.PASSED:
                     self._indexing.passed(posted)
                     self._indexing.prepare_later(posted, ask.expiration_days, generation)
                 return self._searchable(answer, posted, known, generation)
@@ -202,6 +203,11 @@ class ContextMemory:
         else:
             self._indexing.forget(tenant)
         self._forget_texts()
+
+    @property
+    def cached_tenants(self) -> set[str]:
+        """Tenants of whose trees something is cached in this process: of a deleted one, nothing."""
+        return self._indexing.cached_tenants
 
     async def sweep(self) -> Receipt:
         """Forget what has expired. Raises store errors."""

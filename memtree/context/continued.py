@@ -20,11 +20,12 @@ import msgspec
 from memtree import tracing
 from memtree.budget import costs, epoch, packing
 from memtree.budget.epoch import Epoch, EpochTurn
-from memtree.context.answer import PASSED, Answer, passed
+from memtree.context.answer import Answer, passed
 from memtree.context.index_state import IndexState, with_summary
 from memtree.context.indexing import Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
+from memtree.context.state import State
 from memtree.context.turn_request import TurnContent, TurnRequest, epoch_answer
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
@@ -69,7 +70,7 @@ class EpochAnswers:
         for _ in range(TRIES):  # another one was first: what it sends is sent here, too
             request = await self._looked_up(posted, ask, limits, generation)
             if await self._better_whole(request):
-                return passed(posted, ask, PASSED), None
+                return passed(posted, ask, State.PASSED), None
             index = await self._indexing.prepare(
                 posted, ask.expiration_days, generation, ask.patience
             )

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
+from memtree.context.state import State
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after
 
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
@@ -66,16 +67,16 @@ class IndexState:
         """Tokens that stages 2 and 3 have not worked on yet."""
         return self.unembedded_tokens + self.unsummarised_tokens
 
-    def state(self, *, by_words: bool = False) -> str:
-        """`x-memtree-state` of an answer made with it. `by_words`: the embedder failed, so that a
+    def state(self, *, by_words: bool = False) -> State:
+        """That of an answer made with it. `by_words`: the embedder failed, so that a
         query was ranked by words alone."""
         if self.trouble:
-            return f"degraded:{self.trouble}"
+            return State.degraded(self.trouble)
         if by_words:
-            return "degraded:embedder"
+            return State.NO_EMBEDDER
         if self.unembedded_tokens > PROVISIONAL_SHARE * max(1, self.frontier.tokens):
-            return "provisional"
-        return "packed"
+            return State.PROVISIONAL
+        return State.PACKED
 
 
 NOTHING_INDEXED = IndexState(Frontier(), {})

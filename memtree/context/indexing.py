@@ -138,6 +138,11 @@ class Indexing:
         # Without vectors any length does.
         return self._corpora.of(posted.tenant, index.frontier, index.nodes, dimensions or 1)
 
+    @property
+    def cached_tenants(self) -> set[str]:
+        """Tenants of whose trees something is cached in this process."""
+        return self._nodes.tenants | self._corpora.tenants
+
     def generation(self, tenant: str) -> int:
         """Changes whenever something of the tenant is deleted: who began before must not write."""
         return max(self._everybody, self._generations.get(tenant, 0))

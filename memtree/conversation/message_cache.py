@@ -24,13 +24,17 @@ class MessageCache:
         self._seeds: dict[str, int] = {}
 
     def get(self, tenant: str, raw: bytes) -> MessageInfo | None:
-        return self._facts.get(xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant)))
+        return self._facts.get(self.key(tenant, raw))
 
     def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None:
         if len(self._facts) >= self._entries:
             for key in list(self._facts)[: self._entries // 2]:
                 self._facts.pop(key, None)
-        self._facts[xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant))] = facts
+        self._facts[self.key(tenant, raw)] = facts
+
+    def key(self, tenant: str, raw: bytes) -> bytes:
+        """16 bytes that nobody outside this process can foresee."""
+        return xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant))
 
     def forget(self) -> None:
         """All of it: the keys do not tell whose they are."""

@@ -35,16 +35,21 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self._lengths)
 
+    @property
+    def unsorted(self) -> int:
+        """Batches of postings that are not sorted in yet: a query scans each of them."""
+        return len(self._fresh)
+
     def extend(self, statistics: Iterable[Terms]) -> None:
         """Add the passages of further leaves."""
-        found = list(statistics)
-        if not found:
+        leaves = list(statistics)
+        if not leaves:
             return
-        hashes = np.frombuffer(b"".join(one.hashes for one in found), "<u4")
-        counts = np.frombuffer(b"".join(one.counts for one in found), np.uint8)
-        starts = accumulate((len(one.counts) for one in found), initial=0)
+        hashes = np.frombuffer(b"".join(leaf.hashes for leaf in leaves), "<u4")
+        counts = np.frombuffer(b"".join(leaf.counts for leaf in leaves), np.uint8)
+        starts = accumulate((len(leaf.counts) for leaf in leaves), initial=0)
         ends = np.array(
-            [start + end for start, one in zip(starts, found, strict=False) for end in one.ends],
+            [start + end for start, leaf in zip(starts, leaves, strict=False) for end in leaf.ends],
             np.int64,
         )
         base, sizes = len(self), np.diff(ends, prepend=0)
@@ -65,6 +70,7 @@ class Lexicon:
         return len(self._fresh), self._lengths
 
     def reset(self, mark: Mark) -> None:
+        """Undo what was added by `extend` since `mark()`."""
         del self._fresh[mark[0] :]
         self._lengths = mark[1]
 
@@ -79,8 +85,8 @@ class Lexicon:
             docs, counts = self._postings(term)
             if len(docs):
                 idf = np.log1p((total - len(docs) + 0.5) / (len(docs) + 0.5))
-                found = counts.astype(np.float32)
-                scores[docs] += min(weight, 3) * idf * found * (K1 + 1) / (found + norms[docs])
+                times = counts.astype(np.float32)
+                scores[docs] += min(weight, 3) * idf * times * (K1 + 1) / (times + norms[docs])
         return scores
 
     def _postings(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:

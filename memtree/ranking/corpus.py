@@ -1,7 +1,7 @@
 """The passages of one history as arrays, ready to rank: append-only, kept between requests.
 
 A corpus grows with its history: a turn adds the leaves that became final, and only these are
-unpacked. What is not in a final leaf yet joins for the length of one request (`with_open`).
+unpacked. What is not in a final leaf yet is added for the length of one request (`with_open`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ Ints = NDArray[np.int32]
 
 
 class Corpus:
-    """Passages in reading order. `columns` are aligned: message, start, end, tokens, kind, leaf.
+    """Passages in reading order, n of them. `columns`: int32 (6, n), a row a property.
 
-    `message` is the index in the history, `leaf` the index in `leaves`.
+    The rows, each with a property of its name: `message` (index in the history), `start` and `end`
+    (characters of the message's view), `tokens`, `kind` (see `tree.node.source_kind`), `leaf`
+    (index in `leaves`).
     """
 
     def __init__(self, dimensions: int) -> None:
@@ -32,8 +34,9 @@ class Corpus:
         self.columns: NDArray[np.int32] = np.empty((6, 0), np.int32)
         self.dimensions = dimensions
         self._vectors = VectorRows(dimensions)
-        self._vectored = 0  # leaves whose vectors are in the index: always the first ones
-        self._late: dict[int, NDArray[np.float32]] = {}  # leaf -> vectors that came out of order
+        self._vectored = 0  # leaves whose vectors are in `_vectors`: always the first ones
+        # By leaf: vectors that came before those of an earlier leaf.
+        self._ahead: dict[int, NDArray[np.float32]] = {}
         self._firsts: list[int] = [0]  # first passage of each leaf, and the end
 
     def _column(self, index: int) -> Ints:
@@ -118,31 +121,32 @@ class Corpus:
             del self.leaves[kept:], self.places[kept:], self._firsts[kept + 1 :]
 
     def lacking(self) -> list[int]:
-        """Leaves without vectors, by index."""
-        return [i for i in range(self._vectored, len(self.leaves)) if i not in self._late]
+        """Indices of the leaves without vectors."""
+        return [i for i in range(self._vectored, len(self.leaves)) if i not in self._ahead]
 
     def add_vectors(self, packed: Mapping[bytes, bytes]) -> None:
-        """Vectors by leaf id; those that lie in order join the index."""
+        """Add vectors, as `pack` made them, by leaf id."""
         for index in self.lacking():
             data = packed.get(self.leaves[index].id)
             if data is not None:
-                self._late[index] = unpack(data, self.dimensions)
+                self._ahead[index] = unpack(data, self.dimensions)
         ready = []
-        while self._vectored in self._late:
-            ready.append(self._late.pop(self._vectored))
+        while self._vectored in self._ahead:
+            ready.append(self._ahead.pop(self._vectored))
             self._vectored += 1
         if ready:
             self._vectors.extend(np.concatenate(ready))
 
     def cosines(self, query: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Cosine of each passage with the query, and whether it has a vector at all."""
-        found = np.zeros(len(self), np.float32)
-        known = np.zeros(len(self), np.bool_)
+        """Cosine of each passage with the query, float32 (n,), and whether it has a vector at all,
+        bool (n,)."""
+        cosines = np.zeros(len(self), np.float32)
+        has_vector = np.zeros(len(self), np.bool_)
         indexed = len(self._vectors)
-        found[:indexed] = self._vectors.cosines(query)
-        known[:indexed] = True
-        for index, matrix in self._late.items():
+        cosines[:indexed] = self._vectors.cosines(query)
+        has_vector[:indexed] = True
+        for index, matrix in self._ahead.items():
             low, high = self._firsts[index], self._firsts[index + 1]
-            found[low:high] = matrix @ query
-            known[low:high] = True
-        return found, known
+            cosines[low:high] = matrix @ query
+            has_vector[low:high] = True
+        return cosines, has_vector

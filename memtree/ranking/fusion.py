@@ -1,4 +1,4 @@
-"""Which passages matter for a query: BM25 and cosine, smoothed, fused by rank.
+"""Which passages matter for a query: BM25 and cosine, smoothed, then reciprocal rank fusion (RRF).
 
 Recipe (DESIGN section 7): each of the two scores is smoothed over neighbouring short passages
 (0.3 / 0.15 at distance 1 / 2), since a short turn is understood by its neighbours; pieces of one

@@ -1,11 +1,11 @@
-"""What to unfold for: the newest words of the user, not a dump that a tool printed."""
+"""The query of a request: the newest words of the user, not a dump that a tool printed."""
 
 from __future__ import annotations
 
 from memtree.conversation.history import History
 
 REACH = 2_000  # characters of a text that say what is wanted; the rest is pasted material
-INTENT = 600
+INTENT = 600  # characters of the assistant's last text
 
 
 def query_text(history: History, given: str | None = None) -> str:

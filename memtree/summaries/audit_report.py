@@ -19,7 +19,7 @@ from memtree.text import tokens
 from memtree.tree.node import Node, Summary
 from memtree.tree.work import NodeWork
 
-# How it stands with a model's summary.
+# State of the model's summary of a node.
 STORED, WRITTEN, REJECTED = "stored", "written now", "rejected"
 NONE, WAITING, LIMITED = "none", "waits for its children", "the day's limit is reached"
 
@@ -74,14 +74,15 @@ def sample(work: Iterable[NodeWork], count: int) -> list[NodeWork]:
     levels = [
         list(group)
         for _, group in groupby(
-            sorted(work, key=lambda one: (one.node.level, one.place)), lambda one: one.node.level
+            sorted(work, key=lambda node: (node.node.level, node.place)),
+            lambda node: node.node.level,
         )
     ]
     first = levels[: max(0, count)]
     sizes = [len(level) - 1 for level in first]
     rest = min(max(0, count) - len(first), sum(sizes))
     more = batching.shares(rest, sizes)
-    return [one for level, extra in zip(first, more, strict=True) for one in spread(level, extra)]
+    return [node for level, extra in zip(first, more, strict=True) for node in spread(level, extra)]
 
 
 def spread(level: Sequence[NodeWork], extra: int) -> list[NodeWork]:
@@ -120,13 +121,14 @@ def entry(
 
 
 def version(draft: Draft, task: Task) -> Version:
+    """A summary with its tokens and the problems that the check finds in it."""
     size = sum(tokens.count_many([draft.headline, draft.body]))
     return Version(draft.headline, draft.body, size, tuple(check(draft, task, tokens.count)))
 
 
 def shown(task: Task) -> Iterable[tuple[str, str]]:
     """What a summary was made of, as a reader sees it."""
-    for (number, role), group in groupby(task.sources, lambda one: (one.number, one.role)):
-        yield f"{number} {role}", "".join(one.text for one in group)
+    for (number, role), group in groupby(task.sources, lambda piece: (piece.number, piece.role)):
+        yield f"{number} {role}", "".join(piece.text for piece in group)
     for child in task.children:
         yield "note", child.headline

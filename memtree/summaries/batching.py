@@ -1,4 +1,4 @@
-"""Stage 3, planned: which nodes a model summarises next, and what it is shown of each.
+"""Plans the calls of stage 3: which nodes a model summarises next, and what it is shown of each.
 
 Several nodes of one kind go into one call, because the instructions are paid once a call. A node is
 ready when all its children have their summaries; parents go before leaves, so that a subtree is
@@ -36,13 +36,17 @@ def ready(
     work: Mapping[bytes, NodeWork], busy: Container[bytes], reach: int | None = None
 ) -> list[NodeWork]:
     """Those that can be summarised now, higher levels first, else in reading order; the first
-    `reach` of them. `work`: all that lacks its summary; `busy`: what somebody is at."""
-    found = [
-        one
-        for id_, one in work.items()
-        if id_ not in busy and not any(child in work for child in one.node.children)
+    `reach` of them.
+
+    `work`: all that lacks its summary; `busy`: nodes that this process, or another one that holds
+    their lease, is summarising.
+    """
+    candidates = [
+        node
+        for id_, node in work.items()
+        if id_ not in busy and not any(child in work for child in node.node.children)
     ]
-    return sorted(found, key=lambda one: (-one.node.level, one.place))[:reach]
+    return sorted(candidates, key=lambda node: (-node.node.level, node.place))[:reach]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class CallBatch:
 
 
 def batch(
-    found: Sequence[NodeWork],
+    ready: Sequence[NodeWork],
     kind: Kind,
     alone: Container[bytes],
     parts: int,
@@ -67,13 +71,13 @@ def batch(
     their tokens (one node may have more). None where nothing is ready.
     """
     by_kind: dict[str, list[NodeWork]] = {}
-    for one in found:
-        if one.id in alone:
-            return CallBatch((one,), kind(one), True)
-        group = by_kind.setdefault(name := kind(one), [])
-        if group and sum(each.tokens for each in group) + one.tokens > size:
+    for node in ready:
+        if node.id in alone:
+            return CallBatch((node,), kind(node), True)
+        group = by_kind.setdefault(name := kind(node), [])
+        if group and sum(each.tokens for each in group) + node.tokens > size:
             return CallBatch(tuple(group), name, True)
-        group.append(one)
+        group.append(node)
         if len(group) >= parts:
             return CallBatch(tuple(group), name, True)
     return next((CallBatch(tuple(group), name, False) for name, group in by_kind.items()), None)
@@ -109,13 +113,13 @@ class Kinds:
 
 def sources(history: History, work: NodeWork) -> list[SourcePiece]:
     """The text of a leaf as it stands in this history, passage by passage."""
-    found = []
+    pieces = []
     for passage in work.node.passages:
         index = work.place.first + passage.message
         text = history.view(index).text[passage.start : passage.end]
         kind = source_kind(passage.kind)
-        found.append(SourcePiece(history.facts[index].role, history.posted[index], text, kind))
-    return found
+        pieces.append(SourcePiece(history.facts[index].role, history.posted[index], text, kind))
+    return pieces
 
 
 def tasks(
@@ -124,17 +128,17 @@ def tasks(
     """What one call asks, parts numbered from 1. `children`: the newest summaries of all children
     of inner nodes. Secrets are masked."""
     return [
-        leaf_task(str(number), sources(history, one), kind)
-        if one.node.is_leaf
+        leaf_task(str(number), sources(history, node), kind)
+        if node.node.is_leaf
         else node_task(
-            str(number), [children[id_] for id_ in one.node.children], one.node.level, kind
+            str(number), [children[id_] for id_ in node.node.children], node.node.level, kind
         )
-        for number, one in enumerate(work, start=1)
+        for number, node in enumerate(work, start=1)
     ]
 
 
 def written(node: Node, draft: Draft, recipe: str, cost: tuple[int, int], *, both: bool) -> Summary:
-    """An accepted draft as the node's summary. `both`: the extraction is shown beside it."""
+    """An accepted draft as the node's summary. `both`: the extraction is shown with it."""
     first = node.summary
     extracted = first.body if both else ""
     return Summary(
@@ -143,16 +147,16 @@ def written(node: Node, draft: Draft, recipe: str, cost: tuple[int, int], *, bot
 
 
 def settled(node: Node, recipe: str, cost: tuple[int, int]) -> Summary:
-    """The extraction, kept as the answer where the model's were rejected, so that it is not asked
-    again."""
+    """The extraction, stored as the final summary of a node whose drafts were rejected, so that the
+    model is not asked again."""
     first = node.summary
     return Summary(first.headline, first.body, first.anchors, VERSION, recipe, cost, "", True)
 
 
 def length(task: Task) -> int:
-    """Characters that a task has its model read, and one: its weight within its call."""
-    said = sum(len(one.text) for one in task.sources)
-    return 1 + said + sum(len(one.headline) + len(one.body) for one in task.children)
+    """Weight of a task within its call: the characters it has the model read, plus one."""
+    text = sum(len(piece.text) for piece in task.sources)
+    return 1 + text + sum(len(piece.headline) + len(piece.body) for piece in task.children)
 
 
 def shares(total: int, weights: Sequence[int]) -> list[int]:

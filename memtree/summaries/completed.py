@@ -1,8 +1,8 @@
 """Which nodes are known to have a model's summary, and which of a tree still lack one.
 
-What a process keeps, so that a warm turn need not ask the store: bounded, the longest unused go
-first, and what is not known is asked again. A node gets its summary after all its children, so the
-tree below a settled node is settled, and a turn looks at the tops alone.
+A cache of the process, so that a warm turn need not ask the store: bounded, least recently used
+first out; what is not in it is asked again. A node gets its summary after all its children, so the
+tree below a completed node is complete, and a turn looks only at the topmost nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEPT = 64_000  # nodes, some 200 bytes each: thirty histories of a million token
 
 
 class CompletedSummaries:
-    """Ids of nodes by tenant."""
+    """Ids of completed nodes by tenant."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._kept = kept
@@ -44,9 +44,9 @@ class CompletedSummaries:
     def lacking(
         self, tenant: str, roots: Sequence[bytes], nodes: Mapping[bytes, Node]
     ) -> list[Node]:
-        """The nodes of a tree that are not known to be settled, in no order. It runs in every
+        """The nodes of a tree that are not known to be complete, in no order. It runs in every
         turn: half a microsecond a node. Raises `KeyError` where a node is missing."""
-        known, found = self._ids, []
+        known, missing = self._ids, []
         waiting = list(roots)
         while waiting:
             id_ = waiting.pop()
@@ -54,32 +54,32 @@ class CompletedSummaries:
                 known.move_to_end((tenant, id_))
                 continue
             node = nodes[id_]
-            found.append(node)
+            missing.append(node)
             waiting += node.children
-        return found
+        return missing
 
     def work(
         self, tenant: str, roots: Sequence[bytes], nodes: Mapping[bytes, Node]
     ) -> list[NodeWork]:
         """The same with their places, in reading order, parents before children."""
-        found: list[NodeWork] = []
+        lacking: list[NodeWork] = []
         waiting = _placed(roots, None, nodes)
         while waiting:
-            one = waiting.pop()
-            if (tenant, one.id) in self._ids:
+            node = waiting.pop()
+            if (tenant, node.id) in self._ids:
                 continue
-            found.append(one)
-            start = NodePlace(0, 0, one.place.first, one.place.start)
-            waiting += _placed(one.node.children, start, nodes)
-        return found
+            lacking.append(node)
+            start = NodePlace(0, 0, node.place.first, node.place.start)
+            waiting += _placed(node.node.children, start, nodes)
+        return lacking
 
 
 def _placed(
     ids: Sequence[bytes], place: NodePlace | None, nodes: Mapping[bytes, Node]
 ) -> list[NodeWork]:
     """Consecutive nodes, the last one first: the order of a stack."""
-    found = []
+    placed = []
     for id_ in ids:
         place = after(place, nodes[id_])
-        found.append(NodeWork(nodes[id_], place))
-    return found[::-1]
+        placed.append(NodeWork(nodes[id_], place))
+    return placed[::-1]

@@ -1,4 +1,4 @@
-"""What summarising a history by a model would cost, told before it is spent.
+"""Estimates what summarising a history by a model would cost, before anything is spent.
 
 The calls are planned and their prompts are put together as stage 3 does it, so calls and input are
 counted, not guessed; only the summaries that parents will be made of are not there yet, and those
@@ -47,15 +47,15 @@ class PlannedCall:
 
     @property
     def expected(self) -> int:
-        return JSON_AROUND + sum(one.expected for one in self.parts)
+        return JSON_AROUND + sum(part.expected for part in self.parts)
 
     @property
     def most(self) -> int:
-        return JSON_AROUND + sum(one.most for one in self.parts)
+        return JSON_AROUND + sum(part.most for part in self.parts)
 
     @property
     def size(self) -> int:
-        return self.constant + sum(one.input for one in self.parts) + self.expected
+        return self.constant + sum(part.input for part in self.parts) + self.expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,30 +83,30 @@ class Estimate:
 
     @property
     def constant(self) -> int:
-        return sum(one.constant for one in self.planned)
+        return sum(call.constant for call in self.planned)
 
     @property
     def input(self) -> int:
-        """Beside the instructions."""
-        return sum(part.input for one in self.planned for part in one.parts)
+        """Without the instructions."""
+        return sum(part.input for call in self.planned for part in call.parts)
 
     @property
     def expected(self) -> int:
-        return sum(one.expected for one in self.planned)
+        return sum(call.expected for call in self.planned)
 
     @property
     def most(self) -> int:
-        return sum(one.most for one in self.planned)
+        return sum(call.most for call in self.planned)
 
     def levels(self) -> list[Level]:
         """Leaves first. The JSON around a call's answers belongs to no level."""
-        parts = [part for one in self.planned for part in one.parts]
-        found = []
+        parts = [part for call in self.planned for part in call.parts]
+        levels = []
         for level in sorted({part.level for part in parts}):
             own = [part for part in parts if part.level == level]
-            sums = (sum(one.input for one in own), sum(one.expected for one in own))
-            found.append(Level(level, len(own), *sums, sum(one.most for one in own)))
-        return found
+            sums = (sum(part.input for part in own), sum(part.expected for part in own))
+            levels.append(Level(level, len(own), *sums, sum(part.most for part in own)))
+        return levels
 
     def money(self, input_price: float, output_price: float, *, most: bool = False) -> float:
         """Prices are those of a million tokens; nothing is taken to come from a prompt cache."""
@@ -117,12 +117,12 @@ class Estimate:
         self, parallel: int, requests_per_minute: int = 0, tokens_per_minute: int = 0
     ) -> float:
         """How long it takes at so many calls at once, within these limits (0: none)."""
-        lasting = sum(BEGIN_SECONDS + one.expected / TOKENS_A_SECOND for one in self.planned)
+        lasting = sum(BEGIN_SECONDS + call.expected / TOKENS_A_SECOND for call in self.planned)
         longest = [lasting / max(1, min(parallel, self.calls))]
         if requests_per_minute:
             longest.append(60 * max(0, self.calls - requests_per_minute) / requests_per_minute)
         if tokens_per_minute:
-            size = sum(one.size for one in self.planned)
+            size = sum(call.size for call in self.planned)
             longest.append(60 * max(0, size - tokens_per_minute) / tokens_per_minute)
         return max(longest)
 
@@ -138,20 +138,20 @@ def estimate(
     one call. Takes about a second for a million tokens."""
     kinds = Kinds(history, nodes, {})
     summaries = {id_: later.get(id_) or node.summary for id_, node in nodes.items()}
-    work = {one.id: one for one in lacking}
+    work = {each.id: each for each in lacking}
     planned = []
     while batch := batching.batch(
         batching.ready(work, (), batching.REACH * parts), kinds.of, (), parts
     ):
         tasks = batching.tasks(history, batch.work, batch.kind, summaries)
-        planned.append(_planned(tasks, [one.node for one in batch.work]))
-        for one in batch.work:
-            del work[one.id]
+        planned.append(_planned(tasks, [each.node for each in batch.work]))
+        for each in batch.work:
+            del work[each.id]
     return Estimate(history.tokens, len(nodes) - len(lacking), tuple(planned))
 
 
 def _planned(tasks: Sequence[Task], nodes: Sequence[Node]) -> PlannedCall:
-    constant, rest = tokens.count_many(one["content"] for one in prompts.prompt(tasks))
+    constant, rest = tokens.count_many(message["content"] for message in prompts.prompt(tasks))
     shares = batching.shares(rest, [batching.length(task) for task in tasks])
     return PlannedCall(
         constant,

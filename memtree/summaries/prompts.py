@@ -22,9 +22,10 @@ model is told it may be; the goals are 1.25, 1.6 and 0.20, leaves have 594-656 t
     agents    1.07                             1.61  1.34  1.20  1.14               0.15
 
 A model is told 0.87 of the cap of a body: it counts roughly, and what goes over the cap by less
-than `checking.TOLERANCE` is accepted. With every summary at its cap coding would take 0.22.
+than `checks.check.TOLERANCE` is accepted. With every summary at its cap coding would take 0.22.
 
-What this file does not do: call a model, read its answer (`replies.py`), judge it (`checking.py`).
+What this file does not do: call a model, read its answer (`replies.py`), judge it
+(`checks/check.py`).
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ class Task:
 def leaf_task(id_: str, sources: Sequence[SourcePiece], kind: str | None = None) -> Task:
     """The task of a leaf. Secrets are masked here, so neither a model nor a summary sees one."""
     masked = tuple(
-        SourcePiece(one.role, one.number, secrets.mask(one.text), one.kind) for one in sources
+        SourcePiece(piece.role, piece.number, secrets.mask(piece.text), piece.kind)
+        for piece in sources
     )
     return Task(id_, kind or kind_of(masked), 0, masked)
 
@@ -187,8 +189,8 @@ def json_schema() -> dict[str, Any]:
 
 def _pieces(task: Task) -> Iterator[tuple[str, str]]:
     """(label, text). Neighbours of one message under one label are one piece: labels cost."""
-    for (_, label), group in groupby(task.sources, lambda one: (one.number, _label(one))):
-        yield label, "".join(one.text for one in group)
+    for (_, label), group in groupby(task.sources, lambda piece: (piece.number, _label(piece))):
+        yield label, "".join(piece.text for piece in group)
     for child in task.children:
         yield "note", f"{child.headline}\n{child.body}" if child.body else child.headline
 
@@ -219,14 +221,17 @@ _STORY = re.compile(
 def kind_of(sources: Sequence[SourcePiece]) -> str:
     """The kind of content, by rule: coding where code, tools or technical words have their share,
     fiction where people speak in quotes or act in asterisks, or a story is asked for; else chat."""
-    text = "\n".join(one.text for one in sources if one.kind == "text")
-    hard = sum(len(one.text) for one in sources if one.kind != "text")
+    text = "\n".join(piece.text for piece in sources if piece.kind == "text")
+    technical = sum(len(piece.text) for piece in sources if piece.kind != "text")
     words = len(_WORD.findall(text)) + len(_CJK.findall(text)) / 2
-    if hard > 0.2 * (hard + len(text)) or len(_TECHNICAL.findall(text)) > 0.03 * words:
+    if technical > 0.2 * (technical + len(text)) or len(_TECHNICAL.findall(text)) > 0.03 * words:
         return CODING
-    spoken = sum(len(one) for one in _DIALOGUE.findall(text))
-    spoken += sum(2 * len(one) for one in _ACTION.findall(text))
-    told = len(_STORY.findall(text))
-    if spoken > 0.2 * len(text) or (told and spoken > 0.06 * len(text)) or told > 0.02 * words:
-        return FICTION if text else CHAT
+    spoken = sum(len(piece) for piece in _DIALOGUE.findall(text))
+    spoken += sum(2 * len(piece) for piece in _ACTION.findall(text))
+    story_words = len(_STORY.findall(text))
+    if not text:
+        return CHAT
+    share = 0.06 if story_words else 0.2
+    if spoken > share * len(text) or story_words > 0.02 * words:
+        return FICTION
     return CHAT

@@ -1,9 +1,9 @@
-"""Reading what a model answered: drafts of summaries, out of whatever it put around them.
+"""Parses what a model answered: drafts of summaries, whatever it put around them.
 
 The answer that `prompts.py` asks for is one JSON object. Read as well: reasoning before it, code
 fences and prose around it, a list or a mapping by id, half of it (entries that are complete
 are kept), and `Headline: ... Body: ...` in lines where there is no JSON at all.
-What this file does not do: judge a draft (`checking.py`).
+What this file does not do: judge a draft (`checks/check.py`).
 
     >>> read('Sure!\\n[{"id": 1, "headline": "A", "body": "B."}, {"id": 2, "hea', ["1", "2"])
     {'1': Draft(headline='A', body='B.')}
@@ -43,10 +43,10 @@ def read(text: str, ids: Collection[str], finished: bool = True) -> dict[str, Dr
     `finished`: the model stopped by itself. If not, the last of plain lines may be cut off.
     """
     text = _answered(text[:REACH])
-    found: dict[str, Draft] = {}
+    drafts: dict[str, Draft] = {}
     for id_, draft in _parts(text, ids):
-        found.setdefault(id_, draft)
-    return found or _lines(text, ids, finished)
+        drafts.setdefault(id_, draft)
+    return drafts or _lines(text, ids, finished)
 
 
 def _answered(text: str) -> str:
@@ -85,8 +85,8 @@ def _inside(
     if not depth:
         return
     if isinstance(value, list):
-        for one in value:
-            yield from _inside(one, ids, alone and len(value) == 1, depth - 1)
+        for entry in value:
+            yield from _inside(entry, ids, alone and len(value) == 1, depth - 1)
     elif isinstance(value, dict):
         headline, body = value.get("headline"), value.get("body")
         if isinstance(headline, str) and isinstance(body, str):
@@ -94,11 +94,11 @@ def _inside(
             if known is not None:
                 yield known, Draft(headline, body)
             return
-        for key, one in value.items():
-            if isinstance(one, dict) and "id" not in one and _id(key, ids) is not None:
-                one = {**one, "id": key}
-            if isinstance(one, list | dict):
-                yield from _inside(one, ids, alone, depth - 1)
+        for key, entry in value.items():
+            if isinstance(entry, dict) and "id" not in entry and _id(key, ids) is not None:
+                entry = {**entry, "id": key}
+            if isinstance(entry, list | dict):
+                yield from _inside(entry, ids, alone, depth - 1)
 
 
 def _id(value: Any, ids: Collection[str]) -> str | None:
@@ -113,7 +113,7 @@ _FIELD = re.compile(r"[\s>*#_-]*(part|headline|body)\b[\s*_]*[:#]?[\s*_]*(.*)", 
 
 def _lines(text: str, ids: Collection[str], finished: bool) -> dict[str, Draft]:
     """`Part 1`, `Headline: ...`, `Body: ...`, each at the start of a line."""
-    found: dict[str, Draft] = {}
+    drafts: dict[str, Draft] = {}
     id_ = next(iter(ids)) if len(ids) == 1 else None
     headline, last = "", None
     for line in text.splitlines():
@@ -124,12 +124,12 @@ def _lines(text: str, ids: Collection[str], finished: bool) -> dict[str, Draft]:
             id_, headline = _id(rest.rstrip(".:*"), ids), ""
         elif name == "headline":
             headline = rest
-        elif name == "body" and headline and rest and id_ is not None and id_ not in found:
-            found[id_] = Draft(headline, rest)
+        elif name == "body" and headline and rest and id_ is not None and id_ not in drafts:
+            drafts[id_] = Draft(headline, rest)
             last = id_
     if last is not None and not finished:
-        del found[last]
-    return found
+        del drafts[last]
+    return drafts
 
 
 LONG = 8_000  # characters: no summary; it will be refused as it is
@@ -143,7 +143,7 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "«": "»", "「": "」", "*": "*",
 
 
 def mended(draft: Draft) -> Draft:
-    """The draft without what does no harm: fences, a prefix, outer quotes, line breaks."""
+    """The draft without harmless extras: fences, a prefix, outer quotes, line breaks."""
     return Draft(_trimmed(draft.headline), _trimmed(draft.body))
 
 

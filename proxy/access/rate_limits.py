@@ -1,7 +1,7 @@
 """What one tenant may ask for: requests in a minute, and requests that wait for a tree at once.
 
 Counts live in this process and are gone with it. What this file does not do: sizes of requests
-(`inbound`, `protocol`), or who a tenant is (`auth`).
+(`request_body`, `http_protocol`), or who a tenant is (`auth`).
 """
 
 from __future__ import annotations
@@ -79,6 +79,10 @@ class WaitingRequests:
         self._limit = limit
         self._waiting: Counter[str] = Counter()
 
+    def __len__(self) -> int:
+        """How many tenants are remembered: those who wait."""
+        return len(self._waiting)
+
     def waiting(self, tenant: str) -> int:
         return self._waiting[tenant]
 
@@ -114,15 +118,17 @@ class WaitingRequests:
         self,
         tenant: str,
         work: Coroutine[Any, Any, Result],
-        uncounted: float = UNCOUNTED_SECONDS,
+        uncounted: float | None = None,
     ) -> Result:
-        """The result of `work`, which takes a place once it has run for `uncounted` seconds.
+        """The result of `work`, which takes a place once it has run for `uncounted` seconds
+        (None: for `UNCOUNTED_SECONDS`).
 
         Raises `RateLimited` where there is none, and stops the work.
         """
         task = asyncio.ensure_future(work)
         try:
-            done, _ = await asyncio.wait((task,), timeout=uncounted)
+            timeout = UNCOUNTED_SECONDS if uncounted is None else uncounted
+            done, _ = await asyncio.wait((task,), timeout=timeout)
             if done:
                 return task.result()
             with self.place(tenant), step("wait"):

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from memtree.config import SHADOW, Settings
+from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
+from memtree.context.state import State
 from memtree.conversation import side_requests
 from memtree.errors import BadRequest
 from proxy.chat import context_overflow, keepalive
@@ -19,10 +20,6 @@ from proxy.http import json_body
 from proxy.request import fields, memory_switch
 from proxy.server_tools import offer
 from proxy.server_tools.offer import Offer
-
-OFF = "off"
-INVALID = "degraded:invalid-history"
-ENCODED = "degraded:encoded-body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ class ChatRequest:
 
     content: bytes
     plain: bytes
-    state: str = OFF
+    state: State = State.OFF
     body: json_body.Body | None = None
     ask: CompressRequest | None = None
     changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
@@ -92,7 +89,7 @@ def read(
         body = json_body.split(content)
     except BadRequest:
         on = memory_switch.by_headers(headers, settings.memory)
-        return ChatRequest(content, content, INVALID if on else OFF)
+        return ChatRequest(content, content, State.INVALID_HISTORY if on else State.OFF)
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.found else {}
     plain = body.rewritten(changed)
@@ -101,7 +98,7 @@ def read(
         return ChatRequest(content, plain)
     if shadowed:  # nothing else of it is read now: it must not wait
         ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}
-        return ChatRequest(content, plain, SHADOW, shadow=ShadowRequest(body, suffix, ours))
+        return ChatRequest(content, plain, State.SHADOW, shadow=ShadowRequest(body, suffix, ours))
     ask = fields.chat_ask(tenant, body, headers, settings, suffix.days)
     window = learned.window(tenant, suffix.model)
     streams = body.value("stream") is True
@@ -109,7 +106,7 @@ def read(
         messages = body.messages(settings.max_messages)
         whole = side_requests.is_side(messages, tools=bool(ask.tools_tokens))
     except BadRequest:
-        return ChatRequest(content, plain, INVALID)
+        return ChatRequest(content, plain, State.INVALID_HISTORY)
     wanted = memory_switch.recall_tools(headers, settings.recall_tools) and not whole
     offered = offer.of(body) if wanted and learned.takes_tools(tenant, suffix.model) else None
     ask = dataclasses.replace(
@@ -119,11 +116,20 @@ def read(
         patience=keepalive.patience(streams, headers, settings),
         tools_tokens=ask.tools_tokens + (offer.size() if offered else 0),
     )
-    return ChatRequest(content, plain, "", body, ask, changed, suffix.model, streams, offer=offered)
+    return ChatRequest(
+        content,
+        plain,
+        State.UNDECIDED,
+        body,
+        ask,
+        changed,
+        suffix.model,
+        streams,
+        offer=offered,
+    )
 
 
 def unread(posted: bytes, headers: Mapping[str, str], settings: Settings) -> ChatRequest:
     """A body that cannot be decoded: it goes on as it came."""
-    return ChatRequest(
-        posted, posted, ENCODED if memory_switch.by_headers(headers, settings.memory) else OFF
-    )
+    on = memory_switch.by_headers(headers, settings.memory)
+    return ChatRequest(posted, posted, State.ENCODED_BODY if on else State.OFF)

@@ -22,12 +22,13 @@ from starlette.responses import Response
 
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
+from memtree.context.state import State
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
 from memtree.tracing import step
 from proxy.access.auth import Gate
 from proxy.access.rate_limits import WaitingRequests
 from proxy.chat import chat_request, tool_rounds, tool_session
-from proxy.chat.chat_request import INVALID, ChatRequest, ShadowRequest
+from proxy.chat.chat_request import ChatRequest, ShadowRequest
 from proxy.chat.exchange import ChatExchange, PreparedChat
 from proxy.chat.keepalive import (
     JsonKeepalive,
@@ -43,9 +44,6 @@ from proxy.http import content_encoding, json_body, request_body
 from proxy.observability import log, request_trace
 from proxy.upstream.client import Upstream
 from proxy.upstream.relay import Relay, RelayedReply, configured
-
-INTERNAL = "degraded:internal"
-OVERFLOW = "degraded:overflow"
 
 
 class ChatCompletions:
@@ -132,14 +130,14 @@ class ChatCompletions:
         try:
             return await self._remember(exchange)
         except BadRequest:
-            trace.state = INVALID
+            trace.state = State.INVALID_HISTORY
         except ContextOverflow as error:
-            trace.state, trace.raw_tokens = OVERFLOW, error.tokens
+            trace.state, trace.raw_tokens = State.OVERFLOW, error.tokens
             trace.error = error.code
             raise
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
             log.failure("chat.memory_failed", error)
-            trace.state = INTERNAL
+            trace.state = State.INTERNAL
         finally:
             trace.memory_ms = (time.perf_counter() - started) * 1000
         return PreparedChat(chat.plain)

@@ -16,6 +16,7 @@ import msgspec
 from memtree.budget.packing import TokenLimits
 from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
+from memtree.context.state import State
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import BadRequest
 from memtree.text import tokens
@@ -28,7 +29,7 @@ from proxy.server_tools.offer import Offer
 from proxy.server_tools.stream import ToolRound
 
 # Memory folded something, and knows all of it; whether words alone rank it does not matter
-STATES = frozenset({"packed", "provisional", "degraded:embedder"})
+STATES = frozenset({State.PACKED, State.PROVISIONAL, State.NO_EMBEDDER})
 MOST_ROUNDS = 8
 MOST_CALLS = 8  # of one round
 

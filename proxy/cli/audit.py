@@ -183,7 +183,7 @@ class _Desk:
         """Asked for, and once more where the draft was rejected, as the indexer does."""
         clock = SystemClock()
         spending = Spending(self.store, clock, self.prices, DailyLimits.of(self.settings))
-        refiner = SummaryCaller(
+        caller = SummaryCaller(
             self.store,
             recording,
             spending,
@@ -195,7 +195,7 @@ class _Desk:
         before: Mapping[bytes, tuple[int, int]] = {}
         for _ in range(2):
             call = SummaryCall(self.posted, (work,), kind, self.first, before, lambda: True)
-            outcome = await refiner.refine(call)
+            outcome = await caller.run(call)
             if not outcome.rejected:
                 break
             before = outcome.rejected

@@ -76,14 +76,14 @@ async def queue(elsewhere: RedisQueues | None) -> list[Finding]:
         return [Finding("queue", "problem", error.message)]
     finally:
         await elsewhere.close(0)
-    return [_redis(told), _workers(living, waiting.jobs)]
+    return [redis_version_and_policy(told), _workers(living, waiting.jobs)]
 
 
 async def _about_redis(client: Any) -> dict[str, Any]:
     return dict(await client.info())
 
 
-def _redis(told: dict[str, Any]) -> Finding:
+def redis_version_and_policy(told: dict[str, Any]) -> Finding:
     """What INFO says: managed servers have no CONFIG."""
     version = str(told.get("redis_version", "unknown"))
     policy = str(told.get("maxmemory_policy", "unknown"))

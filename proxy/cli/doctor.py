@@ -10,7 +10,7 @@ import httpx
 from rich.console import Console
 from rich.markup import escape
 
-from indexer.runtime import Runtime, SystemClock, open_elsewhere, open_runtime
+from indexer.runtime import Runtime, SystemClock, open_redis_queues, open_runtime
 from memtree.budget.prices import UNKNOWN
 from memtree.config import Settings, config_file, unknown_variables, without_password
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
@@ -55,7 +55,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
                 sound &= _show(console, await database(settings.store))
             sound &= await _embedder(console, settings, runtime)
             sound &= await _summarizer(console, runtime)
-            elsewhere = open_elsewhere(settings, runtime.store, SystemClock())
+            elsewhere = open_redis_queues(settings, runtime.store, SystemClock())
             for found in await checkups.queue(elsewhere):
                 sound &= _show(console, found)
     except MemTreeError as error:
@@ -114,9 +114,9 @@ async def _embedder(console: Console, settings: Settings, runtime: Runtime) -> b
 
 async def _summarizer(console: Console, runtime: Runtime) -> bool:
     """Asks for one summary, of some 400 tokens."""
-    if runtime.three is None:
+    if runtime.summaries is None:
         return _tell(console, True, "summaries", "extracted, no model is configured")
-    summarizer = runtime.three.summarizer
+    summarizer = runtime.summaries.summarizer
     begun = time.perf_counter()
     try:
         written = await summarizer.write([leaf_task("1", [SourcePiece("user", 0, SAMPLE)])])

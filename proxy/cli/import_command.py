@@ -103,10 +103,13 @@ def _entry(place: AnyPlace, found: Conversation) -> ImportEntry:
 
 def _messages(found: Conversation) -> tuple[Message, ...]:
     """The messages as the routes would read them; raises `BadRequest` where they would not."""
-    return read_messages([_raw(one) for one in found.messages], f"{found.id}: messages")
+    return read_messages(
+        [raw_message(fields) for fields in found.messages], f"{found.id}: messages"
+    )
 
 
-def _raw(fields: dict[str, object]) -> bytes:
+def raw_message(fields: dict[str, object]) -> bytes:
+    """The message's JSON, also of text that is no valid Unicode."""
     try:
         return msgspec.json.encode(fields)
     except UnicodeEncodeError:  # half a surrogate pair, which the routes refuse

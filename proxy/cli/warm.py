@@ -19,6 +19,7 @@ from rich.console import Console
 from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.context.state import is_degraded
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.ports.store import KeyStore
@@ -139,7 +140,7 @@ async def _asked(
 
 
 def _check(state: str) -> None:
-    if state.startswith("degraded"):
+    if is_degraded(state):
         raise Unavailable(f"--warm: nothing was kept ({state})")
 
 

@@ -1,8 +1,9 @@
 """What is known about one request while it runs: its log line, its `x-memtree-*` headers, the times
 of its steps, and what of it becomes spans.
 
-The watch of a request (`memtree.steps`) with a clock. Steps are added up by name; only where traces
-are on is each of them kept. Nothing here is text of a message, a model's name or a credential.
+The tracer of a request (`memtree.tracing`) with a clock. Steps are added up by name; only where
+traces are on is each of them kept. Nothing here is text of a message, a model's name or a
+credential.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memtree.context.context_memory import Answer
+from memtree.context.state import State
 from memtree.tracing import Tracer
 from proxy.http.headers import Headers
 from proxy.http.request_body import PREFIXES
@@ -56,7 +58,7 @@ class Trace:
     status: int = 0
     error: str | None = None
     tenant: str | None = None
-    state: str | None = None
+    state: State | None = None
     address: str | None = None
     raw_tokens: int | None = None
     sent_tokens: int | None = None

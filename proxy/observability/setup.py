@@ -68,15 +68,15 @@ def open_tracing(settings: Settings) -> Tracing | None:
 def index_metrics(runtime: Runtime) -> IndexMetrics:
     """What waits in this process or in Redis, and what this process has indexed."""
     queues: dict[str, PendingQueue] = {}
-    done: dict[str, StageTotals] = {"1": runtime.one.done} if runtime.one else {}
+    done: dict[str, StageTotals] = {"1": runtime.builder.done} if runtime.builder else {}
     embedded: Counter[str] = Counter()
     if isinstance(runtime.queue, InProcessQueue):
         queues["2"], done["2"] = runtime.queue, runtime.queue.done
         embedded = runtime.queue.embedded
-    if runtime.three:
-        queues["3"], done["3"] = runtime.three.queue, runtime.three.queue.done
-    if runtime.elsewhere:
-        queues["2"] = runtime.elsewhere.queue
-        if runtime.elsewhere.summaries:
-            queues["3"] = runtime.elsewhere.summaries
+    if runtime.summaries:
+        queues["3"], done["3"] = runtime.summaries.queue, runtime.summaries.queue.done
+    if runtime.redis:
+        queues["2"] = runtime.redis.queue
+        if runtime.redis.summaries:
+            queues["3"] = runtime.redis.summaries
     return IndexMetrics(queues, done, embedded)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memtree.config import MODES, SHADOW, Settings
+from memtree.context.state import State
 from proxy.access.auth import SESSION_COOKIE, is_loopback
 from proxy.chat import keepalive
 from proxy.http import content_encoding
@@ -12,11 +13,11 @@ from proxy.request import fields, memory_switch
 REQUEST_ID = "x-memtree-request-id"
 _WORDS = ("on", "off", "true", "false")
 _STATE = (
-    "What memory did: `off`; `below-threshold`: too short to be folded; `passed`: sent whole, "
-    "because that is cheaper or it is a side request; `packed`: folded; `provisional`: folded, "
-    "embeddings are still being made; `shadow`: sent untouched, and measured beside it; "
-    "`degraded:<why>`: a part of ours failed, and the request went on (`embedder`: folded, and "
-    "ranked by words alone)."
+    f"What memory did: `{State.OFF}`; `{State.BELOW_THRESHOLD}`: too short to be folded; "
+    f"`{State.PASSED}`: sent whole, because that is cheaper or it is a side request; "
+    f"`{State.PACKED}`: folded; `{State.PROVISIONAL}`: folded, embeddings are still being made; "
+    f"`{State.SHADOW}`: sent untouched, and measured beside it; `degraded:<why>`: a part of ours "
+    "failed, and the request went on (`embedder`: folded, and ranked by words alone)."
 )
 
 

@@ -1,15 +1,16 @@
 """Context windows of models whose window is not 128,000 tokens.
 
-What stands here is the most that a prompt may have: where a vendor names a limit for input beside
-the window (OpenAI from gpt-5 on: 272,000 of 400,000 and 922,000 of 1,050,000), it is that one. As
-of November 2026, from the model pages of OpenAI, Anthropic, Google, xAI, DeepSeek, Moonshot, Z.ai,
-Alibaba Cloud, MiniMax and Mistral, the catalogue inside the `litellm` package (1.83) for older
-names, and the catalogues of ngrok and Vercel for grok-4.7 and qwen3.6 on.
+The numbers are the most tokens that a prompt may have: where a vendor limits the input beside the
+window (OpenAI from gpt-5 on: 272,000 of 400,000 and 922,000 of 1,050,000), that limit is listed.
+From the model pages of OpenAI, Anthropic, Google, xAI, DeepSeek, Moonshot, Z.ai, Alibaba Cloud,
+MiniMax and Mistral as of 22 November 2026, the catalogue inside the `litellm` package (1.83) for
+older names, and the catalogues of gateways for grok-4.7, qwen3.6 on, mistral-large-4 and
+minimax-m3.1.
 
-A window that is thought too large costs a refused request, one too small only some room. So where
-sources disagree, or hosts of an open model differ, the smaller number stands, and a model that is
-not listed has 128,000: right for gpt-4o, gpt-oss, Llama 3.1 to 4 and most hosts of open models. A
-window that the upstream names when it refuses wins over this table.
+A window listed too large costs a refused request, one too small costs only some room. So where
+sources disagree, or hosts of an open model differ, the smaller number is listed, and a model that
+is not listed gets 128,000: right for gpt-4o, gpt-oss, Llama 3.1 to 4 and most hosts of open models.
+A window that the upstream names when it refuses a prompt wins over this table.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ WINDOWS = {
     "o3": 200_000,
     "o3-mini": 200_000,
     "o4-mini": 200_000,
-    # Anthropic: a million without a beta header from 4.6 on (Haiku: from 5.5 on)
+    # Anthropic: a million without a beta header from 4.6 on, Haiku from 5.5 on
     "claude": _CLAUDE,
     "claude-2": 100_000,
     "claude-instant": 100_000,
@@ -75,8 +76,8 @@ WINDOWS = {
     "claude-sonnet-5.5": _MILLION,
     "claude-haiku-5-5": _MILLION,
     "claude-haiku-5.5": _MILLION,
-    "claude-fable-5": _MILLION,
-    "claude-fable-5.1": _MILLION,
+    "claude-fable": _MILLION,
+    "claude-mythos": _MILLION,
     # Google
     "gemini-1.5-flash": _BINARY_MILLION,
     "gemini-1.5-pro": 2_097_152,
@@ -90,6 +91,7 @@ WINDOWS = {
     "gemini-3.6": _BINARY_MILLION,
     "gemini-3.7": _BINARY_MILLION,
     "gemini-3.8": _BINARY_MILLION,
+    "gemini-4": _BINARY_MILLION,
     "gemini-flash-latest": _BINARY_MILLION,
     "gemini-flash-lite-latest": _BINARY_MILLION,
     "gemini-pro-latest": _BINARY_MILLION,
@@ -108,6 +110,7 @@ WINDOWS = {
     "grok-build": 256_000,
     "grok-code-fast": 256_000,
     # DeepSeek: the first ones as the vendor served them
+    "deepseek-flash": _MILLION,
     "deepseek-r1": 65_536,
     "deepseek-v3": 65_536,
     "deepseek-v4": _MILLION,
@@ -143,6 +146,8 @@ WINDOWS = {
     "qwen3.6-plus": 991_808,
     "qwen3.7-plus": 991_808,
     "qwen3.7-max": 991_000,
+    "qwen3.8-max": 991_000,
+    "qwen4-max": 991_808,
     "qwq": 32_768,
     "qwq-plus": 98_304,
     # Z.ai
@@ -158,6 +163,7 @@ WINDOWS = {
     "minimax-m2.5": 200_000,
     "minimax-m2.7": 200_000,
     "minimax-m3": 500_000,
+    "minimax-m3.1": _MILLION,
     # Mistral: names without a date mean the newest, a bare one may be of any age
     "codestral": 32_000,
     "codestral-2508": 256_000,
@@ -170,6 +176,7 @@ WINDOWS = {
     "mistral-large-2402": 32_000,
     "mistral-large-2512": 262_144,
     "mistral-large-3": 262_144,
+    "mistral-large-4": _MILLION,
     "mistral-large-latest": 262_144,
     "mistral-medium-2312": 32_000,
     "mistral-small-2402": 32_000,
@@ -190,6 +197,6 @@ WINDOWS = {
 
 @lru_cache(maxsize=256)
 def of(model: str) -> int:
-    """The window of a model in tokens, `DEFAULT` where it is not known."""
+    """The window of a model in tokens, `DEFAULT` where the model is not listed."""
     known = beginning(model, WINDOWS)
     return WINDOWS[known] if known else DEFAULT

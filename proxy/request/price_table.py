@@ -1,10 +1,12 @@
 """What providers charge for cached input, relative to uncached input, and how long a cache lives.
 
-From the vendors' price and caching pages as of November 2026, at their standard tier and up to
-their first size step. A model stands here only where its prices were found; for any other one
-`UNKNOWN` holds, and the setting `prices` wins over both. Lifetimes count from the last use. Where
-a vendor names none or a range, the long end stands: a cache that is thought to be alive is never
-thrown away.
+From the vendors' price and caching pages as of 22 November 2026, at their standard tier and up to
+their first size step; for gemini-4, minimax-m3, kimi-k3.1 and qwen4-max from gateways that sell at
+list price. A model is listed only where its prices were found; any other one gets `UNKNOWN`, and
+the setting `prices` wins over both. Ratios outlive promotions: a sale cuts all prices alike.
+
+Lifetimes count from the last use. Where a vendor names none or a range, the longest is listed,
+because a cache that is believed to be alive is never given up.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ _MINUTES_5, _HOUR = 300.0, 3_600.0
 
 _CLAUDE = Prices(1.25, 0.10, _MINUTES_5)
 _CLAUDE_5_5 = Prices(1.25, 0.05, _MINUTES_5)
-_FABLE_5_1 = Prices(1.25, 0.025, _MINUTES_5)
+_CLAUDE_FABLE_5_1 = Prices(1.25, 0.025, _MINUTES_5)  # and 5.2, and the Mythos of the same number
 _UNCACHED = Prices(1.0, 1.0, _HOUR)  # OpenAI caches from gpt-4o on
 _HALF = Prices(1.0, 0.50, _HOUR)
 _QUARTER = Prices(1.0, 0.25, _HOUR)
 _FIFTH = Prices(1.0, 0.20, _HOUR)
 _TENTH = Prices(1.0, 0.10, _HOUR)
+_TWENTIETH = Prices(1.0, 0.05, _HOUR)
 _GPT_5_6 = Prices(1.25, 0.10, _HOUR)  # from gpt-5.6 on OpenAI charges for what it caches
 _GLM = Prices(1.0, 0.19, _HOUR)
 
@@ -36,10 +39,14 @@ PRICES: Mapping[str, Prices] = {
     "claude-opus-5.5": _CLAUDE_5_5,
     "claude-sonnet-5-5": _CLAUDE_5_5,
     "claude-sonnet-5.5": _CLAUDE_5_5,
-    "claude-fable-5-1": _FABLE_5_1,
-    "claude-fable-5.1": _FABLE_5_1,
-    "claude-mythos-5-1": _FABLE_5_1,
-    "claude-mythos-5.1": _FABLE_5_1,
+    "claude-fable-5-1": _CLAUDE_FABLE_5_1,
+    "claude-fable-5.1": _CLAUDE_FABLE_5_1,
+    "claude-fable-5-2": _CLAUDE_FABLE_5_1,
+    "claude-fable-5.2": _CLAUDE_FABLE_5_1,
+    "claude-mythos-5-1": _CLAUDE_FABLE_5_1,
+    "claude-mythos-5.1": _CLAUDE_FABLE_5_1,
+    "claude-mythos-5-2": _CLAUDE_FABLE_5_1,
+    "claude-mythos-5.2": _CLAUDE_FABLE_5_1,
     # OpenAI: 5 to 60 minutes
     "gpt-3.5-turbo": _UNCACHED,
     "gpt-4": _UNCACHED,
@@ -60,7 +67,7 @@ PRICES: Mapping[str, Prices] = {
     "gpt-5.6": _GPT_5_6,
     "gpt-6": _GPT_5_6,
     "gpt-6.1": Prices(1.25, 0.05, _HOUR),
-    # Google: implicit caching, "90% discount" for 2.5 and later
+    # Google: implicit caching, "90% discount" from 2.5 on, 95 % from 4 on
     "gemini-2.5": _TENTH,
     "gemini-3": _TENTH,
     "gemini-3.1": _TENTH,
@@ -68,6 +75,7 @@ PRICES: Mapping[str, Prices] = {
     "gemini-3.6": _TENTH,
     "gemini-3.7": _TENTH,
     "gemini-3.8": _TENTH,
+    "gemini-4": _TWENTIETH,
     "gemini-flash-latest": _TENTH,
     "gemini-flash-lite-latest": _TENTH,
     # xAI
@@ -88,18 +96,24 @@ PRICES: Mapping[str, Prices] = {
     "kimi-k2.6": Prices(1.0, 0.17, _HOUR),
     "kimi-k2.7-code": _FIFTH,
     "kimi-k3": _TENTH,
+    "kimi-k3.1": _TENTH,
+    "kimi-k3.1-pro-highspeed": _TWENTIETH,
     # Alibaba Cloud: implicit cache (the explicit one is at 1.25/0.10/300, and asked for by markers)
     "qwen-max": _FIFTH,
     "qwen-plus": _FIFTH,
     "qwen-turbo": _FIFTH,
     "qwen3-max": _FIFTH,
     "qwen3-coder-plus": _FIFTH,
+    "qwen4-max": _TWENTIETH,
     # Z.ai
     "glm-4.5": _GLM,
     "glm-4.6": _GLM,
     "glm-4.7": _GLM,
     "glm-5.2": _GLM,
     "glm-5.3": _GLM,
+    # MiniMax
+    "minimax-m3": _FIFTH,
+    "minimax-m3.1": _TENTH,
     # Mistral: for requests with a `prompt_cache_key`
     "mistral-large": _TENTH,
     "mistral-medium": _TENTH,
@@ -109,7 +123,7 @@ PRICES: Mapping[str, Prices] = {
 
 @lru_cache(maxsize=256)
 def of(model: str, setting: tuple[str, ...] = ()) -> Prices:
-    """The prices of a model: by the setting, else as known here, else by the setting's `*`.
+    """The prices of a model: from the setting, else from the table, else from the setting's `*`.
 
     `setting`: entries as `memtree.config.price` reads them.
     """

@@ -94,7 +94,7 @@ async def open_services(
 ) -> AsyncIterator[Services]:
     upstream = Upstream(settings.upstream) if settings.upstream else None
     try:
-        queue = runtime.three.queue if runtime.three else None
+        queue = runtime.summaries.queue if runtime.summaries else None
         store = runtime.store
         yield Services(
             runtime.memory,
@@ -131,7 +131,7 @@ def announce(settings: Settings, runtime: Runtime) -> None:
         f"MemTree {__version__}  http://{host}:{settings.port}/v1",
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
         f"  store     {shown_store(settings.store)}",
-        *([f"  queue     {without_password(settings.queue)}"] if runtime.elsewhere else []),
+        *([f"  queue     {without_password(settings.queue)}"] if runtime.redis else []),
         f"  ranking   {ranking}",
         f"  summaries {settings.summary_model or 'extracted, without a model'}",
         f"  memory    {_switch(settings)}",

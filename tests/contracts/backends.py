@@ -18,7 +18,7 @@ from memtree.budget.epoch import Epoch, EpochTurn, decode_epoch
 from memtree.conversation.addresses import node_id
 from memtree.stores import RamStore, SqliteStore, open_store
 from memtree.stores.postgres import PostgresStore
-from memtree.stores.ram.tenant import TenantData
+from memtree.stores.ram.database import TenantData
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
@@ -163,7 +163,7 @@ class OnMemory(Backend):
         return {table: set(self._table(store, tenant, table).values()) for table in TABLES}
 
     def _table(self, store, tenant, table):
-        return getattr(store._tenants.get(tenant, TenantData()), table)
+        return getattr(store.database.tenants.get(tenant, TenantData()), table)
 
     def _key(self, table, row):
         key = tuple(getattr(row, name) for name in TABLES[table][1])
@@ -177,7 +177,7 @@ class OnSqlite(Backend):
     def plant(self, store, tenant, table, row):
         columns, places = ", ".join(row._fields), ", ?" * len(row)
         number = f"(SELECT number FROM tenants WHERE name = '{tenant}')"
-        with closing(sqlite3.connect(store._path)) as db, db:
+        with closing(sqlite3.connect(store.database.path)) as db, db:
             db.execute(
                 f"INSERT OR REPLACE INTO {table} (tenant, {columns}) VALUES ({number}{places})",
                 row,
@@ -186,11 +186,11 @@ class OnSqlite(Backend):
     def uproot(self, store, tenant, table, *key):
         columns = "".join(f" AND {name} = ?" for name in TABLES[table][1])
         number = "(SELECT number FROM tenants WHERE name = ?)"
-        with closing(sqlite3.connect(store._path)) as db, db:
+        with closing(sqlite3.connect(store.database.path)) as db, db:
             db.execute(f"DELETE FROM {table} WHERE tenant = {number}{columns}", (tenant, *key))
 
     def rows(self, store, tenant):
-        with closing(sqlite3.connect(store._path)) as db:
+        with closing(sqlite3.connect(store.database.path)) as db:
             return {
                 table: {
                     kind._make(row)
@@ -224,8 +224,8 @@ class OnPostgres(Backend):
 
     def connected(self, store: PostgresStore) -> psycopg.Connection:
         """A connection past the store."""
-        path = f"-csearch_path={store._dsn.schema}"
-        return psycopg.connect(store._dsn.conninfo, autocommit=True, options=path)
+        path = f"-csearch_path={store.database.dsn.schema}"
+        return psycopg.connect(store.database.dsn.conninfo, autocommit=True, options=path)
 
     def plant(self, store, tenant, table, row):
         columns, places = ", ".join(row._fields), ", %s" * len(row)

@@ -35,9 +35,9 @@ async def sound(store: PostgresStore, *tenants: str) -> None:
 
 
 def store_url_of(store: PostgresStore) -> str:
-    info = psycopg.conninfo.conninfo_to_dict(store._dsn.conninfo)
+    info = psycopg.conninfo.conninfo_to_dict(store.database.dsn.conninfo)
     place = f"{info['host']}:{info['port']}/{info['dbname']}"
-    return f"postgresql://{info['user']}@{place}?schema={store._dsn.schema}"
+    return f"postgresql://{info['user']}@{place}?schema={store.database.dsn.schema}"
 
 
 async def every_call(store: PostgresStore) -> None:

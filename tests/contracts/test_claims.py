@@ -216,7 +216,9 @@ class TestSqliteStore(OnSqlite, ClaimsContract):
         await store.commit(A, IndexBatch(tuple(many)))
         ids = [node.id.hex() for node in many]
         orders = (ids, ids, ids[::-1])
-        running = [_claimer(store._path, f"owner {n}", order) for n, order in enumerate(orders)]
+        running = [
+            _claimer(store.database.path, f"owner {n}", order) for n, order in enumerate(orders)
+        ]
         for child in running:
             assert child.stdout is not None
             assert child.stdout.readline() == "ready\n"

@@ -84,7 +84,7 @@ async def test_no_error_tells_the_password(server):
         while told:
             assert "s3cret" not in str(told) + repr(told)
             told = told.__cause__ or told.__context__
-        assert "s3cret" not in repr(store._dsn)
+        assert "s3cret" not in repr(store.database.dsn)
         await store.close()
 
 
@@ -98,7 +98,7 @@ async def test_a_newer_schema_and_one_of_another_program(stores, tmp_path):
     await newer.close()
     drop_schema(tmp_path)
     with psycopg.connect(store_url(tmp_path).partition("?")[0], autocommit=True) as db:
-        schema = stores[0]._dsn.schema
+        schema = stores[0].database.dsn.schema
         db.execute(f"CREATE SCHEMA {schema}")
         db.execute(f"CREATE TABLE {schema}.nodes (mine integer)")
         other = open_store(store_url(tmp_path))
@@ -111,7 +111,7 @@ async def test_a_newer_schema_and_one_of_another_program(stores, tmp_path):
 
 async def test_the_owner_of_a_schema_needs_no_other_right(stores, tmp_path):
     """Not even to make schemas in the database; without one, the error says which right."""
-    schema = stores[0]._dsn.schema
+    schema = stores[0].database.dsn.schema
     url = store_url_of(stores[0]).replace("postgres@", f"o_{schema}@")
     with LOOK.connected(stores[0]) as db:
         db.execute(f"CREATE ROLE o_{schema} LOGIN")
@@ -130,7 +130,7 @@ async def test_the_owner_of_a_schema_needs_no_other_right(stores, tmp_path):
 async def test_a_user_without_rights_and_a_standby(stores, tmp_path):
     store = stores[0]
     await store.stats()
-    schema = store._dsn.schema
+    schema = store.database.dsn.schema
     with LOOK.connected(store) as db:
         db.execute(f"CREATE ROLE r_{schema} LOGIN")
         db.execute(f"GRANT USAGE ON SCHEMA {schema} TO r_{schema}")
@@ -186,7 +186,7 @@ async def test_deleted_rows_give_their_space_back(alone):
 
 async def test_a_large_store_is_cleared_by_the_sweep(alone, monkeypatch):
     store = alone
-    monkeypatch.setattr("memtree.stores.postgres.store.SMALL_BYTES", 0)
+    monkeypatch.setattr("memtree.stores.postgres.retention.SMALL_BYTES", 0)
     await store.commit(A, IndexBatch(tuple(LEAVES), {address(0): frontier(LEAVES, 48)}, 5.0))
     await store.forget(A, [address(0)])
     with LOOK.connected(store) as db:

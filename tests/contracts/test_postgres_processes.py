@@ -21,7 +21,7 @@ CHILD = """
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])
 from memtree.errors import NodesGone
-from memtree.unfolding.plan import Span
+from memtree.unfolding.plan import TextSpan
 from tests.contracts.many import *
 
 async def main(url, number):
@@ -36,7 +36,8 @@ MIXED = """
 async def work(store, number):
     for n in range(12):
         nodes = (*LEAVES, *LOW, TOP)[:: 1 if (number + n) % 2 else -1]
-        await store.commit(A, Batch(nodes, {address(number * 100 + n): frontier([TOP], 48)}, 50.0))
+        at = {address(number * 100 + n): frontier([TOP], 48)}
+        await store.commit(A, IndexBatch(nodes, at, 50.0))
         try:
             shown = epoch(number * 100 + n, LOW[n].id)
             await store.put_turn(A, KEY, address(n), turn(shown), epoch=shown, expires=50.0)
@@ -53,14 +54,14 @@ async def work(store, number):
 """
 WINNERS = """
 async def work(store, number):
-    await store.commit(A, Batch((*LEAVES, *LOW, TOP), {address(0): frontier([TOP], 48)}, 50.0))
+    await store.commit(A, IndexBatch((*LEAVES, *LOW, TOP), {address(0): frontier([TOP], 48)}, 50.0))
     for n in range(12):
         wanted = [IDS[(5 * n + k + 7 * number) % len(IDS)] for k in range(9)]
         for won in await store.claim(A, wanted, str(number), 10.0, 20.0):
             print("claimed", won.hex(), number, flush=True)
         own = epoch(number * 100 + n)
         stands = await store.put_turn(
-            A, KEY, address(n), turn(own, Span(1, 2, 3)), epoch=own, expires=50.0
+            A, KEY, address(n), turn(own, TextSpan(1, 2, 3)), epoch=own, expires=50.0
         )
         print("turn", n, stands.epoch.hex(), flush=True)
         if await store.add(A, 1, {"n": 7, "m": 1}, {"n": 100}):

@@ -245,7 +245,7 @@ async def test_the_last_try_of_a_transaction_that_postgres_breaks_off(stores):
             raise psycopg.errors.DeadlockDetected("made here")
         return "done"
 
-    assert await store._pool.hurry(work) == "done"
+    assert await store.database.hurry(work) == "done"
     tries.clear()
 
     async def never(db):
@@ -253,5 +253,5 @@ async def test_the_last_try_of_a_transaction_that_postgres_breaks_off(stores):
         raise psycopg.errors.DeadlockDetected("made here")
 
     with pytest.raises(StoreUnavailable):
-        await store._pool.transact(never)
+        await store.database.transact(never)
     assert len(tries) == pool.TRIES

@@ -111,7 +111,7 @@ class TalliesContract(Backend):
 
 class TestMemoryStore(OnMemory, TalliesContract):
     async def test_check_finds_damage(self, store):
-        store._tallies[A, DAY] = {"": 1.5}
+        store.database.tallies[A, DAY] = {"": 1.5}
         assert [line.rpartition(": ")[2] for line in await store.check()] == [
             "has no name",
             "1.5 is no whole number of a day",
@@ -137,7 +137,7 @@ class TestSqliteStore(OnSqlite, TalliesContract):
         await second.close()
 
     async def test_check_finds_damage(self, store):
-        with closing(sqlite3.connect(store._path)) as db, db:
+        with closing(sqlite3.connect(store.database.path)) as db, db:
             db.execute("INSERT INTO tallies VALUES (?, ?, '', 'many')", (A, DAY))
         assert [line.rpartition(": ")[2] for line in await store.check()] == [
             "has no name",

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from tests.deploy.programs import ROOT
-from tests.postgres import _programs, own_postgres
+from tests.postgres import own_postgres, programs_folder
 from tests.server import running
 from tests.sessions import coding
 
@@ -70,7 +70,7 @@ def test_sqlite_is_backed_up_while_it_runs_and_restored(tmp_path):
 
 @pytest.mark.slow
 def test_postgres_is_backed_up_while_it_runs_and_restored(tmp_path):
-    tools = str(_programs())
+    tools = str(programs_folder())
     if not shutil.which("pg_dump", path=tools):
         pytest.skip("this PostgreSQL has no pg_dump")
     with own_postgres() as database:

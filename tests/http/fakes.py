@@ -15,6 +15,7 @@ from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
+from memtree.context.state import State
 from memtree.conversation import history
 from memtree.conversation.message import Volatile
 from memtree.errors import MemTreeError, NotFound
@@ -58,7 +59,7 @@ class FakeMemory:
         size = read.tokens + read.system_tokens
         self.kept.add((ask.tenant, read.addresses[-1]))
         answer = Answer(
-            state="packed" if changed else "below-threshold",
+            state=State.PACKED if changed else State.BELOW_THRESHOLD,
             changed=changed,
             messages=tuple(raws),
             address=read.addresses[-1],

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from indexer.runtime import SystemClock, open_elsewhere
+from indexer.runtime import SystemClock, open_redis_queues
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.stores import open_store
 from memtree.stores.postgres.migrations import TREE_STEPS
@@ -130,7 +130,7 @@ async def looked_at(url: str) -> list[checkups.Finding]:
     store = open_store("memory:")
     try:
         settings = replace(QUIET, queue=url, store="sqlite:///unused.db")
-        return await checkups.queue(open_elsewhere(settings, store, SystemClock()))
+        return await checkups.queue(open_redis_queues(settings, store, SystemClock()))
     finally:
         await store.close()
 
@@ -163,11 +163,13 @@ async def test_a_redis_that_is_not_there_and_one_that_is_too_old():
     (found,) = await looked_at(f"redis://:hush@127.0.0.1:{refused_port()}/0")
     assert found.level == "problem"
     assert "hush" not in found.text
-    old = checkups._redis({"redis_version": "5.0.14", "maxmemory_policy": "noeviction"})
-    assert (old.level, "6.2" in old.text) == ("problem", True)
-    assert checkups._redis({"redis_version": "7.4.1", "maxmemory_policy": "noeviction"}).level == (
-        "ok"
+    old = checkups.redis_version_and_policy(
+        {"redis_version": "5.0.14", "maxmemory_policy": "noeviction"}
     )
+    assert (old.level, "6.2" in old.text) == ("problem", True)
+    assert checkups.redis_version_and_policy(
+        {"redis_version": "7.4.1", "maxmemory_policy": "noeviction"}
+    ).level == ("ok")
 
 
 # -- PostgreSQL ---------------------------------------------------------------------------------

@@ -175,7 +175,7 @@ def test_places_are_counted_by_tenant():
     assert (waits.waiting("a"), waits.waiting("b")) == (2, 1)
     for tenant in "aab":
         waits.leave(tenant)
-    assert not waits._waiting
+    assert len(waits) == 0
 
 
 def test_a_place_is_given_back_whatever_happens():
@@ -246,7 +246,7 @@ async def test_an_error_of_the_work_comes_out():
 
 
 async def test_one_request_too_many_is_a_429(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(rate_limits.WaitingRequests.counted, "__defaults__", (0.01,))
+    monkeypatch.setattr(rate_limits, "UNCOUNTED_SECONDS", 0.01)
     fake, go = FakeMemory(), asyncio.Event()
     fake.before = go.wait
     async with edge(None, fake, max_waits=1) as client:

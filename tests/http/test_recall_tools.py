@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memtree.context.retrieval import Retriever
 from memtree.unfolding.search import NO_ROOM
 from proxy.chat.tool_session import MOST_ROUNDS, TOO_MANY
 from proxy.server_tools import offer
@@ -306,7 +307,7 @@ async def test_a_search_that_fails_is_told_to_the_model(monkeypatch: pytest.Monk
         first = await upstream.post(large(stream=True), x_memtree_recall_tools="off")
         assert first.status_code == 200
         upstream.script.at = 0
-        monkeypatch.setattr(memory._seeker, "rank", broken)
+        monkeypatch.setattr(Retriever, "rank", broken)
         answer = await upstream.post(large(stream=True))
     assert upstream.results(-1) == ["Error: the record cannot be read at the moment. "
                                     "Answer without it."]  # fmt: skip

@@ -147,7 +147,7 @@ async def test_an_endpoint_that_is_down_fails_nothing(tmp_path: Path, down: str)
                 assert answer.headers["x-memtree-state"] == "packed"
                 assert answer.json()["memory"]["pending_tokens"] > 0
                 assert (await status(client))["pending_tokens"] > 0
-        assert runtime.three
+        assert runtime.summaries
 
 
 async def test_a_server_that_comes_back_is_used_by_the_next_process(tmp_path: Path):
@@ -171,7 +171,7 @@ async def test_without_a_model_the_state_is_off(tmp_path: Path):
         assert answer.json()["memory"]["pending_tokens"] == 0
         assert (await status(client))["summaries"]["state"] == "off"
         assert "memtree_summary" not in (await client.get("/metrics")).text
-        assert runtime.three is None
+        assert runtime.summaries is None
 
 
 def test_a_model_without_an_address_is_refused():

@@ -85,12 +85,12 @@ class World:
         self.embedder = HashingEmbedder() if embedding else None
         self.used = self.memory()
 
-    def memory(self, builder: StageOne | None = None) -> ContextMemory:
+    def memory(self, builder: StageOne | None = None, clock: Clock | None = None) -> ContextMemory:
         return ContextMemory(
             self.store,  # type: ignore[arg-type]
             builder or StageOne(child=False),
             NoQueue(),
-            self.clock,
+            clock or self.clock,
             embedder=self.embedder,
             facts=MessageCache(7),
         )
@@ -105,7 +105,7 @@ class World:
     def rows(self) -> dict[str, set[Any]]:
         store = self.store.store
         assert isinstance(store, RamStore)
-        held = store._tenants.get("t")
+        held = store.database.tenants.get("t")
         names = (
             "nodes",
             "frontiers",

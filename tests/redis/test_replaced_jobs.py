@@ -93,7 +93,7 @@ def expected(old, inherited, stays):
 
 
 def in_memory(old, new):
-    jobs: Jobs[Part] = Jobs()
+    jobs: Jobs[Job[Part]] = Jobs()
     first = old.job()
     jobs.add(first)
     first.tries = old.failed

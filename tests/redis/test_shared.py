@@ -92,7 +92,7 @@ class Taking:
 
     async def waits(self, process):
         """It was told that somebody else has the turn."""
-        await until(lambda: process.shared.turns._waiting)
+        await until(lambda: process.shared.turns.waiting)
         await asyncio.sleep(0.1)
         assert not self.task.done()
 
@@ -175,17 +175,17 @@ async def test_an_end_that_is_told_while_the_answer_comes_is_not_missed(server):
     async with two(server, lease=60.0) as (one, other):
         turn = await one.shared.take("t", CHAIN)
         await turn.__aenter__()
-        run = other.shared._channel.ask
+        run = other.shared.channel.ask
 
         async def slow(action):
             found = await run(action)
             await turn.__aexit__(None, None, None)
             await until(
-                lambda: any(e.is_set() for es in other.shared.turns._waiting.values() for e in es)
+                lambda: any(e.is_set() for es in other.shared.turns.waiting.values() for e in es)
             )
             return found
 
-        other.shared._channel.ask = slow
+        other.shared.channel.ask = slow
         assert await asyncio.wait_for(other.shared.take("t", CHAIN), 10) is None
 
 
@@ -215,7 +215,7 @@ async def test_a_request_that_is_given_up_leaves_nothing(server):
             await asyncio.gather(task, return_exceptions=True)
         with server.client() as client:
             await until(lambda: not client.keys(KEY + "*"))
-        assert not one.shared.turns._waiting
+        assert not one.shared.turns.waiting
         assert await other.shared.take("t", CHAIN) is not None
 
 
@@ -241,18 +241,18 @@ async def test_nobody_lets_go_of_the_turn_of_another(server):
             key = KEY + name("t", CHAIN[-1])
             client.set(key, "somebody", px=60_000)
             await turn.__aexit__(None, None, None)
-            await asyncio.gather(*one.shared._channel._behind)
+            await one.shared.channel.drain()
             assert client.get(key) == b"somebody"
 
 
 async def test_keys_and_messages_tell_nothing_of_addresses(server):
     seen = []
     async with two(server) as (one, other), other.link.client.pubsub() as tap:
-        await tap.subscribe(one.shared._channel.name)
+        await tap.subscribe(one.shared.channel.name)
         with server.client() as client:
             async with await one.shared.take("t-id", CHAIN):
                 seen += client.keys("*")
-        await asyncio.gather(*one.shared._channel._behind)
+        await one.shared.channel.drain()
         while (message := await tap.get_message(timeout=1.0)) is not None:
             seen.append(message["data"] if isinstance(message["data"], bytes) else b"")
     assert len(seen) == 3
@@ -330,7 +330,7 @@ async def test_another_database_is_another_installation(server):
         await one.shared.forgotten("t")
         assert await other.hears() == "t"
         await stranger.shared.forgotten("u")
-        await asyncio.gather(*stranger.shared._channel._behind)
+        await stranger.shared.channel.drain()
         assert stranger.dropped == []
         await one.shared.forgotten("v")
         await until(lambda: "v" in other.dropped)
@@ -359,7 +359,7 @@ async def test_what_could_not_be_told_is_told_with_the_next_sign_of_life(server)
 
         one.link.run = failing
         await one.shared.forgotten("t")
-        assert list(one.shared._owed) == ["t"]
+        assert one.shared.owed == ("t",)
         assert not one.shared.live
         assert await other.hears() == "t"
         assert one.shared.live
@@ -372,7 +372,7 @@ async def test_of_too_many_nobody_is_named(own_server, monkeypatch):
         await until(lambda: not one.shared.live and not other.shared.live)
         for number in range(5):
             await one.shared.forgotten(f"t{number}")
-        assert list(one.shared._owed) == [None]
+        assert one.shared.owed == (None,)
         own_server.start()
         await until(lambda: other.dropped == [None, None])
 
@@ -381,6 +381,6 @@ async def test_a_message_of_another_version_is_passed_over(server):
     async with two(server) as (one, other):
         with server.client() as client:
             for unknown in (b"\xff nothing of ours", b'{"type":"later","x":1}'):
-                assert client.publish(one.shared._channel.name, unknown) == 2
+                assert client.publish(one.shared.channel.name, unknown) == 2
         await one.shared.forgotten("t")
         assert await other.hears() == "t"

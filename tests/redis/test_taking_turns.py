@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -66,13 +66,15 @@ class Proxy:
     link: RedisConnection
     shared: RedisPeers
     queue: InProcessQueue
-    calls: int = 0
+    store: Store
+    calls: int = 0  # of Redis
+    heard: list[str | None] = field(default_factory=list)  # deletions, as they were told
 
     def compress(self, ask=ASK):
         return asyncio.create_task(self.memory.compress(ask))
 
     async def waits(self):
-        await until(lambda: self.shared.turns._waiting)
+        await until(lambda: self.shared.turns.waiting)
 
 
 async def until(condition):
@@ -100,7 +102,7 @@ async def proxy(server: RedisServer, store: Store):
         facts=MessageCache(1),
         peers=shared,
     )
-    made = Proxy(memory, builder, link, shared, queue)
+    made = Proxy(memory, builder, link, shared, queue, store)
     run = link.run
 
     async def counted(action):
@@ -108,7 +110,13 @@ async def proxy(server: RedisServer, store: Store):
         return await run(action)
 
     link.run = counted  # type: ignore[method-assign]
-    await shared.start(memory.forgotten)
+
+    def forgotten(tenant):
+        memory.forgotten(tenant)
+        made.heard.append(tenant)
+
+    await shared.start(forgotten)
+    made.heard.clear()
     try:
         yield made
     finally:
@@ -210,7 +218,7 @@ async def test_a_turn_of_ordinary_size_asks_nobody(two):
     one, _ = two
     one.builder.go.set()
     await soon(one.compress(replace(ASK, messages=LONG[:-2])))
-    await until(lambda: not one.shared.turns._held and not one.shared._channel._behind)
+    await until(lambda: not one.shared.turns.held and one.shared.channel.idle)
     asked = one.calls
     assert asked >= 2  # the turn, and its end
     for end in (len(LONG) - 1, len(LONG)):
@@ -219,15 +227,6 @@ async def test_a_turn_of_ordinary_size_asks_nobody(two):
 
 
 # -- deletions -------------------------------------------------------------------------------
-
-
-def at_hand(one: Proxy) -> list[object]:
-    kept = one.memory._indexing
-    return [
-        *(key for key in kept._nodes._nodes if key[0] == "t"),
-        *(entry for entry in kept._corpora._entries if entry.tenant == "t"),
-        *(key for key in kept._corpora._walked if key[0] == "t"),
-    ]
 
 
 async def indexed(one: Proxy) -> None:
@@ -242,9 +241,9 @@ async def test_what_one_deletes_the_other_has_not_at_hand(two):
     await indexed(one)
     other.builder.go.set()
     assert (await soon(other.compress())).state == "packed"
-    assert at_hand(other)
+    assert "t" in other.memory.cached_tenants
     await one.memory.forget_tenant("t")
-    await until(lambda: not at_hand(other))
+    await until(lambda: "t" not in other.memory.cached_tenants)
     assert (await soon(other.compress())).state == "provisional"  # its vectors are gone, too
 
 
@@ -252,24 +251,23 @@ async def test_a_request_under_way_elsewhere_writes_nothing_back(two):
     one, other = two
     asked = other.compress()
     await other.builder.begun.wait()
-    before = other.memory._indexing.generation("t")
     await one.memory.forget_tenant("t")
-    await until(lambda: other.memory._indexing.generation("t") != before)
+    await until(lambda: other.heard)
     other.builder.go.set()
     assert (await soon(asked)).messages
-    assert (await other.memory._store.stats()).nodes == 0
-    assert not at_hand(other)
+    assert (await other.store.stats()).nodes == 0
+    assert "t" not in other.memory.cached_tenants
 
 
 async def test_who_was_deaf_has_nothing_at_hand_of_anybody(two, server):
     one, other = two
     await indexed(one)
     await soon(other.compress())
-    assert at_hand(other)
+    assert "t" in other.memory.cached_tenants
     server.stop()
     await until(lambda: not other.shared.live)
     server.start()
-    await until(lambda: not at_hand(other))
+    await until(lambda: "t" not in other.memory.cached_tenants)
 
 
 async def test_a_request_that_was_under_way_while_deaf_writes_nothing_back(two, server):
@@ -282,24 +280,22 @@ async def test_a_request_that_was_under_way_while_deaf_writes_nothing_back(two, 
     await until(lambda: other.shared.live)
     other.builder.go.set()
     assert (await soon(asked)).messages
-    assert (await other.memory._store.stats()).nodes == 0
+    assert (await other.store.stats()).nodes == 0
 
 
 async def test_the_others_hear_of_a_deletion_before_it_and_behind_it(two, monkeypatch):
     """Before: what is under way there must not be written back. Behind: what was read meanwhile."""
     one, other = two
-    store = one.memory._store
-    forget, told = store.forget, []
-
-    def generation():
-        return other.memory._indexing.generation("t")
+    forget, heard_before = one.store.forget, 0
 
     async def forgets(*what):
-        await until(lambda: generation() != began)
-        told.append(generation())
+        nonlocal heard_before
+        await until(lambda: other.heard)
+        heard_before = len(other.heard)
         return await forget(*what)
 
-    began = generation()
-    monkeypatch.setattr(store, "forget", forgets)
+    monkeypatch.setattr(one.store, "forget", forgets)
     await one.memory.forget_tenant("t")
-    await until(lambda: generation() not in (began, *told))
+    await until(lambda: len(other.heard) > heard_before)
+    assert heard_before
+    assert set(other.heard) == {"t"}

@@ -1,13 +1,12 @@
-"""SQL of `Claims` and `Tallies`: who summarises which node, and numbers that add up."""
+"""`Claims` and `Tallies` and their SQL: who summarises which node, and numbers that add up."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memtree.stores.postgres.arrays import Blobs
-from memtree.stores.postgres.locks import ALONE, lock_key
-from memtree.stores.postgres.pool import DURABLE, Connection
-from memtree.stores.postgres.trees import TENANT, begin, distinct, rows
+from memtree.stores.postgres.locks import ALONE, begin, lock_key
+from memtree.stores.postgres.pool import DURABLE, PostgresPart, reading
+from memtree.stores.postgres.queries import TENANT, Blobs, Connection, distinct, rows
 from memtree.stores.rows import oldest_tally, within
 
 _SUMMARISED = "SELECT 1 FROM summaries WHERE tenant = {0}.tenant AND id = {0}.id LIMIT 1"
@@ -104,3 +103,30 @@ async def tallied(db: Connection, first: int, last: int) -> dict[str, dict[str, 
     for tenant, name, amount in await rows(db, _SUMS, first=first, last=last):
         found.setdefault(tenant, {})[name] = amount
     return found
+
+
+class PostgresClaims(PostgresPart):
+    """`Claims` and `Tallies`."""
+
+    tallies = reading(tallies)
+    tallied = reading(tallied)
+
+    async def claim(
+        self, tenant: str, ids: Sequence[bytes], owner: str, now: float, until: float
+    ) -> set[bytes]:
+        if not ids:
+            return set()
+        return await self.database.hurry(lambda db: claim(db, tenant, ids, owner, now, until))
+
+    async def release(self, tenant: str, ids: Sequence[bytes], owner: str) -> None:
+        if ids:
+            await self.database.hurry(lambda db: release(db, tenant, ids, owner))
+
+    async def add(
+        self,
+        tenant: str,
+        day: int,
+        amounts: Mapping[str, int],
+        limits: Mapping[str, int] | None = None,
+    ) -> bool:
+        return await self.database.hurry(lambda db: add(db, tenant, day, amounts, limits or {}))

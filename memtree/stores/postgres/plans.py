@@ -1,4 +1,4 @@
-"""SQL of `PlanStore`: epochs and their turns."""
+"""`PlanStore` and its SQL: epochs and their turns."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import msgspec
 
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.ports.store import ContinuedTurn
-from memtree.stores.postgres.arrays import Blobs
-from memtree.stores.postgres.locks import ALONE, lock_key
-from memtree.stores.postgres.pool import Connection
-from memtree.stores.postgres.trees import (
+from memtree.stores.postgres.locks import ALONE, begin, lock_key
+from memtree.stores.postgres.pool import PostgresPart, reading
+from memtree.stores.postgres.queries import (
     NUMBER,
     TENANT,
+    Blobs,
+    Connection,
     ask,
-    begin,
-    put_nodes,
-    require_stored,
     rows,
     tenant_number,
 )
+from memtree.stores.postgres.trees import put_nodes, require_stored
 from memtree.stores.references import named, plan_nodes, plan_versions
 from memtree.stores.rows import (
     NewTurn,
@@ -31,6 +30,7 @@ from memtree.stores.rows import (
     read_turn,
     turn_row,
 )
+from memtree.tree.node import Node
 
 NEAR = 64  # a chat that goes on is found among its newest addresses: the rest is seldom asked for
 
@@ -139,3 +139,24 @@ async def _require_versions(db: Connection, tenant: str, epoch: Epoch) -> None:
         found = await rows(db, _VERSIONS, tenant=tenant, ids=ids)
         if wanted - set(found):
             raise gone("A summary")
+
+
+class PostgresPlans(PostgresPart):
+    """`PlanStore`."""
+
+    latest = reading(latest)
+
+    async def put_turn(
+        self,
+        tenant: str,
+        key: bytes,
+        address: bytes,
+        turn: EpochTurn,
+        *,
+        epoch: Epoch | None = None,
+        nodes: Sequence[Node] = (),
+        instead_of: bytes = b"",
+        expires: float,
+    ) -> EpochTurn:
+        new = NewTurn(key, address, turn, epoch, nodes, instead_of, expires)
+        return await self.database.hurry(lambda db: put_turn(db, tenant, new))

@@ -1,11 +1,13 @@
-"""Connections of one process to one server.
+"""Connections of one process to one server, which the ports share.
 
 A call whose server is gone fails at once, and only one at a time finds out: after a connection
 that failed, calls fail without trying while a task in the background tries once a second. A server
 that hangs is told from a slow one by asking it something simple on a connection of its own.
 
 A call runs in a task of its own: whoever awaits it may be cancelled, its transaction still ends.
-Does not hold SQL beyond what a connection needs; works (`Work`) bring theirs.
+Does not hold SQL beyond what a connection needs; works (`Work`) bring theirs. Each port has a class
+on `PostgresPart` beside its SQL (`trees`, `plans`, ...); one that keeps its rows in the same schema
+takes the same `Pool`.
 """
 
 from __future__ import annotations
@@ -14,22 +16,23 @@ import asyncio
 import logging
 import select
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
 from memtree.errors import MemTreeError, StoreUnavailable
-from memtree.stores.postgres.arrays import ADAPTERS
 from memtree.stores.postgres.dsn import Dsn
 from memtree.stores.postgres.errors import GONE, answered, fault, unreachable
+from memtree.stores.postgres.queries import ADAPTERS, Connection
 
 log = logging.getLogger("memtree.stores")
 
 T = TypeVar("T")
-Connection = psycopg.AsyncConnection[tuple[Any, ...]]
+P = ParamSpec("P")
 Work = Callable[[Connection], Awaitable[T]]
 
 PATIENCE = 1.0  # seconds after which a call asks whether the server is still there
@@ -57,7 +60,7 @@ class Pool:
     """`prepare` brings a new connection's schema up to date; it is called until it succeeds."""
 
     def __init__(self, dsn: Dsn, prepare: Work[None]) -> None:
-        self._dsn = dsn
+        self.dsn = dsn
         self._prepare = prepare
         self._ready = False  # the schema is up to date
         self._idle: list[tuple[Connection, float]] = []  # with the time of their making
@@ -84,9 +87,13 @@ class Pool:
         while not call.done():
             if not await self._answers():
                 call.cancel()
-                raise StoreUnavailable(f"The store {self._dsn.shown} does not answer.")
+                raise StoreUnavailable(f"The store {self.dsn.shown} does not answer.")
             await asyncio.wait({call}, timeout=PATIENCE)
         return call.result()
+
+    async def reach(self) -> None:
+        """The schema is there and up to date, or the error that says why not."""
+        await self.run(lambda db: db.execute("SELECT 1"))
 
     async def transact(self, work: Work[T]) -> T:
         """All of `work` or nothing."""
@@ -119,7 +126,7 @@ class Pool:
 
     def require_open(self) -> None:
         if self._closed:
-            raise StoreUnavailable(f"The store {self._dsn.shown} is closed.")
+            raise StoreUnavailable(f"The store {self.dsn.shown} is closed.")
 
     @asynccontextmanager
     async def apart(self) -> AsyncIterator[Connection]:
@@ -133,7 +140,7 @@ class Pool:
             finally:
                 await db.close()
         except psycopg.Error as error:
-            raise fault(error, self._dsn.shown) from error
+            raise fault(error, self.dsn.shown) from error
 
     async def close(self) -> None:
         """After the calls that were made before it."""
@@ -153,7 +160,7 @@ class Pool:
             except psycopg.Error as error:
                 if error.sqlstate in GONE:
                     self._ready = False
-                raise fault(error, self._dsn.shown) from error
+                raise fault(error, self.dsn.shown) from error
             finally:
                 await self._give(db, born)
 
@@ -185,7 +192,7 @@ class Pool:
         try:
             db = await self._reach()
         except (psycopg.Error, OSError, TimeoutError) as error:
-            raise self._fell(unreachable(error, self._dsn.shown)) from error
+            raise self._fell(unreachable(error, self.dsn.shown)) from error
         try:
             await self._settle(db)
         except BaseException:
@@ -194,12 +201,12 @@ class Pool:
         return db
 
     async def _reach(self) -> Connection:
-        async with asyncio.timeout(self._dsn.seconds):
+        async with asyncio.timeout(self.dsn.seconds):
             db = await psycopg.AsyncConnection.connect(
-                self._dsn.conninfo, autocommit=True, context=ADAPTERS
+                self.dsn.conninfo, autocommit=True, context=ADAPTERS
             )
             try:
-                await db.execute(SETTINGS.format(schema=self._dsn.schema))
+                await db.execute(SETTINGS.format(schema=self.dsn.schema))
             except BaseException:
                 await db.close()
                 raise
@@ -213,7 +220,7 @@ class Pool:
                 try:
                     await self._prepare(db)
                 except psycopg.Error as error:
-                    raise fault(error, self._dsn.shown) from error
+                    raise fault(error, self.dsn.shown) from error
                 self._ready = True
 
     async def _drop_idle(self) -> None:
@@ -244,11 +251,11 @@ class Pool:
             except MemTreeError as error:  # a server, but not one that we can use
                 self._down = StoreUnavailable(error.message)
             except (psycopg.Error, OSError, TimeoutError) as error:
-                self._down = unreachable(error, self._dsn.shown)
+                self._down = unreachable(error, self.dsn.shown)
             else:
                 self._idle.append((db, time.monotonic()))
                 self._down = None
-                log.warning("store.up: %s", self._dsn.shown)
+                log.warning("store.up: %s", self.dsn.shown)
                 return
 
     async def _answers(self) -> bool:
@@ -260,13 +267,13 @@ class Pool:
 
     async def _ask(self) -> bool:
         try:
-            async with asyncio.timeout(max(PATIENCE, self._dsn.seconds)):
+            async with asyncio.timeout(max(PATIENCE, self.dsn.seconds)):
                 db = await self._reach()
                 await db.close()
         except (psycopg.Error, OSError, TimeoutError) as error:
             if answered(error):
                 return True
-            self._fell(unreachable(error, self._dsn.shown))
+            self._fell(unreachable(error, self.dsn.shown))
             await self._drop_idle()  # they would wait as this one did
             return False
         return True
@@ -279,3 +286,24 @@ def _quiet(db: Connection) -> bool:
     poll = select.poll()
     poll.register(db.fileno(), select.POLLIN)
     return not poll.poll(0)
+
+
+class PostgresPart:
+    """Base of the classes that implement ports: they share the connections and the clock."""
+
+    def __init__(self, database: Pool, now: Callable[[], float] = time.time) -> None:
+        self.database = database
+        self.now = now
+
+
+def reading(
+    work: Callable[Concatenate[Connection, P], Awaitable[T]],
+) -> Callable[Concatenate[PostgresPart, P], Coroutine[Any, Any, T]]:
+    """The method of a port that runs `work(db, ...)` on a connection that commits each statement.
+    What writes is named where it does: `Pool.hurry` and `Pool.transact`."""
+
+    @wraps(work)
+    async def method(self: PostgresPart, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.database.run(lambda db: work(db, *args, **kwargs))
+
+    return method

@@ -1,7 +1,7 @@
-"""SQL of `Retention`: chains and forgetting.
+"""`Retention` and its SQL: chains and forgetting.
 
-What nothing needs is found out here, in the process, by the rules of `needs`, as in every back
-end: plans and frontiers are encoded, so the database cannot tell.
+What nothing needs is found out here, in the process, by the rules of `references`, as in
+every back end: plans and frontiers are encoded, so the database cannot tell.
 """
 
 from __future__ import annotations
@@ -10,12 +10,21 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memtree.budget.epoch import Epoch
+from memtree.days import day_of
 from memtree.ports.store import RECIPE_DAYS, Receipt
-from memtree.stores.postgres.arrays import Blobs
-from memtree.stores.postgres.locks import ALONE, lock_key
+from memtree.stores.postgres import claims
+from memtree.stores.postgres.locks import ALONE, begin, lock_key
 from memtree.stores.postgres.migrations import TABLES
-from memtree.stores.postgres.pool import DURABLE, Connection
-from memtree.stores.postgres.trees import TENANT, ask, begin, known_tenant, off_loop, rows
+from memtree.stores.postgres.pool import DURABLE, PostgresPart, reading
+from memtree.stores.postgres.queries import (
+    TENANT,
+    Blobs,
+    Connection,
+    ask,
+    known_tenant,
+    off_loop,
+    rows,
+)
 from memtree.stores.references import (
     frontier_nodes,
     plan_nodes,
@@ -26,6 +35,11 @@ from memtree.stores.references import (
 )
 from memtree.stores.rows import COUNTED, added, read_epoch, read_frontier
 
+SMALL_BYTES = 64 << 20  # tables up to this size are vacuumed in less than a second
+
+BYTES = """
+    SELECT sum(pg_total_relation_size(name::regclass))::bigint
+    FROM unnest(%(tables)s::text[]) AS name"""
 # No chain is longer than the tenant's addresses: one that meets itself ends.
 _CHAIN = f"""
     WITH RECURSIVE walk AS (
@@ -303,3 +317,58 @@ async def forget_unused(db: Connection) -> None:
     """Let go of the names of what was dropped."""
     await db.execute(ALONE, (_LOCK,))
     await db.execute(_FORGET)
+
+
+class PostgresRetention(PostgresPart):
+    """`Retention`."""
+
+    chain = reading(chain)
+
+    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+        """Afterwards no read finds it. Its bytes leave the server's files as PostgreSQL goes:
+        the space is freed at once in a small store, by the next sweep in a large one."""
+        receipt = await self.database.transact(lambda db: forget(db, tenant, addresses))
+        if await self.database.run(unscrubbed) and await self._bytes() <= SMALL_BYTES:
+            await self._scrub()
+        return receipt
+
+    async def sweep(self, now: float) -> Receipt:
+        """A transaction for each tenant, so that other writers get their turn in between."""
+        receipt = Receipt()
+        for tenant in await self.database.run(lambda db: expired_tenants(db, now)):
+            receipt = added(receipt, await self._sweep_tenant(tenant, now))
+        await self.database.run(lambda db: claims.drop_stale(db, now))
+        receipt = added(receipt, await self._sweep_recipes(day_of(now)))
+        if await self.database.run(unscrubbed):
+            await self._scrub()
+        return receipt
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        day = day_of(now)
+        if not await self.database.run(lambda db: kept(db, recipe, day)):
+            await self.database.hurry(lambda db: keep(db, recipe, day))
+
+    async def _sweep_tenant(self, tenant: str, now: float) -> Receipt:
+        return await self.database.transact(lambda db: sweep(db, tenant, now))
+
+    async def _sweep_recipes(self, day: int) -> Receipt:
+        if await self.database.run(lambda db: to_count(db, day)):
+            await self.database.hurry(lambda db: count(db, day))
+        receipt = Receipt()
+        if not await self.database.run(any_unused):
+            return receipt
+        for tenant in await self.database.run(unused_tenants):
+            receipt = added(receipt, await self._drop_unused(tenant))
+        await self.database.hurry(forget_unused)
+        return receipt
+
+    async def _drop_unused(self, tenant: str) -> Receipt:
+        return await self.database.transact(lambda db: drop_unused(db, tenant))
+
+    async def _bytes(self) -> int:
+        ((size,),) = await self.database.run(lambda db: rows(db, BYTES, tables=list(TABLES)))
+        return int(size)
+
+    async def _scrub(self) -> None:
+        async with self.database.apart() as db:
+            await scrub(db)

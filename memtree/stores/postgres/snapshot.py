@@ -1,19 +1,19 @@
-"""SQL of a copy that comes in: rows as they are, of any table."""
+"""Copies out of a schema and into one, and their SQL: rows as they are, of any table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Any
 
 import psycopg
 
-from memtree.stores.dump import TABLES, Page, Row, Table
-from memtree.stores.postgres.arrays import Blobs
+from memtree.stores.dump import TABLES, Page, Row, Table, in_a_thread, pages
 from memtree.stores.postgres.dsn import Dsn
 from memtree.stores.postgres.errors import fault, unreachable
-from memtree.stores.postgres.pool import DURABLE, SETTINGS, UNLIMITED, Connection
-from memtree.stores.postgres.trees import NUMBER, ask, begin, rows, tenant_number
+from memtree.stores.postgres.locks import begin
+from memtree.stores.postgres.pool import DURABLE, SETTINGS, UNLIMITED, PostgresPart, reading
+from memtree.stores.postgres.queries import NUMBER, Blobs, Connection, ask, rows, tenant_number
 
 _ARRAYS = {
     bytes: "bytea[]",
@@ -21,6 +21,7 @@ _ARRAYS = {
     int: "bigint[]",
     float: "double precision[]",
 }
+FETCHED = 1000  # rows of one round trip
 _COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
 
 
@@ -88,9 +89,6 @@ def _values(page: Page) -> dict[str, Any]:
     }
 
 
-FETCHED = 1000  # rows of one round trip
-
-
 class PostgresSnapshot:
     def __init__(self, db: psycopg.Connection) -> None:
         self._db = db
@@ -127,3 +125,23 @@ def one_state(dsn: Dsn) -> Iterator[PostgresSnapshot]:
                 yield PostgresSnapshot(db)
         except psycopg.Error as error:
             raise fault(error, dsn.shown) from error
+
+
+class PostgresCopies(PostgresPart):
+    """`Dump`."""
+
+    counts = reading(counts)
+    missing = reading(missing)
+
+    async def load(self, page: Page) -> None:
+        await self.database.hurry(lambda db: load(db, page))
+
+    async def pages(self) -> AsyncGenerator[Page, None]:
+        await self.database.reach()
+        async with aclosing(in_a_thread(self._pages)) as given:
+            async for page in given:
+                yield page
+
+    def _pages(self) -> Iterator[Page]:
+        with one_state(self.database.dsn) as snapshot:
+            yield from pages(snapshot)

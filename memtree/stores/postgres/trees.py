@@ -1,4 +1,4 @@
-"""SQL of `TreeStore`: nodes, frontiers, addresses, vectors and summary versions.
+"""`TreeStore` and its SQL: nodes, frontiers, addresses, vectors and summary versions.
 
 The planner cannot know how few rows a walk down a tree meets, or how many ids an array holds, and
 would now and then rather read all rows of the tenant, or of all tenants. `LATERAL (... LIMIT 1)`
@@ -7,17 +7,24 @@ leaves it no choice but one look-up by key for each row.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
-
-from psycopg import AsyncCursor
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from memtree.conversation.addresses import NODE_ID_BYTES
 from memtree.ports.store import IndexBatch, IndexedPrefix
-from memtree.stores.postgres.arrays import Blobs
-from memtree.stores.postgres.locks import SHARED, lock_key
-from memtree.stores.postgres.pool import Connection
+from memtree.stores.postgres.locks import begin
+from memtree.stores.postgres.pool import PostgresPart, reading
+from memtree.stores.postgres.queries import (
+    NUMBER,
+    TENANT,
+    Blobs,
+    Connection,
+    ask,
+    distinct,
+    off_loop,
+    rows,
+    tenant_number,
+)
 from memtree.stores.references import Version, frontier_nodes, named
 from memtree.stores.rows import (
     FrontierRow,
@@ -30,14 +37,10 @@ from memtree.stores.rows import (
     read_frontier,
     read_node,
     read_summary,
+    summary_rows,
 )
 from memtree.tree.node import Node, Summary
 
-T = TypeVar("T")
-Cursor = AsyncCursor[tuple[Any, ...]]
-MANY = 64  # rows: what takes longer to encode or decode than a millisecond leaves the event loop
-
-TENANT = "tenant = (SELECT number FROM tenants WHERE name = %(tenant)s)"
 _NODES = f"SELECT id, data FROM nodes WHERE {TENANT} AND id = ANY(%(ids)s)"
 _DESCENDANTS = f"""
     WITH RECURSIVE walk AS (
@@ -56,10 +59,6 @@ _FRONTIERS = f"""
     SELECT address, found.data, expires FROM addresses CROSS JOIN LATERAL (
         SELECT data FROM frontiers WHERE tenant = addresses.tenant AND key = frontier LIMIT 1
     ) AS found WHERE {TENANT} AND address = ANY(%(ids)s)"""
-NUMBER = "SELECT number FROM tenants WHERE name = %(tenant)s"
-_NEW_TENANT = """
-    INSERT INTO tenants (name) VALUES (%(tenant)s)
-    ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING number"""
 _STORED = f"SELECT id FROM nodes WHERE {TENANT} AND id = ANY(%(ids)s)"
 _KNOWN = f"SELECT address FROM addresses WHERE {TENANT} AND address = ANY(%(ids)s)"
 _PUT_NODES = """
@@ -118,41 +117,6 @@ class BatchRows(NamedTuple):
     nodes: list[NodeRow]
     frontiers: dict[bytes, FrontierRow]  # by address
     wanted: set[bytes]
-
-
-async def ask(db: Connection, query: str, **values: Any) -> Cursor:
-    """Within `Pool.hurry` the answer is not waited for yet."""
-    return await db.execute(query, values, binary=True)
-
-
-async def rows(db: Connection, query: str, **values: Any) -> list[tuple[Any, ...]]:
-    return await (await ask(db, query, **values)).fetchall()
-
-
-async def off_loop(count: int, work: Callable[[], T]) -> T:
-    """`work` over so many rows, in a thread where they are many."""
-    return await asyncio.to_thread(work) if count > MANY else work()
-
-
-def distinct(ids: Iterable[bytes]) -> Blobs:
-    return Blobs(dict.fromkeys(ids))
-
-
-async def begin(db: Connection, tenant: str, lock: str = SHARED) -> None:
-    """The lock of whoever writes: the first statement of a transaction."""
-    await db.execute(lock, (lock_key("memtree tenant", tenant),))
-
-
-async def known_tenant(db: Connection, tenant: str) -> int | None:
-    """A small number stands for the tenant's name in the rows."""
-    found = await rows(db, NUMBER, tenant=tenant)
-    return found[0][0] if found else None
-
-
-async def tenant_number(db: Connection, tenant: str, known: Cursor) -> int:
-    """`known`: what NUMBER gave."""
-    found = await known.fetchall() or await rows(db, _NEW_TENANT, tenant=tenant)
-    return int(found[0][0])
 
 
 async def read_frontiers(
@@ -266,10 +230,8 @@ async def read_summaries(
     """All versions of these nodes are read: there are few."""
     asked = set(wanted)
     found = await rows(db, _SUMMARIES, tenant=tenant, ids=distinct(node for node, _ in wanted))
-    named_ones = [
-        (node, version, data) for node, version, data in found if (node, version) in asked
-    ]
-    return {(node, version): read_summary(data) for node, version, data in named_ones}
+    data = {(node, version): each for node, version, each in found if (node, version) in asked}
+    return {version: read_summary(each) for version, each in data.items()}
 
 
 async def write_summaries(db: Connection, tenant: str, new: Sequence[SummaryRow]) -> None:
@@ -281,3 +243,32 @@ async def write_summaries(db: Connection, tenant: str, new: Sequence[SummaryRow]
         "data": Blobs(row.data for row in new),
     }
     await db.execute(_PUT_SUMMARIES, values)
+
+
+class PostgresTrees(PostgresPart):
+    """`TreeStore` but for `check`, `stats` and `close`, which are the whole store's."""
+
+    frontiers = reading(read_frontiers)
+    nodes = reading(read_nodes)
+    descendants = reading(read_descendants)
+    vectors = reading(read_vectors)
+    newest_summaries = reading(newest_summaries)
+    summaries = reading(read_summaries)
+
+    async def commit(self, tenant: str, batch: IndexBatch) -> None:
+        if batch.nodes or batch.frontiers:
+            ready = await prepare(batch)
+            await self.database.hurry(lambda db: write_batch(db, tenant, batch, ready))
+
+    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+        if addresses:
+            await self.database.hurry(lambda db: renew(db, tenant, addresses, expires))
+
+    async def put_vectors(self, tenant: str, recipe: str, rows: Mapping[bytes, bytes]) -> None:
+        if rows:
+            await self.database.hurry(lambda db: write_vectors(db, tenant, recipe, rows))
+
+    async def put_summaries(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
+        encoded = summary_rows(rows)
+        if encoded:
+            await self.database.hurry(lambda db: write_summaries(db, tenant, encoded))

@@ -1,4 +1,4 @@
-"""SQL of `Claims` and `Tallies`: who summarises which node, and numbers that add up."""
+"""`Claims` and `Tallies` and their SQL: who summarises which node, and numbers that add up."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from memtree.stores.rows import oldest_tally, within
 from memtree.stores.sqlite.bulk import change, insert, joined
+from memtree.stores.sqlite.database import SqlitePart, reading
 from memtree.stores.sqlite.trees import STORED, TENANT, known_tenant, present
 
 _SUMMARISED = "SELECT id, x'' AS data FROM summaries WHERE tenant = ? AND id IN ({ids})"
@@ -82,3 +83,30 @@ def tallied(db: sqlite3.Connection, first: int, last: int) -> dict[str, dict[str
     for tenant, name, amount in db.execute(_SUMS, (first, last)):
         found.setdefault(tenant, {})[name] = amount
     return found
+
+
+class SqliteClaims(SqlitePart):
+    """`Claims` and `Tallies`."""
+
+    tallies = reading(tallies)
+    tallied = reading(tallied)
+
+    async def claim(
+        self, tenant: str, ids: Sequence[bytes], owner: str, now: float, until: float
+    ) -> set[bytes]:
+        if not ids:
+            return set()
+        return await self.database.write(lambda db: claim(db, tenant, ids, owner, now, until))
+
+    async def release(self, tenant: str, ids: Sequence[bytes], owner: str) -> None:
+        if ids:
+            await self.database.write(lambda db: release(db, tenant, ids, owner))
+
+    async def add(
+        self,
+        tenant: str,
+        day: int,
+        amounts: Mapping[str, int],
+        limits: Mapping[str, int] | None = None,
+    ) -> bool:
+        return await self.database.write(lambda db: add(db, tenant, day, amounts, limits or {}))

@@ -123,7 +123,7 @@ class ConnectionThread:
         self._db = connect(self._path, self._busy_timeout, writes=self._writes)
 
     async def run(self, work: Work[T]) -> T:
-        """`work` in the lane's thread; in a writer's, inside a transaction of its own."""
+        """`work` in this thread; in a writer's, inside a transaction of its own."""
         if self._writes:
             return await self.run_bare(lambda db: transaction(db, work))
         return await self.run_bare(work)
@@ -155,7 +155,7 @@ class ConnectionThread:
 
     def _connection(self) -> sqlite3.Connection:
         # A file that was removed or replaced would swallow every write without an error. Opening
-        # the new one beside the other lane's old one could mix their WAL files: so only say it.
+        # the new one beside the reader's old one could mix their WAL files: so only say so.
         if self._writes and _identity(self._path) != self._file:
             raise StoreUnavailable(
                 f"The store {self._path} was moved or replaced while in use; "

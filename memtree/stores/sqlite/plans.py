@@ -1,4 +1,4 @@
-"""SQL of `PlanStore`: epochs and their turns."""
+"""`PlanStore` and its SQL: epochs and their turns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from memtree.ports.store import ContinuedTurn
 from memtree.stores.references import plan_nodes, plan_versions
 from memtree.stores.rows import NewTurn, epoch_row, gone, read_epoch, read_turn, turn_row
 from memtree.stores.sqlite.bulk import insert, joined, joined_rows
+from memtree.stores.sqlite.database import SqlitePart, reading
 from memtree.stores.sqlite.trees import TENANT, tenant_number, write_nodes
+from memtree.tree.node import Node
 
 NEAR = 64  # a chat that goes on is found among its newest addresses: the rest is seldom asked for
 
@@ -106,3 +108,24 @@ def _require_versions(db: sqlite3.Connection, number: int, epoch: Epoch) -> None
     rows = joined(db, _VERSIONS, (number,), [node for node, _ in wanted])
     if wanted - {(node, int(version)) for node, version in rows}:
         raise gone("A summary")
+
+
+class SqlitePlans(SqlitePart):
+    """`PlanStore`."""
+
+    latest = reading(latest)
+
+    async def put_turn(
+        self,
+        tenant: str,
+        key: bytes,
+        address: bytes,
+        turn: EpochTurn,
+        *,
+        epoch: Epoch | None = None,
+        nodes: Sequence[Node] = (),
+        instead_of: bytes = b"",
+        expires: float,
+    ) -> EpochTurn:
+        new = NewTurn(key, address, turn, epoch, nodes, instead_of, expires)
+        return await self.database.write(lambda db: put_turn(db, tenant, new))

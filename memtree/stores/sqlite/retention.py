@@ -1,4 +1,4 @@
-"""SQL of `Retention`: chains, forgetting, and getting the bytes out of the file."""
+"""`Retention` and its SQL: chains, forgetting, and getting the bytes out of the file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from memtree.budget.epoch import Epoch
+from memtree.days import day_of
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import RECIPE_DAYS, Receipt
 from memtree.stores.references import (
@@ -17,8 +18,13 @@ from memtree.stores.references import (
     unneeded,
 )
 from memtree.stores.rows import COUNTED, added, read_epoch, read_frontier
+from memtree.stores.sqlite import claims
 from memtree.stores.sqlite.bulk import change, insert, joined, joined_rows
+from memtree.stores.sqlite.connection import transaction
+from memtree.stores.sqlite.database import SqlitePart, reading
 from memtree.stores.sqlite.trees import TENANT, known_tenant
+
+SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 
 # UNION: a chain that meets itself ends. Rows come in the order in which they are found.
 _CHAIN = f"""
@@ -250,3 +256,52 @@ def drop_unused(db: sqlite3.Connection, number: int) -> Receipt:
 def forget_unused(db: sqlite3.Connection) -> None:
     """Let go of the names of what was dropped."""
     db.execute(f"DELETE FROM recipes WHERE recipe IN ({_UNUSED}) AND recipe NOT IN ({_STORED})")
+
+
+class SqliteRetention(SqlitePart):
+    """`Retention`."""
+
+    chain = reading(chain)
+
+    async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
+        def work(db: sqlite3.Connection) -> Receipt:
+            receipt = transaction(db, lambda db: forget(db, tenant, addresses))
+            scrub(db)
+            return receipt
+
+        return await self.database.write_bare(work)
+
+    async def sweep(self, now: float) -> Receipt:
+        """A transaction for each tenant, so that other writers get their turn in between. Copies
+        of ids and vectors in unused parts of a large file stay until the next `forget`: clearing
+        them holds up every writer."""
+        receipt = Receipt()
+        for number in await self.database.read(lambda db: expired_tenants(db, now)):
+            receipt = added(receipt, await self._sweep_tenant(number, now))
+        if await self.database.read(lambda db: claims.stale(db, now)):
+            await self.database.write(lambda db: claims.drop_stale(db, now))
+        receipt = added(receipt, await self._sweep_recipes(day_of(now)))
+        if self.database.bytes() <= SWEEP_BYTES and await self.database.read(unscrubbed):
+            await self.database.write_bare(scrub)
+        return receipt
+
+    async def keep_recipe(self, recipe: str, now: float) -> None:
+        day = day_of(now)
+        if not await self.database.read(lambda db: kept(db, recipe, day)):
+            await self.database.write(lambda db: keep(db, recipe, day))
+
+    async def _sweep_tenant(self, number: int, now: float) -> Receipt:
+        return await self.database.write(lambda db: sweep(db, number, now))
+
+    async def _sweep_recipes(self, day: int) -> Receipt:
+        receipt = Receipt()
+        if await self.database.read(lambda db: to_count(db, day)):
+            await self.database.write(lambda db: count(db, day))
+        for number in await self.database.read(unused_tenants):
+            receipt = added(receipt, await self._drop_unused(number))
+        if await self.database.read(any_unused):
+            await self.database.write(forget_unused)
+        return receipt
+
+    async def _drop_unused(self, number: int) -> Receipt:
+        return await self.database.write(lambda db: drop_unused(db, number))

@@ -1,12 +1,15 @@
-"""SQL of copies, out of a SQLite file and into one: rows as they are, of any table."""
+"""Copies out of a SQLite file and into one, and their SQL: rows as they are, of any table."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, closing, contextmanager
 
-from memtree.stores.dump import TABLES, Page, Row, Table
+from memtree.stores.dump import TABLES, Page, Row, Table, in_a_thread, pages
 from memtree.stores.sqlite.bulk import insert
+from memtree.stores.sqlite.connection import connect, fault
+from memtree.stores.sqlite.database import SqliteDatabase, SqlitePart, reading, writing
 from memtree.stores.sqlite.trees import TENANT, tenant_number
 
 _COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
@@ -29,6 +32,21 @@ class SqliteSnapshot:
             f"{f' WHERE {TENANT}' if table.owned else ''} ORDER BY {', '.join(table.sorted_by)}",
             (tenant,) if table.owned else (),
         )
+
+    def damage(self) -> list[str]:
+        """What SQLite's own check finds."""
+        lines = [line for (line,) in self._db.execute("PRAGMA integrity_check")]
+        return [f"sqlite: {line}" for line in lines if line != "ok"]
+
+
+@contextmanager
+def one_state(database: SqliteDatabase) -> Iterator[SqliteSnapshot]:
+    """A connection of its own, in the calling thread. The errors are the store's."""
+    try:
+        with closing(connect(database.path, database.busy_timeout, writes=False)) as db:
+            yield SqliteSnapshot(db)
+    except sqlite3.Error as error:
+        raise fault(error, database.path) from error
 
 
 def counts(db: sqlite3.Connection) -> dict[str, int]:
@@ -53,3 +71,21 @@ def missing(db: sqlite3.Connection, page: Page) -> int:
     places = [table.columns.index(name) for name in compared]
     asked = ((*owner, *(row[place] for place in places)) for row in page.rows)
     return sum(db.execute(query, values).fetchone() is None for values in asked)
+
+
+class SqliteCopies(SqlitePart):
+    """`Dump`."""
+
+    counts = reading(counts)
+    load = writing(load)
+    missing = reading(missing)
+
+    async def pages(self) -> AsyncGenerator[Page, None]:
+        self.database.require_open()
+        async with aclosing(in_a_thread(self._pages)) as given:
+            async for page in given:
+                yield page
+
+    def _pages(self) -> Iterator[Page]:
+        with one_state(self.database) as snapshot:
+            yield from pages(snapshot)

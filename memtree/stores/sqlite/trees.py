@@ -1,4 +1,4 @@
-"""SQL of `TreeStore`: nodes, frontiers, addresses, vectors and summary versions."""
+"""`TreeStore` and its SQL: nodes, frontiers, addresses, vectors and summary versions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from memtree.stores.rows import (
     read_frontier,
     read_node,
     read_summary,
+    summary_rows,
 )
 from memtree.stores.sqlite.bulk import change, insert, joined
+from memtree.stores.sqlite.database import SqlitePart, reading
 from memtree.tree.node import MAX_CHILDREN, Node, Summary
 
 TENANT = "tenant = (SELECT number FROM tenants WHERE name = ?)"
-NODES = f"SELECT id, data FROM nodes WHERE {TENANT} AND id IN ({{ids}})"
+_NODES = f"SELECT id, data FROM nodes WHERE {TENANT} AND id IN ({{ids}})"
 # One statement for the whole walk: it sees one state of the file, and see `bulk` for the speed.
-DESCENDANTS = f"""
+_DESCENDANTS = f"""
     WITH RECURSIVE slot(at) AS (
         VALUES {",".join(f"({1 + NODE_ID_BYTES * slot})" for slot in range(MAX_CHILDREN))}
     ), walk(row, tenant, children) AS (
@@ -79,10 +81,14 @@ def read_frontiers(
     return found
 
 
-def read_nodes(
-    db: sqlite3.Connection, query: str, tenant: str, ids: Sequence[bytes]
+def read_nodes(db: sqlite3.Connection, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
+    return {node: read_node(data) for node, data in joined(db, _NODES, (tenant,), ids)}
+
+
+def read_descendants(
+    db: sqlite3.Connection, tenant: str, ids: Sequence[bytes]
 ) -> dict[bytes, Node]:
-    return {node: read_node(data) for node, data in joined(db, query, (tenant,), ids)}
+    return {node: read_node(data) for node, data in joined(db, _DESCENDANTS, (tenant,), ids)}
 
 
 def write_batch(db: sqlite3.Connection, tenant: str, batch: IndexBatch) -> None:
@@ -148,8 +154,8 @@ def read_summaries(
     """All versions of these nodes are read: there are few."""
     rows = joined(db, _SUMMARIES, (tenant,), [node for node, _ in wanted])
     every = [(node, read_summary(data)) for node, data in rows]
-    asked = set(wanted)
-    return {(node, one.version): one for node, one in every if (node, one.version) in asked}
+    versions = {(node, summary.version): summary for node, summary in every}
+    return {version: versions[version] for version in wanted if version in versions}
 
 
 def write_summaries(db: sqlite3.Connection, tenant: str, rows: Sequence[SummaryRow]) -> None:
@@ -163,3 +169,31 @@ def write_summaries(db: sqlite3.Connection, tenant: str, rows: Sequence[SummaryR
 def present(db: sqlite3.Connection, query: str, number: int, ids: Iterable[bytes]) -> set[bytes]:
     """Those of the ids that the query finds for the tenant."""
     return {found for found, _ in joined(db, query, (number,), ids)}
+
+
+class SqliteTrees(SqlitePart):
+    """`TreeStore` but for `check`, `stats` and `close`, which are the whole store's."""
+
+    frontiers = reading(read_frontiers)
+    nodes = reading(read_nodes)
+    descendants = reading(read_descendants)
+    vectors = reading(read_vectors)
+    newest_summaries = reading(newest_summaries)
+    summaries = reading(read_summaries)
+
+    async def commit(self, tenant: str, batch: IndexBatch) -> None:
+        if batch.nodes or batch.frontiers:
+            await self.database.write(lambda db: write_batch(db, tenant, batch))
+
+    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+        if addresses:
+            await self.database.write(lambda db: renew(db, tenant, addresses, expires))
+
+    async def put_vectors(self, tenant: str, recipe: str, rows: Mapping[bytes, bytes]) -> None:
+        if rows:
+            await self.database.write(lambda db: write_vectors(db, tenant, recipe, rows))
+
+    async def put_summaries(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
+        encoded = summary_rows(rows)
+        if encoded:
+            await self.database.write(lambda db: write_summaries(db, tenant, encoded))

@@ -1,11 +1,14 @@
 """Whether a model's summary may take the place of the extraction: its form, its language, and what
 it claims against the text it was made of.
 
-A summary that is refused costs a call: the model is asked again, then the extraction stays. One
-that lies stays in the tree. So every rule names what is surely wrong, and what is told in other
-words is not judged.
+Rejecting a good summary costs a call: the model is asked again, then the extraction stays.
+Accepting a false one leaves it in the tree. So every rule looks for what is certainly wrong; text
+that the summary puts in other words is not judged.
 
-    >>> task = leaf_task("1", [Source("user", 0, "Use 4 workers, not 8.")])
+Three files do the judging: `injection.py` (instructions to the reader), `claims.py` (who said what,
+and every "not"), `numbers.py` (numbers and names that the text does not have).
+
+    >>> task = leaf_task("1", [SourcePiece("user", 0, "Use 4 workers, not 8.")])
     >>> check(Draft("Workers", "The user wants 6 workers, not 8."), task, lambda text: 9)
     [Problem(name='number', detail='a number is new: 6')]
 """
@@ -29,23 +32,27 @@ LONGEST = 16  # characters a token; text of any language has 2 to 6
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`name`: empty, cut off, headline too long, body too long, repetition, meta, planted,
-    language, anchor, number, negation, speaker. `detail` quotes the summary: never log it."""
+    """One reason to reject a draft.
+
+    `name`: empty, cut off, headline too long, body too long, repetition, meta, planted (an
+    injection), language, anchor, number, negation, speaker. `detail` quotes the summary: never log
+    it.
+    """
 
     name: str
     detail: str = ""
 
 
 def check(draft: Draft, task: Task, count: Callable[[str], int]) -> list[Problem]:
-    """All that is wrong with a draft; empty: it is accepted. `count` counts tokens."""
+    """All that is wrong with a draft; an empty list accepts it. `count` counts tokens."""
     if hopeless := [*_huge(draft, task), *_empty(draft)]:
         return hopeless
     return [*_form(draft, task, count), *_foreign(draft, task), *_false(draft, task)]
 
 
 def _huge(draft: Draft, task: Task) -> Iterator[Problem]:
-    """What no tokenizer needs to count: nothing else is looked for in it, so no answer, however
-    long, takes long to judge."""
+    """Too long by characters alone. Checked first, without a tokenizer, so that an endless
+    answer is rejected in no time."""
     if len(draft.headline) > LONGEST * task.headline_cap:
         yield Problem("headline too long", f"{len(draft.headline)} characters")
     if len(draft.body) > LONGEST * task.cap:
@@ -92,26 +99,27 @@ def _cut(body: str, full: bool) -> bool:
     if _DANGLING.search(body):
         return True
     last = body[max(body.rfind(". "), body.rfind("; ")) + 1 :]
-    opened = any(last.count(one) > last.count(other) for one, other in _PAIRS)
+    unclosed = any(last.count(opening) > last.count(closing) for opening, closing in _PAIRS)
     quoted = last.count('"') % 2 == 1 and body.count('"') % 2 == 1
-    return not _END.search(body) and (opened or quoted or full)
+    return not _END.search(body) and (unclosed or quoted or full)
 
 
 def _foreign(draft: Draft, task: Task) -> Iterator[Problem]:
-    # A tool's words, or a page's that it fetched, are nobody's to give orders with. In a child's
-    # summary, which was judged before, it is labelled where the user does not speak.
-    heard = claims.said(_pieces(task))
-    user = "\n".join(one.text for one in heard if one.speaker in ("", claims.USER))
-    if found := injection.planted(draft.headline, draft.body, user):
-        yield Problem("planted", found)
-    if found := injection.meta(draft.headline, draft.body):
-        yield Problem("meta", found)
-    spoken = "\n".join(one.text for one in task.sources if one.kind == "text") or _text(task)
-    found = languages.differs(draft.body, spoken)
-    if not found and languages.script(draft.headline) != "latin":  # in Latin it may be names alone
-        found = languages.differs(draft.headline, spoken)
-    if found:
-        yield Problem("language", found)
+    # Only the user may give orders, never a tool or a page that it fetched. A child's summary was
+    # checked before, and says where somebody other than the user speaks.
+    statements = claims.statements(_pieces(task))
+    by_user = [each.text for each in statements if each.speaker in ("", claims.USER)]
+    if quote := injection.injected(draft.headline, draft.body, "\n".join(by_user)):
+        yield Problem("planted", quote)
+    if quote := injection.meta(draft.headline, draft.body):
+        yield Problem("meta", quote)
+    prose = [piece.text for piece in task.sources if piece.kind == "text"]
+    spoken = "\n".join(prose) or _text(task)
+    quote = languages.differs(draft.body, spoken)
+    if not quote and languages.script(draft.headline) != "latin":  # in Latin it may be names alone
+        quote = languages.differs(draft.headline, spoken)
+    if quote:
+        yield Problem("language", quote)
 
 
 def _false(draft: Draft, task: Task) -> Iterator[Problem]:
@@ -119,19 +127,19 @@ def _false(draft: Draft, task: Task) -> Iterator[Problem]:
     # German writes every noun like a name.
     german = languages.language(f"{summary} {text}", 3) == "de"
     names = languages.script(text) == "latin" and not german
-    for found in numbers.invented(summary, text, names):
-        yield Problem("anchor", found)
-    for found in numbers.numbers(summary, text):
-        yield Problem("number", found)
-    mine, theirs = claims.said([("", summary)]), claims.said(_pieces(task))
-    for found in claims.negations(mine, theirs):
-        yield Problem("negation", found)
-    for found in claims.speakers(mine, theirs):
-        yield Problem("speaker", found)
+    for detail in numbers.invented_anchors(summary, text, names):
+        yield Problem("anchor", detail)
+    for detail in numbers.invented_numbers(summary, text):
+        yield Problem("number", detail)
+    claimed, stated = claims.statements([("", summary)]), claims.statements(_pieces(task))
+    for detail in claims.negations(claimed, stated):
+        yield Problem("negation", detail)
+    for detail in claims.speakers(claimed, stated):
+        yield Problem("speaker", detail)
 
 
 def _text(task: Task) -> str:
-    parts = [one.text for one in task.sources]
+    parts = [source.text for source in task.sources]
     for child in task.children:
         parts += [child.headline, child.body, " ".join(child.anchors)]
     return "\n".join(parts)
@@ -139,8 +147,8 @@ def _text(task: Task) -> str:
 
 def _pieces(task: Task) -> list[tuple[str, str]]:
     """(speaker, text): of a child's summary the speaker stands in the text, if anywhere."""
-    found = [(_speaker(one), one.text) for one in task.sources]
-    return found + [("", f"{child.headline}\n{child.body}") for child in task.children]
+    pieces = [(_speaker(source), source.text) for source in task.sources]
+    return pieces + [("", f"{child.headline}\n{child.body}") for child in task.children]
 
 
 def _speaker(source: SourcePiece) -> str:

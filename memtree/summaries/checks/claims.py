@@ -1,8 +1,8 @@
-"""What a summary claims, against the text: what is denied in it, and who said what.
+"""Claims of a summary against its text: what is denied, and who said what.
 
-Every rule is one-sided: it speaks only where the summary keeps a clause of the text (they share
-most of their words) and says something else in it. What is told in other words is not judged.
-What this file does not do: numbers and names (`figures.py`); form and language (`checking.py`).
+A rule applies only where the summary keeps a clause of the text (they share most of their words)
+and says something else in it. What the summary puts in other words is not judged.
+What this file does not do: numbers and names (`numbers.py`); form and language (`check.py`).
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ USER, ASSISTANT = "user", "assistant"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A clause: who said it (user, assistant, tool, or empty: not known), its text, the stems of
-    its telling words, those that a "not" stands next to, and whether it denies, or says what may
-    come to the same ("failed to", "avoid")."""
+    """A clause, by whom (user, assistant, tool; empty: not known).
+
+    `stems`: of its content words; `denied`: those of them next to a "not". `denies`: it holds a
+    denial; `hedged`: a denial or a word that may come to the same ("failed to", "avoid").
+    """
 
     speaker: str
     text: str
     stems: frozenset[str]
     denied: frozenset[str]
     denies: bool
-    softly: bool
+    hedged: bool
 
 
 _BORDER = re.compile(
@@ -40,7 +42,7 @@ _BORDER = re.compile(
 )
 _STEM = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2,}|[^\W\d_]{3,}|[^\W_]*\d[^\W_]*")
 _DENSE = re.compile("[぀-ヿ㐀-鿿가-힯]+")
-_EMPTY = frozenset(
+_STOP_WORDS = frozenset(
     """
     the and for that this with but from into out about also any all just than then
     was were are has had have been will would can could should does did done
@@ -64,7 +66,7 @@ _DENIES = re.compile(
     r"|لا |لم |ليس|नहीं|मत ",
     re.IGNORECASE,
 )
-_SOFT = re.compile(
+_HEDGES = re.compile(
     r"\b(?:avoid\w*|refus\w*|reject\w*|fail\w*|unable|un\w{4,}|lack\w*|stop\w*|skip\w*|omit\w*|"
     r"leav\w+|left|instead|rather|except|forb\w+|prohibit\w*|prevent\w*|miss\w*|remov\w*|drop\w*|"
     r"disab\w*|lost|loses?|declin\w*|exclud\w*|against|hardly|until|unless|few|little|"
@@ -85,10 +87,10 @@ _SUBJECT = re.compile(
 )
 
 
-def said(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
+def statements(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
     """Clauses of (speaker, text) pieces. A label ("user: ") or a subject ("The user wants") in the
     text itself says who speaks, up to the next label."""
-    found = []
+    clauses = []
     for speaker, text in pieces:
         for clause in _BORDER.split(text):
             if not clause or not clause.strip():
@@ -100,97 +102,107 @@ def said(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
             who = subject.group(1).lower() if subject else speaker
             stems = frozenset(_stems(clause))
             denies = bool(_DENIES.search(clause))
-            softly = denies or bool(_SOFT.search(clause))
-            found.append(Statement(who, clause, stems, frozenset(_denied(clause)), denies, softly))
-    return found
+            hedged = denies or bool(_HEDGES.search(clause))
+            clauses.append(
+                Statement(who, clause, stems, frozenset(_denied(clause)), denies, hedged)
+            )
+    return clauses
 
 
 def _stems(text: str) -> Iterator[str]:
-    return (stem for _, stem in _telling(text.lower()))
+    return (stem for _, stem in _content_words(text.lower()))
 
 
-def _telling(text: str) -> Iterator[tuple[int, str]]:
+def _content_words(text: str) -> Iterator[tuple[int, str]]:
     """(start, stem): the first letters of a word, each two letters of a dense script."""
     for match in _STEM.finditer(text):
         word, start = match.group(), match.start()
         if _DENSE.match(word):
             yield from ((start + at, word[at : at + 2]) for at in range(len(word) - 1))
-        elif word not in _EMPTY:
+        elif word not in _STOP_WORDS:
             yield start, word[:5]
 
 
 def _denied(clause: str) -> Iterator[str]:
-    """The telling word behind each denial, or before one at the end ("weiß ich nicht")."""
+    """The content word after each denial, or before one at the end ("weiß ich nicht")."""
     clause = clause.lower()
-    telling = list(_telling(clause))
-    starts = [start for start, _ in telling]
+    content = list(_content_words(clause))
+    starts = [start for start, _ in content]
     for match in _DENIES.finditer(clause):
-        behind = bisect_left(starts, match.end())
-        # None behind it: the last one that begins before it.
-        at = behind if behind < len(starts) else bisect_left(starts, match.start()) - 1
-        yield telling[at][1] if at >= 0 else ""
+        after = bisect_left(starts, match.end())
+        # Nothing after it: the last one that begins before it.
+        at = after if after < len(starts) else bisect_left(starts, match.start()) - 1
+        yield content[at][1] if at >= 0 else ""
 
 
 def negations(draft: Sequence[Statement], text: Sequence[Statement]) -> Iterator[str]:
-    """Clauses that the summary keeps but for a "not", or with one more."""
+    """Clauses that the summary keeps, but with a "not" lost or added."""
     # A question neither says nor denies.
-    wide = [one for one in (*text, *_pairs(text)) if one.text.rstrip()[-1:] not in ("?", "？")]
-    for one in draft:
-        near = [(_kept(one, other), other) for other in wide] if len(one.stems) > 2 else []
+    stated = [
+        clause for clause in (*text, *_pairs(text)) if clause.text.rstrip()[-1:] not in ("?", "？")
+    ]
+    for claim in draft:
+        near = [(_kept(claim, clause), clause) for clause in stated] if len(claim.stems) > 2 else []
         closest = max((kept for kept, _ in near), default=0.0)
         if closest < 0.75:
             continue
         # Only what the summary keeps more than half of: the rest may hold what is denied.
-        same = [o for kept, o in near if kept >= closest - 0.15 and 2 * _kept(o, one) > 1]
-        if same and not one.softly and all(other.denied & one.stems for other in same):
-            yield f"a denial is lost: {one.text.strip()}"
-        # It may be another clause of the text that denies: look at all that is told of the same.
-        elif any(one.denied & other.stems for other in same) and not any(
-            other.softly for kept, other in near if kept >= 0.5
+        same = [
+            clause
+            for kept, clause in near
+            if kept >= closest - 0.15 and 2 * _kept(clause, claim) > 1
+        ]
+        if same and not claim.hedged and all(clause.denied & claim.stems for clause in same):
+            yield f"a denial is lost: {claim.text.strip()}"
+        # Another clause of the text may deny it: look at all clauses about the same thing.
+        elif any(claim.denied & clause.stems for clause in same) and not any(
+            clause.hedged for kept, clause in near if kept >= 0.5
         ):
-            yield f"a denial is new: {one.text.strip()}"
+            yield f"a denial is new: {claim.text.strip()}"
 
 
 def speakers(draft: Sequence[Statement], text: Sequence[Statement]) -> Iterator[str]:
-    """Clauses given to one speaker that only the other one said."""
-    roles = {other.speaker for other in text}
+    """Clauses that the summary gives to one speaker and only the other one said."""
+    roles = {clause.speaker for clause in text}
     text = [*text, *_pairs(text)]
-    for one in draft:
-        if one.speaker not in (USER, ASSISTANT) or len(one.stems) < 3 or "" in roles:
+    for claim in draft:
+        if claim.speaker not in (USER, ASSISTANT) or len(claim.stems) < 3 or "" in roles:
             continue
-        if len(set(_ROLE.findall(one.text.lower()))) > 1:
+        if len(set(_ROLE.findall(claim.text.lower()))) > 1:
             continue  # "the assistant recommended Hyperion, which the user had read"
-        theirs = ASSISTANT if one.speaker == USER else USER
-        own = max((_kept(one, other) for other in text if other.speaker == one.speaker), default=0)
-        # What a tool printed, the assistant reports: so it counts as nobody's.
-        other = max((_kept(one, other) for other in text if other.speaker == theirs), default=0)
-        told = frozenset().union(*(o.stems for o in text if o.speaker == one.speaker))
+        theirs = ASSISTANT if claim.speaker == USER else USER
+        by_own = [clause for clause in text if clause.speaker == claim.speaker]
+        # What a tool printed is left out: the assistant reports it.
+        by_other = [clause for clause in text if clause.speaker == theirs]
+        own = max((_kept(claim, clause) for clause in by_own), default=0)
+        other = max((_kept(claim, clause) for clause in by_other), default=0)
+        own_words = frozenset().union(*(clause.stems for clause in by_own))
         sure = (other >= 0.75 and own < other - 0.4) or (other >= 0.6 and own < 0.2)
-        if sure and len(one.stems & told) < 0.6 * len(one.stems):
-            yield f"said by the {theirs}: {one.text.strip()}"
+        if sure and len(claim.stems & own_words) < 0.6 * len(claim.stems):
+            yield f"said by the {theirs}: {claim.text.strip()}"
 
 
 def _pairs(text: Sequence[Statement]) -> Iterator[Statement]:
-    """Two clauses of one speaker as one: a summary joins what stood in two sentences."""
-    for one, other in pairwise(text):
-        if one.speaker == other.speaker:
+    """Neighbouring clauses of one speaker, joined: a summary makes one sentence of two."""
+    for first, second in pairwise(text):
+        if first.speaker == second.speaker:
             yield Statement(
-                one.speaker,
-                f"{one.text} {other.text}",
-                one.stems | other.stems,
-                one.denied | other.denied,
-                one.denies or other.denies,
-                one.softly or other.softly,
+                first.speaker,
+                f"{first.text} {second.text}",
+                first.stems | second.stems,
+                first.denied | second.denied,
+                first.denies or second.denies,
+                first.hedged or second.hedged,
             )
 
 
-def _kept(one: Statement, other: Statement) -> float:
+def _kept(clause: Statement, other: Statement) -> float:
     """The share of a summary's clause that the other clause holds."""
-    return len(one.stems & other.stems) / len(one.stems) if one.stems else 0.0
+    return len(clause.stems & other.stems) / len(clause.stems) if clause.stems else 0.0
 
 
 def loops(text: str) -> str:
-    """What a text says over and over; empty when it does not."""
+    """What a text says over and over; empty where nothing repeats."""
     if match := re.search(r"([^\s=_*#.-])\1{11,}", text):
         return match.group()[:12]
     words = re.findall(r"\w+", text.lower())

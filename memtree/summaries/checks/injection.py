@@ -1,8 +1,8 @@
-"""Instructions that were planted in a text and came through into its summary, and other things
-that no summary says: roles, tags, tool calls, words about itself.
+"""Prompt injection: instructions hidden in a text that came through into its summary, and other
+things that no summary says (roles, tags, tool calls, words about itself).
 
 A summary is read by a model as part of its prompt, so a sentence in it that speaks to its reader
-is refused whatever it means: the extraction, which quotes with the speaker's name, takes its
+is rejected whatever it means; the extraction, which quotes with the speaker's name, takes its
 place. Only what the user said as a rule may speak to the assistant, word for word.
 What this file does not do: compare a summary with its text (`claims.py`).
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Overrides of what was told before, wherever they stand. Verb, at most a few words, object.
+# Overrides of earlier instructions, wherever they stand. Verb, at most a few words, object.
 _OVERRIDES = [
     r"\b(?:ignor(?:e|ing)|disregard|forget|override|bypass|discard|drop)\b[^.;\n]{0,30}"
     r"\b(?:previous|prior|above|earlier|preceding|your|everything)\b[^.;\n]{0,20}"
@@ -65,7 +65,7 @@ _ADDRESS = [
 ]
 _OBJECT = r"(?:only|with|the|all|this|that|your|me|us|it|every|any|exactly|nothing|back)\b"
 _SPEECH = "reply|respond|answer|say|output|print|repeat|send|forward|tell|pretend|email|reveal"
-# Orders, where a sentence begins: as well only as the user's own words.
+# Orders at the start of a sentence: these too only in the user's own words.
 _ORDERS = [
     r"(?:^|[.!?…:;\"“”»(。！？」] ?)(?:"
     r"please (?!find|note)[a-z]+"
@@ -77,7 +77,7 @@ _ORDERS = [
     r"\b(?:when|if|whenever) (?:asked|(?:any|some)one asks|the user asks|questioned)\b"
     r"[^.;\n]{0,60}[, ](?:say|answer|reply|respond|tell|claim|pretend)\b",
 ]
-# What a headline may be ("Run the tests first"), but no sentence of a body.
+# Allowed as a headline ("Run the tests first"), but not as a sentence of a body.
 _DEEDS = [
     r"(?:^|[.!?…。！？\"”»」] ?)(?:run|execute|delete|write|visit|open|click|call|fetch|"
     rf"download|upload|install) (?:{_OBJECT}|curl|rm|https?|an?\b)",
@@ -114,19 +114,19 @@ _META = [
 
 
 def _any(patterns: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
 OVERRIDE, SYNTAX, META = map(_any, (_OVERRIDES, _SYNTAX, _META))
 IN_HEADLINE, IN_BODY = _any(_ADDRESS + _ORDERS), _any(_ADDRESS + _ORDERS + _DEEDS)
-# What a reader does not see and a model does: tags, overrides of direction, invisible joins.
+# Invisible to a reader, not to a model: tag characters, direction overrides, zero-width joins.
 _HIDDEN = re.compile(
     "[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\x00-\x08\x0b-\x1f]"
 )
 
 
-def planted(headline: str, body: str, said: str = "") -> str:
-    """What in a summary speaks to its reader or feigns a prompt; empty when nothing does.
+def injected(headline: str, body: str, said: str = "") -> str:
+    """The part of a summary that speaks to its reader or imitates a prompt; empty: there is none.
 
     `said`: all that the user said, in one string; words of it, quoted exactly, may speak to the
     assistant in the body, but never to override or with syntax.
@@ -147,7 +147,7 @@ def planted(headline: str, body: str, said: str = "") -> str:
 
 
 def meta(headline: str, body: str) -> str:
-    """Words of a summary about itself or its writer; empty when there are none."""
+    """Words of a summary about itself or its writer; empty: there are none."""
     for text in (headline.strip(), body.strip()):
         if match := META.search(text):
             return match.group()

@@ -1,10 +1,10 @@
-"""Numbers and anchors of a summary that its text has not.
+"""Numbers, names and other anchors that a summary has and its text does not.
 
 Forms may differ: 1,000 and 1000, 12k and 12,000, "three" and 3, 2023-05-08 and 8 May 2023, and
 a path or a name may be given in part.
 What this file does not do: say what a number means (`claims.py` compares clauses).
 
-    >>> list(numbers("3 of 12k rows", "three of the 12,500 rows"))
+    >>> list(invented_numbers("3 of 12k rows", "three of the 12,500 rows"))
     ['a number is new: 12']
 """
 
@@ -47,14 +47,14 @@ _LETTERED = re.compile(r"[^\W\d_]+")
 _COUNTED = re.compile(r"(?<![\w.,:/-])(\d+(?:[.,]\d+)*)[ -]([^\W\d_]{4,})")
 
 
-def numbers(draft: str, text: str) -> Iterator[str]:
-    """Numbers that the text has not, and numbers that count another thing there."""
+def invented_numbers(draft: str, text: str) -> Iterator[str]:
+    """Numbers that the text does not have, or has for another thing ("4 files in 7 folders")."""
     draft, text = plain(draft), plain(text)
     known = set(_values(text))
     words = set(_LETTERED.findall(text.lower()))
     known |= {_WORDS[word] for word in words if word in _WORDS}
     known |= {_MONTHS[word[:3]] for word in words if word[:3] in _MONTHS}
-    known |= {_CJK_DIGITS[one] for one in text if one in _CJK_DIGITS}
+    known |= {_CJK_DIGITS[char] for char in text if char in _CJK_DIGITS}
     for match in _NUMBER.finditer(draft):
         number = match.group()
         if not _known(number, draft[match.end() : match.end() + 3], known):
@@ -65,14 +65,14 @@ def numbers(draft: str, text: str) -> Iterator[str]:
             yield f"a number counts another thing: {min(values)} {thing}"
 
 
-def _known(number: str, behind: str, known: set[str]) -> bool:
+def _known(number: str, rest: str, known: set[str]) -> bool:
     if _value(number) in known:
         return True
-    if (match := _SCALED.match(number + behind)) and _scaled(*match.groups()) in known:
+    if (match := _SCALED.match(number + rest)) and _scaled(*match.groups()) in known:
         return True
     if number.count(".") == 1 and not re.search(r"[,:/'-]", number):
         # 3.5 is one number, but a version or a section may be cut short: 3.5 of 3.5.1
-        return any(one.startswith(number + ".") for one in known)
+        return any(value.startswith(number + ".") for value in known)
     parts = re.split(r"[.,:/'-]", number)
     return len(parts) > 1 and all(_value(part) in known for part in parts)
 
@@ -109,10 +109,10 @@ def _scaled(number: str, unit: str) -> str:
 
 def _counted(text: str) -> dict[str, set[str]]:
     """What numbers stand before each word."""
-    found: dict[str, set[str]] = {}
+    counted: dict[str, set[str]] = {}
     for match in _COUNTED.finditer(text):
-        found.setdefault(match.group(2).lower().rstrip("s"), set()).add(_value(match.group(1)))
-    return found
+        counted.setdefault(match.group(2).lower().rstrip("s"), set()).add(_value(match.group(1)))
+    return counted
 
 
 _NAMED = frozenset(
@@ -128,9 +128,11 @@ _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")  # of mail
 _QUOTED_END = re.compile(r"([.!?])[\"'”»)]+\s")
 
 
-def invented(draft: str, text: str, names: bool = True) -> Iterator[str]:
-    """Anchors of the summary that the text has not. `names`: proper nouns as well; languages
-    that write every noun with a capital letter have too many."""
+def invented_anchors(draft: str, text: str, names: bool = True) -> Iterator[str]:
+    """Anchors (paths, identifiers, dates, names) of the summary that the text does not have.
+
+    `names`: look for proper nouns too. Not of use where every noun is written with a capital.
+    """
     draft, text = plain(draft), plain(text).lower()
     words = {word.removesuffix("'s") for word in _PARTS.findall(text.replace("’", "'"))}
     for anchor in _ADDRESS.findall(draft):
@@ -142,7 +144,7 @@ def invented(draft: str, text: str, names: bool = True) -> Iterator[str]:
         if low in text or low.isdigit():  # digits alone are judged as numbers
             continue
         if _plain_words(low):
-            if not _told(low, words):
+            if not _in_text(low, words):
                 yield anchor
         elif not _several(low, words):
             yield anchor
@@ -152,7 +154,7 @@ def _plain_words(low: str) -> bool:
     return all(part.replace("'", "").isalpha() for part in low.split())
 
 
-def _told(name: str, words: set[str]) -> bool:
+def _in_text(name: str, words: set[str]) -> bool:
     """Whether the text has every word of a name, in whatever form: "Swedish" of "Sweden"."""
     for part in name.split():
         part = part.removesuffix("'s")
@@ -179,5 +181,6 @@ def plain(text: str) -> str:
     if text.isascii():
         return text
     return "".join(
-        str(unicodedata.digit(one)) if one.isdigit() and not one.isascii() else one for one in text
+        str(unicodedata.digit(char)) if char.isdigit() and not char.isascii() else char
+        for char in text
     )

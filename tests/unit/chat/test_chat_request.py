@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memtree.context.answer import Answer
+from memtree.context.state import State
 from proxy.chat.chat_request import ChatRequest
 from proxy.http import json_body
 
@@ -10,7 +11,7 @@ from proxy.http import json_body
 def test_fields_that_were_not_posted_go_to_the_end():
     body = json_body.split(b'{"model": "m", "messages": [1], "memory": true }')
     chat = ChatRequest(body.raw, body.raw, body=body)
-    kept = Answer("packed", True, (b"2",), b"", 0, 0, 0)
+    kept = Answer(State.PACKED, True, (b"2",), b"", 0, 0, 0)
     raw = chat.with_messages(kept, [b"3", b"4"], {"tools": b"[5]"})
     assert raw == b'{"model": "m", "messages": [2,3,4],"tools":[5] }'
     assert chat.with_messages(kept) == b'{"model": "m", "messages": [2] }'

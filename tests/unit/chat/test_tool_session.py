@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memtree.context.answer import Answer
+from memtree.context.state import State
 from memtree.errors import BadRequest
 from proxy.chat.chat_request import ChatRequest
 from proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
@@ -33,7 +34,7 @@ async def broken(arguments: Mapping[str, Any], room: int) -> str:
 def session(room: int = 1_000) -> ToolSession:
     offered = offer.of(BODY)
     assert offered
-    packed = Answer("packed", True, (b"2",), b"", 0, 0, 0)
+    packed = Answer(State.PACKED, True, (b"2",), b"", 0, 0, 0)
     return ToolSession(offered, packed, {"save_memory": save, "broken": broken}, room)
 
 

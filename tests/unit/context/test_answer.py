@@ -15,6 +15,7 @@ from memtree.budget import packing
 from memtree.budget.packing import LINE, LINE_TOKENS, Packed, TokenLimits, admit, begin, pack
 from memtree.context.answer import Answer, AnswerLayout, assembled
 from memtree.context.request import CompressRequest
+from memtree.context.state import State
 from memtree.conversation import cache_control
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message
 from memtree.text import tokens
@@ -251,7 +252,7 @@ def memory_of(posted, elsewhere=0, cut=6, head=0):
     history = history_of([Message.of(one) for one in posted])
     ask = CompressRequest("t", tuple(map(Message.of, posted)), markers=elsewhere)
     shape = AnswerLayout(cut, "<context_memory>\nx\n</context_memory>", 9, head=head)
-    messages = sent(assembled(history, ask, "packed", shape))
+    messages = sent(assembled(history, ask, State.PACKED, shape))
     return messages[place(messages)]
 
 

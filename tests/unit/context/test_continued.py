@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from memtree.budget.prices import Prices
-from memtree.context.answer import PASSED
+from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.text import tokens
 from memtree.unfolding import recall_block
@@ -266,10 +266,10 @@ async def test_two_that_begin_at_once_send_the_same(world: World, question: bool
     """Their clocks differ by a moment, so that their epochs would."""
     posted = [*after(story(), 1)[:-1], user(QUESTION)] if question else story()
     for _ in range(2):
-        memories = [world.memory() for _ in range(4)]
-        for at, memory in enumerate(memories):
-            memory._lasting._clock = Clock()  # type: ignore[misc]
-            memory._lasting._clock.time += at
+        clocks = [Clock() for _ in range(4)]
+        for at, clock in enumerate(clocks):
+            clock.time += at
+        memories = [world.memory(clock=clock) for clock in clocks]
         answers = await asyncio.gather(*[world.ask(posted, memory) for memory in memories])
         assert len({answer.messages for answer in answers}) == 1
         assert len({answer.epoch for answer in answers}) == 1
@@ -303,7 +303,7 @@ async def test_what_was_never_met_is_folded_at_once(world: World) -> None:
         assert answer.epoch
 
 
-async def first_fold(mode: str) -> tuple[list[str], int]:
+async def first_fold(mode: str) -> tuple[list[State], int]:
     """States of a growing chat up to its first fold, and its tokens then."""
     world, made, states = World(), story(901), []
     for end in range(101, 901, 20):
@@ -320,7 +320,7 @@ async def first_fold(mode: str) -> tuple[list[str], int]:
 async def test_auto_passes_while_folding_costs_much_and_stable_folds_before() -> None:
     auto, auto_tokens = await first_fold("auto")
     kinds = [state for at, state in enumerate(auto) if at == 0 or auto[at - 1] != state]
-    assert kinds == ["below-threshold", PASSED, "packed"]
+    assert kinds == [State.BELOW_THRESHOLD, State.PASSED, State.PACKED]
     _, stable_tokens = await first_fold("stable")
     assert 20_000 < stable_tokens < auto_tokens < 40_000
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from indexer.embedding.queue import InProcessQueue
+from indexer.growing.builder import StageOne
 from indexer.runtime import Runtime, SystemClock, open_runtime
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
@@ -36,7 +37,7 @@ async def opened(path: Path) -> AsyncIterator[tuple[Runtime, ContextMemory]]:
         queue = InProcessQueue(runtime.store, embedder, SystemClock())
         memory = ContextMemory(
             runtime.store,
-            runtime.memory._indexing._builder,
+            StageOne(child=False),
             queue,
             SystemClock(),
             embedder=embedder,
@@ -90,10 +91,7 @@ async def test_nothing_of_it_is_found_anywhere(tmp_path: Path, how: str) -> None
         assert min(receipt.addresses, receipt.nodes, receipt.epochs, receipt.turns) > 0
         assert (await queue.pending("gone")).jobs == 0
         assert (await queue.pending("stays")).jobs == 1
-        kept = memory._indexing
-        assert not [key for key in kept._nodes._nodes if key[0] == "gone"]
-        assert not [entry for entry in kept._corpora._entries if entry.tenant == "gone"]
-        assert not [key for key in kept._corpora._walked if key[0] == "gone"]
+        assert memory.cached_tenants == {"stays"}
         queue.start()
         await queue.join()
         left = everything(path)

@@ -16,8 +16,9 @@ from indexer.embedding.queue import InProcessQueue
 from indexer.growing.builder import StageOne
 from memtree.budget.costs import costs_little
 from memtree.budget.prices import UNKNOWN
-from memtree.context.answer import BELOW_THRESHOLD, PASSED, Answer
+from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
+from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
 from memtree.errors import NotFound
@@ -403,11 +404,11 @@ async def test_where_only_such_a_message_was_sent_as_it_is(desk: Desk) -> None:
 
 async def test_another_process_knows_from_the_store_what_went_whole(desk: Desk) -> None:
     posted = chat(139, 3, words=60)
-    assert (await desk.ask(posted, mode="auto")).state == BELOW_THRESHOLD
+    assert (await desk.ask(posted, mode="auto")).state is State.BELOW_THRESHOLD
     posted = [*posted, *chat(20, 4, words=60)[1:], user("What then?")]
-    assert (await desk.ask(posted, mode="auto")).state == PASSED
+    assert (await desk.ask(posted, mode="auto")).state is State.PASSED
     other = Desk(desk.store)
     posted = [*posted, assistant("This."), user("And then?")]
     answer = await other.memory.compress(an_ask(posted, mode="auto", target=TARGET))
     await other.memory.close()
-    assert answer.state == PASSED
+    assert answer.state is State.PASSED

@@ -7,14 +7,14 @@ import asyncio
 import numpy as np
 import pytest
 
-from indexer.embedding.vector_cache import Passages
+from indexer.embedding.vector_cache import VectorCache
 from memtree.errors import EmbedderUnavailable
 from tests.fakes import HashingEmbedder
 
 
 async def test_each_text_is_embedded_once_and_gives_the_same_row() -> None:
     embedder = HashingEmbedder()
-    passages = Passages(embedder)
+    passages = VectorCache(embedder)
     first = await passages.embed("t", ["one", "two", "one", ""])
     again = await passages.embed("t", ["", "three", "two", "one"])
     assert embedder.embedded == ["one", "two", "", "three"]
@@ -25,7 +25,7 @@ async def test_each_text_is_embedded_once_and_gives_the_same_row() -> None:
 
 async def test_tenants_share_nothing() -> None:
     embedder = HashingEmbedder()
-    passages = Passages(embedder)
+    passages = VectorCache(embedder)
     await passages.embed("t", ["one"])
     await passages.embed("u", ["one"])
     assert embedder.embedded == ["one", "one"]
@@ -38,7 +38,7 @@ async def test_tenants_share_nothing() -> None:
 
 async def test_only_so_many_are_kept_the_late_ones() -> None:
     embedder = HashingEmbedder()
-    passages = Passages(embedder, kept=2)
+    passages = VectorCache(embedder, kept=2)
     await passages.embed("t", ["one", "two"])
     await passages.embed("t", ["one"])
     rows = await passages.embed("t", ["three", "one", "four"])  # more than are kept
@@ -63,7 +63,7 @@ class Slow(HashingEmbedder):
 
 async def test_what_was_under_way_at_a_deletion_is_not_kept() -> None:
     embedder = Slow()
-    passages = Passages(embedder)
+    passages = VectorCache(embedder)
     task = asyncio.create_task(passages.embed("t", ["one"]))
     await embedder.began.wait()
     passages.forget("t")
@@ -75,7 +75,7 @@ async def test_what_was_under_way_at_a_deletion_is_not_kept() -> None:
 
 async def test_everything_may_be_forgotten_at_once() -> None:
     embedder = Slow()
-    passages = Passages(embedder)
+    passages = VectorCache(embedder)
     embedder.go.set()
     await passages.embed("t", ["one"])
     embedder.began.clear()
@@ -97,7 +97,7 @@ class Failing(HashingEmbedder):
 
 async def test_a_failure_is_passed_on_and_nothing_is_kept() -> None:
     embedder = Failing()
-    passages = Passages(embedder)
+    passages = VectorCache(embedder)
     with pytest.raises(EmbedderUnavailable):
         await passages.embed("t", ["one"])
-    assert not passages._rows
+    assert passages.size == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtree.conversation import history
 from memtree.conversation.message import Volatile, read_messages
-from proxy.cli.import_command import _raw
+from proxy.cli.import_command import raw_message
 from proxy.imports.recognise import FORMATS, ParsedFile, conversations
 from tests.foreign import Fields
 
@@ -149,7 +149,7 @@ def test_every_format_is_drawn() -> None:
 def test_every_import_is_a_history(format_: str, whole: bool, data: st.DataObject) -> None:
     value = json.loads(json.dumps(data.draw(FILES[format_])))
     for found in conversations(Given(format_, value), format_, whole):
-        messages = read_messages([_raw(one) for one in found.messages])
+        messages = read_messages([raw_message(fields) for fields in found.messages])
         read = history.read("t", messages, Volatile())
         assert len(read) <= len(messages)
         assert found.title.isprintable()

@@ -104,7 +104,7 @@ async def test_vectors_in_use_stay_and_old_ones_go():
 async def test_a_model_that_was_not_met_names_nothing():
     store = await vectored()
     await swept(store, Unmet(), 1)
-    assert set(store._recipes) == {HashingEmbedder.recipe, "old/1"}
+    assert set(store.database.recipes) == {HashingEmbedder.recipe, "old/1"}
 
 
 async def test_a_process_says_at_its_start_what_it_uses():
@@ -117,7 +117,7 @@ async def test_a_process_says_at_its_start_what_it_uses():
     running = Sweeper(memory)
     running.start()
     async with asyncio.timeout(5):
-        while store._recipes["old/1"].idle:  # noqa: ASYNC110  what is waited for has no event
+        while store.database.recipes["old/1"].idle:  # noqa: ASYNC110  what is waited for has no event
             await asyncio.sleep(0.001)
     await running.close()
     await swept(store, HashingEmbedder(), RECIPE_DAYS)

@@ -78,7 +78,7 @@ def test_many_small_additions_are_settled():
     for _ in range(100):
         grown.extend([statistics("cache")])
         grown.settle()
-    assert len(grown._fresh) <= 33
+    assert grown.unsorted <= 33
 
 
 def test_reset_takes_back_what_was_added():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtree.ranking.fusion import FAR, NEAR, RRF_K, rank, smooth
+from memtree.ranking.fusion import rank, smooth
 
 
 def row(*values):
@@ -19,35 +19,45 @@ def flags(*values):
 NONE = flags(*[False] * 4)
 
 
-def test_fusion_gives_reciprocal_ranks():
-    found = rank(row(3, 0, 9, 1), None, NONE)
-    assert found.fused == pytest.approx([1 / (RRF_K + 1), 0, 1 / RRF_K, 1 / (RRF_K + 2)])
-    assert found.cosine is None
+def test_a_passage_scores_by_its_place_and_not_at_all_without_a_match():
+    """Places count from 10: one step down matters among the first and hardly far below."""
+    ranking = rank(row(3, 0, 9, 1), None, NONE)
+    assert ranking.fused == pytest.approx([1 / 11, 0, 1 / 10, 1 / 12])
+    assert ranking.cosine is None
 
 
 def test_both_rankings_count():
-    found = rank(row(9, 1, 0, 0), row(-0.5, 0.2, 0.9, 0), NONE)
-    wanted = [1 / RRF_K, 1 / (RRF_K + 1) + 1 / (RRF_K + 1), 1 / RRF_K, 0]
-    assert found.fused == pytest.approx(wanted)
-    heavy = rank(row(9, 1, 0, 0), row(-0.5, 0.2, 0.9, 0), NONE, dense_weight=2)
-    assert heavy.fused[2] == pytest.approx(2 / RRF_K)
+    """By words 0, 1; by meaning 2, 1 (a negative cosine is no match)."""
+    by_words, by_meaning = row(9, 1, 0, 0), row(-0.5, 0.2, 0.9, 0)
+    equal = rank(by_words, by_meaning, NONE)
+    assert equal.fused == pytest.approx([1 / 10, 2 / 11, 1 / 10, 0])
+    heavy = rank(by_words, by_meaning, NONE, dense_weight=2)
+    assert heavy.fused == pytest.approx([1 / 10, 3 / 11, 2 / 10, 0])
+
+
+def test_second_in_both_beats_first_in_one():
+    """What fusion is for: agreement of words and meaning over one strong opinion."""
+    fused = rank(row(9, 8, 0), row(0, 0.5, 0.9), flags(False, False, False)).fused
+    assert fused[1] > max(fused[0], fused[2])
 
 
 def test_only_order_matters():
-    one = rank(row(3, 0, 9, 1), row(0.1, 0.2, 0.3, 0.4), NONE)
-    other = rank(row(30, 0, 9000, 2), row(0.01, 0.02, 0.9, 0.91), NONE)
-    assert np.array_equal(one.fused, other.fused)
+    close = rank(row(3, 0, 9, 1), row(0.1, 0.2, 0.3, 0.4), NONE)
+    spread = rank(row(30, 0, 9000, 2), row(0.01, 0.02, 0.9, 0.91), NONE)
+    assert np.array_equal(close.fused, spread.fused)
 
 
 def test_of_equals_the_later_comes_first():
-    found = rank(row(1, 1, 1, 0), None, NONE).fused
-    assert found[2] > found[1] > found[0] > found[3] == 0
+    fused = rank(row(1, 1, 1, 0), None, NONE).fused
+    assert fused[2] > fused[1] > fused[0] > fused[3] == 0
 
 
 def test_short_passages_lend_score_to_short_neighbours():
     short = flags(True, True, True, True, False, True)
-    found = smooth(row(0, 0, 0, 1, 5, 0), short)
-    assert found == pytest.approx([0, FAR, NEAR, 1, 5, FAR])
+    smoothed = smooth(row(0, 0, 0, 1, 5, 0), short)
+    assert smoothed == pytest.approx(
+        [0, 0.15, 0.3, 1, 5, 0.15]
+    )  # the long one neither gives nor takes
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3])
@@ -57,6 +67,6 @@ def test_small_rankings(size):
 
 
 def test_what_is_shown_is_not_smoothed():
-    found = rank(row(0, 1), row(0.5, -0.5), flags(True, True))
-    assert list(found.lexical) == [0, 1]
-    assert list(found.cosine) == [0.5, -0.5]
+    ranking = rank(row(0, 1), row(0.5, -0.5), flags(True, True))
+    assert list(ranking.lexical) == [0, 1]
+    assert list(ranking.cosine) == [0.5, -0.5]

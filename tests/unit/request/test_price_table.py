@@ -8,35 +8,42 @@ from memtree.budget.prices import UNKNOWN, Prices
 from proxy.request import price_table
 
 
+def test_anthropic_charges_for_writes_and_keeps_them_five_minutes():
+    """$3.00 in, $3.75 written, $0.30 read."""
+    assert price_table.of("claude-sonnet-4-20250514") == Prices(1.25, 0.1, 300)
+
+
+@pytest.mark.parametrize("name", ["fable", "mythos"])
+@pytest.mark.parametrize("version", ["5-1", "5.1", "5-2", "5.2", "5-2-20261109"])
+def test_the_newest_of_anthropic_read_their_cache_at_a_fortieth(name: str, version: str):
+    """$8.00 in and $0.20 read: a tenth, the default, would end their epochs far too early."""
+    assert price_table.of(f"claude-{name}-{version}").read == pytest.approx(0.20 / 8)
+    assert price_table.of(f"claude-{name}-5").read == pytest.approx(1.00 / 10)
+
+
+def test_openai_charges_for_writes_from_gpt_5_6_on():
+    assert price_table.of("gpt-5.5").write == 1.0
+    assert price_table.of("gpt-5.6-sol").write == 1.25
+    assert price_table.of("gpt-6.1-terra").write == 1.25
+
+
 @pytest.mark.parametrize(
-    ("model", "write", "read", "lifetime"),
+    "model",
     [
-        ("claude-sonnet-4-20250514", 1.25, 0.10, 300),
-        ("anthropic/claude-3.5-haiku:beta", 1.25, 0.10, 300),
-        ("claude-opus-5-5", 1.25, 0.05, 300),
-        ("gpt-4o", 1.0, 0.50, 3_600),
-        ("gpt-4o-mini-2024-07-18", 1.0, 0.50, 3_600),
-        ("GPT-4.1-nano", 1.0, 0.25, 3_600),
-        ("gpt-4-0613", 1.0, 1.0, 3_600),
-        ("o1", 1.0, 0.50, 3_600),
-        ("o1-mini", 1.0, 0.50, 3_600),
-        ("o3-mini", 1.0, 0.50, 3_600),
-        ("o3", 1.0, 0.25, 3_600),
-        ("o3-2025-04-16", 1.0, 0.25, 3_600),
-        ("openai/o4-mini:online", 1.0, 0.25, 3_600),
-        ("gpt-5", 1.0, 0.10, 3_600),
-        ("gpt-5-mini", 1.0, 0.10, 3_600),
-        ("gpt-5.6-sol", 1.25, 0.10, 3_600),
-        ("google/gemini-2.5-pro", 1.0, 0.10, 3_600),
-        ("deepseek-flash", 1.0, 0.02, 3_600),
-        ("x-ai/grok-4-0709", 1.0, 0.25, 3_600),
-        ("moonshotai/kimi-k2-0905-preview", 1.0, 0.25, 3_600),
-        ("qwen3-max", 1.0, 0.20, 3_600),
-        ("z-ai/glm-4.6", 1.0, 0.19, 3_600),
+        "gpt-4o",
+        "gpt-4o-2024-08-06",
+        "GPT-4o-mini",
+        "openai/gpt-4o",
+        "openrouter/openai/gpt-4o:free",
     ],
 )
-def test_known_models(model: str, write: float, read: float, lifetime: float):
-    assert price_table.of(model) == Prices(write, read, lifetime)
+def test_routers_dates_and_case_do_not_count(model: str):
+    """$2.50 in and $1.25 read."""
+    assert price_table.of(model).read == 0.5
+
+
+def test_before_caching_every_token_costs_the_same():
+    assert price_table.of("gpt-4-0613").rewrite == 0
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from memtree.config import Settings
 from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
 from memtree.conversation.history import History
 from memtree.conversation.message import Message
+from memtree.errors import StoreUnavailable
 from memtree.ports.store import Store
 from memtree.stores import RamStore
 from memtree.tree.node import Frontier, Node, Summary
@@ -39,12 +40,13 @@ class Hands:
 
 
 class Counting(RamStore):
-    """Counts reads of summaries, and can hold or refuse commits."""
+    """Counts reads of summaries, and can hold or refuse commits. `away`: releases fail."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reads: Counter[str] = Counter()
         self.refused: list[Exception] = []
+        self.away = False
         self.arrived = asyncio.Event()
         self.gate = asyncio.Event()
         self.gate.set()
@@ -56,6 +58,11 @@ class Counting(RamStore):
     async def claim(self, *given: Any) -> set[bytes]:
         self.reads["claim"] += 1
         return await super().claim(*given)
+
+    async def release(self, *given: Any) -> None:
+        if self.away:
+            raise StoreUnavailable("away")
+        await super().release(*given)
 
     async def put_summaries(self, tenant: str, rows: Any) -> None:
         self.arrived.set()
@@ -87,7 +94,7 @@ class Desk:
             NoQueue(),
             self.clock,
             summaries=self.three.queue,
-            settled=self.three.settled,
+            settled=self.three.completed,
         )
         self.three.queue.start()
 
@@ -106,22 +113,14 @@ class Desk:
 
     async def kill(self) -> None:
         """The process is gone: nothing of it is finished or released."""
-        queue = self.three.queue
-        assert queue._task is not None
-        tasks = [queue._task, *queue._calls]
-        queue._refiner._release = _nothing  # type: ignore[method-assign,assignment]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        queue._task = None
+        assert isinstance(self.store, Counting)
+        self.store.away = True
+        await self.three.queue.close(0)
+        self.store.away = False
 
     async def close(self) -> None:
         await self.memory.close()
         await self.three.close(0.01)
-
-
-async def _nothing(*_: Any) -> None:
-    return None
 
 
 @asynccontextmanager
@@ -143,7 +142,7 @@ async def a_desk(
     try:
         yield desk
     finally:
-        if desk.three.queue._task:
+        if desk.three.queue.running:
             await desk.close()
 
 

@@ -209,7 +209,10 @@ async def test_a_kill_between_answer_and_commit_loses_one_call():
         await again.post(messages)
         await again.submitted()
         await until(
-            lambda: again.three.queue.jobs.pending("t").jobs == 1 and not again.three.queue._calls
+            lambda: (
+                again.three.queue.jobs.pending("t").jobs == 1
+                and not again.three.queue.scheduler.calls_under_way
+            )
         )
         nodes, found = await later(store, messages)
         assert set(again.model.summarised).isdisjoint(lost), "the claims of the dead still stand"
@@ -281,7 +284,7 @@ async def test_a_turn_of_a_settled_history_asks_the_store_nothing_of_it():
 async def test_jobs_are_bounded_and_what_goes_is_owed():
     held = asyncio.Event()
     async with a_desk(ScriptedSummarizer(always=Held(held)), summary_parallel=1) as desk:
-        desk.three.queue.jobs._max_jobs = 2
+        desk.three.queue.jobs.max_jobs = 2
         for number in range(4):
             await desk.post(said(26, seed=1_000 * number), f"t{number}")
             await desk.submitted()
@@ -296,7 +299,7 @@ async def test_what_another_process_has_done_is_not_handed_on():
     messages, store = said(40), Counting()
     model = ScriptedSummarizer(always=Held(asyncio.Event()))
     async with a_desk(model, store, Hands()) as one, a_desk(store=store) as two:
-        one.three.queue._pause = math.inf  # it begins no call
+        one.three.queue.scheduler.pause(math.inf)  # it begins no call
         await one.post(messages)
         await one.submitted()
         one.three.queue.jobs.clear()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from indexer.summarizing import queue as summaries
+from indexer.summarizing import limits
 from indexer.summarizing.spending import TOKENS
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
@@ -47,7 +47,7 @@ EVERYTHING = {
 async def test_what_cannot_be_used_is_asked_once_more_and_then_the_extraction_stays(
     step: Callable[[Asked], Answer], monkeypatch
 ):
-    monkeypatch.setattr(summaries, "USELESS", math.inf)
+    monkeypatch.setattr(limits, "USELESS", math.inf)
     messages, store = said(30), Counting()
     async with a_desk(ScriptedSummarizer(always=step), store) as desk:
         await desk.post(messages)
@@ -110,7 +110,9 @@ async def test_a_model_that_is_down_is_asked_again_after_a_while(step):
     async with a_desk(ScriptedSummarizer(step), clock=clock, summary_parallel=1) as desk:
         await desk.post(messages)
         await desk.submitted()
-        await until(lambda: desk.model.calls == 1 and not desk.three.queue._calls)
+        await until(
+            lambda: desk.model.calls == 1 and not desk.three.queue.scheduler.calls_under_way
+        )
         assert (await desk.memory.summary_status("t")).state == "unavailable"
         assert (await desk.memory.pending("t")).jobs == 1
         clock.seconds += 1
@@ -124,7 +126,7 @@ async def test_retry_after_holds_for_all():
     model = ScriptedSummarizer(Status(429, {"retry-after": "30"}))
     async with a_desk(model, clock=clock, summary_parallel=1) as desk:
         await desk.post(said(30))
-        await until(lambda: model.calls == 1 and not desk.three.queue._calls)
+        await until(lambda: model.calls == 1 and not desk.three.queue.scheduler.calls_under_way)
         await desk.post(said(30, seed=400), "other")
         for seconds in (10, 19):
             clock.seconds += seconds
@@ -143,7 +145,7 @@ async def test_what_failed_is_paid_for_and_counted():
     model = ScriptedSummarizer(Unavailable(0, (700, 30)))
     async with a_desk(model, clock=clock, summary_parallel=1) as desk:
         await desk.post(said(30))
-        await until(lambda: model.calls == 1 and not desk.three.queue._calls)
+        await until(lambda: model.calls == 1 and not desk.three.queue.scheduler.calls_under_way)
         tallies = await desk.store.tallies("t", DAY, DAY)
         assert (tallies["summary.failed"], tallies["summary.calls"]) == (1, 1)
         assert (tallies["summary.input_tokens"], tallies[TOKENS]) == (700, 730)
@@ -214,7 +216,12 @@ async def test_a_model_without_use_is_not_paid_for_all():
         await desk.post(messages)
         await desk.submitted()
         queue = desk.three.queue
-        await until(lambda: any(one.not_before > T0 for one in queue.jobs) and not queue._calls)
+        await until(
+            lambda: (
+                any(one.not_before > T0 for one in queue.jobs)
+                and not queue.scheduler.calls_under_way
+            )
+        )
         small = said(16, seed=900)
         desk.model.always = None
         await desk.post(small, "other")
@@ -224,14 +231,14 @@ async def test_a_model_without_use_is_not_paid_for_all():
         )  # others are not held up
         desk.model.always = scripted.garbage
         nodes, found = await later(desk.store, messages)
-        assert len(found) == summaries.USELESS < len(nodes)
+        assert len(found) == limits.USELESS < len(nodes)
         assert (await desk.memory.summary_status("t")).state == "unavailable"
         desk.model.always = None
         clock.seconds += 61
         await desk.settle()
         assert (await desk.memory.summary_status("t")).state == "ok"
         _, found = await later(desk.store, messages)
-        assert sum(one.by_model for one in found.values()) == len(nodes) - summaries.USELESS
+        assert sum(one.by_model for one in found.values()) == len(nodes) - limits.USELESS
 
 
 # ---------------------------------------------------------------- attacks and secrets
@@ -246,7 +253,7 @@ ORDERS = (
 
 
 async def test_planted_orders_reach_no_summary(monkeypatch):
-    monkeypatch.setattr(summaries, "USELESS", math.inf)
+    monkeypatch.setattr(limits, "USELESS", math.inf)
     messages = said(60)
     for number, order in enumerate(ORDERS * 3):
         place = 4 * number + 1

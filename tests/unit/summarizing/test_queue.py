@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.summarizing import queue
+from indexer.embedding.queue import NoQueue
+from indexer.growing.builder import StageOne
+from indexer.summarizing.scheduler import GATHER
 from indexer.summarizing.spending import TOKENS
-from memtree.context.context_memory import CompressRequest
+from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.ports.queues import Pending
 from memtree.text.tokens import count
@@ -18,10 +20,8 @@ from tests import summaries as scripted
 from tests.summaries import SHORT, Held, ScriptedSummarizer
 from tests.unit.summarizing.refined import (
     DAY,
-    SETTINGS,
     T0,
     Counting,
-    Desk,
     Hands,
     a_desk,
     all_done,
@@ -163,10 +163,10 @@ async def test_a_call_that_is_not_full_waits_for_more_of_its_conversation():
             await desk.submitted()
             new = len((await later(desk.store, messages))[0]) - len(nodes)
         assert new < 4, "this test sees a call that is not full"
-        jobs = desk.three.queue._summary_jobs
-        await until(lambda: any(T0 < one.blocked < math.inf for one in jobs(None)))
+        jobs = desk.three.queue.jobs
+        await until(lambda: any(T0 < job.blocked < math.inf for job in jobs))
         assert desk.model.calls == calls
-        clock.seconds += queue.GATHER
+        clock.seconds += GATHER
         desk.three.queue.jobs.wake()
         await idle(desk, "t")
         assert [len(one.parts) for one in desk.model.asked[calls:]] == [new]
@@ -199,7 +199,7 @@ async def test_an_answer_that_comes_after_the_deletion_leaves_nothing(how: str):
         await desk.post(messages)  # and the very text comes again before the answer does
         old = model.calls
         held.set()
-        await until(lambda: not desk.three.queue._calls or model.calls > old)
+        await until(lambda: not desk.three.queue.scheduler.calls_under_way or model.calls > old)
         await desk.settle()
         nodes, found = await later(desk.store, messages)
         assert found.keys() == nodes.keys()
@@ -260,13 +260,12 @@ async def test_without_a_model_all_is_as_it_was():
     ask = CompressRequest("t", tuple(messages), target=4_000, mode="fresh", hard=True)
     store = Counting()
     async with a_desk(store=store) as desk:
-        plain = Desk(desk.model, Counting(), desk.clock, SETTINGS)
-        plain.memory._summaries = plain.memory._debts = plain.memory._indexing._debts = None
-        answer = await plain.memory.compress(ask)
+        plain = ContextMemory(Counting(), StageOne(child=False), NoQueue(), desk.clock)
+        answer = await plain.compress(ask)
         assert answer.pending_tokens == 0
-        assert (await plain.memory.summary_status("t")).state == "off"
-        assert (await plain.memory.pending("t")) == Pending(0, 0)
-        assert not plain.model.asked
+        assert (await plain.summary_status("t")).state == "off"
+        assert (await plain.pending("t")) == Pending(0, 0)
+        assert not desk.model.asked
         other = await desk.memory.compress(ask)
         assert other.messages == answer.messages, "extraction until summaries are there"
         assert other.state == answer.state

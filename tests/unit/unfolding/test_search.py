@@ -174,7 +174,7 @@ async def test_a_deletion_in_between_leaves_nothing_at_hand():
     assert answer.folded
     await memory.forget_tenant("t")
     assert FACT in await answer.folded.search("crane of the harbour"), "the request carries it"
-    assert memory._indexing._corpora._entries == []
+    assert memory.cached_tenants == set()
 
 
 # ---------------------------------------------------------------- read

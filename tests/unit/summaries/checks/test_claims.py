@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.summaries.checks.claims import loops, negations, said, speakers
+from memtree.summaries.checks.claims import loops, negations, speakers, statements
 
 TEXT = [
     (
@@ -17,7 +17,7 @@ TEXT = [
 
 
 def lost_or_new(draft, text=TEXT):
-    return [found.split(":")[0] for found in negations(said([("", draft)]), said(text))]
+    return [found.split(":")[0] for found in negations(statements([("", draft)]), statements(text))]
 
 
 @pytest.mark.parametrize(
@@ -61,13 +61,15 @@ def test_denials_of_one_clause(draft, text, found):
     ],
 )
 def test_speakers(draft, swapped):
-    assert bool(list(speakers(said([("", draft)]), said(TEXT)))) is swapped
+    assert bool(list(speakers(statements([("", draft)]), statements(TEXT)))) is swapped
 
 
 def test_labels_and_subjects_say_who_speaks():
-    found = said([("", "assistant: It works. It is fast; user: Thanks. The assistant smiled.")])
+    found = statements(
+        [("", "assistant: It works. It is fast; user: Thanks. The assistant smiled.")]
+    )
     assert [one.speaker for one in found] == ["assistant", "assistant", "user", "assistant"]
-    assert said([("user", "  ")]) == []
+    assert statements([("user", "  ")]) == []
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.summaries.checks.numbers import invented, numbers, plain
+from memtree.summaries.checks.numbers import invented_anchors, invented_numbers, plain
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from memtree.summaries.checks.numbers import invented, numbers, plain
     ],
 )
 def test_the_same_number_in_another_form(draft, text):
-    assert list(numbers(draft, text)) == []
+    assert list(invented_numbers(draft, text)) == []
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_same_number_in_another_form(draft, text):
     ],
 )
 def test_a_number_that_is_new(draft, text, what):
-    assert what in next(numbers(draft, text))
+    assert what in next(invented_numbers(draft, text))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_number_that_is_new(draft, text, what):
 )
 def test_what_the_text_has(draft):
     text = "In src/load.py anna saw a KeyError; the office in Sweden waits."
-    assert list(invented(draft, text)) == []
+    assert list(invented_anchors(draft, text)) == []
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_what_the_text_has(draft):
 )  # fmt: skip
 def test_what_it_has_not(draft):
     text = "In src/load.py anna saw a KeyError; the office in Sweden waits."
-    assert list(invented(draft, text))
+    assert list(invented_anchors(draft, text))
 
 
 def test_wide_forms_are_the_usual_ones():

@@ -1,0 +1,48 @@
+"""What is indexed of a history, as the state of an answer tells it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memtree.context.index_state import NOTHING_INDEXED, PROVISIONAL_SHARE, IndexState, Trouble
+from memtree.context.state import State, is_degraded
+from memtree.tree.node import Frontier
+
+INDEXED = IndexState(Frontier(tokens=1_000), {})
+BORDER = int(PROVISIONAL_SHARE * 1_000)
+
+
+@pytest.mark.parametrize("trouble", Trouble)
+def test_trouble_of_the_index_is_named_before_all_else(trouble: Trouble) -> None:
+    index = replace(INDEXED, trouble=trouble, unembedded_tokens=1_000)
+    assert index.state(by_words=True) == f"degraded:{trouble}"
+    assert is_degraded(index.state())
+
+
+def test_a_failed_embedder_is_named_before_missing_vectors() -> None:
+    index = replace(INDEXED, unembedded_tokens=1_000)
+    assert (index.state(by_words=True), index.state()) == (State.NO_EMBEDDER, State.PROVISIONAL)
+
+
+@pytest.mark.parametrize(
+    ("missing", "state"), [(BORDER, State.PACKED), (BORDER + 1, State.PROVISIONAL)]
+)
+def test_a_few_missing_vectors_do_not_count(missing: int, state: State) -> None:
+    assert replace(INDEXED, unembedded_tokens=missing).state() is state
+
+
+def test_only_a_tree_that_ends_early_is_not_whole() -> None:
+    assert NOTHING_INDEXED.whole
+    assert replace(NOTHING_INDEXED, trouble=Trouble.STORE).whole
+    assert not replace(NOTHING_INDEXED, trouble=Trouble.INDEXING).whole
+
+
+def test_what_stages_two_and_three_have_to_do_is_added_up() -> None:
+    assert replace(INDEXED, unembedded_tokens=3, unsummarised_tokens=4).pending_tokens == 7
+
+
+def test_a_cause_without_a_state_is_an_error() -> None:
+    with pytest.raises(ValueError, match="degraded:sleepy"):
+        State.degraded("sleepy")

@@ -1,0 +1,96 @@
+"""Tests see what callers see: no private attribute of another object, no private name of a module.
+
+A test that reaches behind the names of a class keeps that class from being rewritten. Where tests
+must look inside, the class has a public property for it (`ContextMemory.cached_tenants`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+NAMED_TUPLE = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
+
+# How often each of these still does. Numbers only go down; a file without any is no longer listed.
+ALLOWED = {
+    "contracts/test_postgres_connections.py": 6,
+    "contracts/test_postgres_races.py": 4,
+    "http/test_shadow.py": 2,
+    "redis/test_workers.py": 2,
+    "unit/embedding/test_vector_cache.py": 1,
+    "unit/growing/test_builder.py": 18,
+    "unit/growing/test_child_process.py": 22,
+    "unit/ranking/test_bm25.py": 2,
+    "unit/stores/sqlite/test_faults.py": 4,
+}
+
+
+def private(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    dunder = last.startswith("__") and last.endswith("__") and last != "__defaults__"
+    return last.startswith("_") and not dunder and last not in NAMED_TUPLE
+
+
+def uses(source: str) -> Iterator[str]:
+    """Every private name that is not the object's own, as it is written."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                pass
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
+                pass
+            case ast.Attribute(attr=name) if private(name):
+                yield ast.unparse(node)
+            case ast.ImportFrom(names=names):
+                yield from (alias.name for alias in names if private(alias.name))
+            case (
+                ast.Call(func=ast.Attribute(attr="setattr" | "delattr"))
+                | ast.Call(func=ast.Name(id="getattr" | "setattr" | "delattr"))
+            ):
+                for argument in node.args:
+                    text = argument.value if isinstance(argument, ast.Constant) else None
+                    if isinstance(text, str) and private(text):
+                        yield ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "memory._store",
+        "memory._indexing.generation('t')",
+        "from memtree.text.tokens import _encoder",
+        "monkeypatch.setattr(store, '_ask', slow)",
+        "monkeypatch.setattr('memtree.stores.sqlite._steps', ())",
+        "monkeypatch.setattr(migrate, '__defaults__', ())",
+        "getattr(memory, '_store')",
+    ],
+)
+def test_what_counts(line: str):
+    assert len(list(uses(line))) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["self._store", "cls._made", "super()._serve()", "row._replace(tenant='t')", "one.__name__",
+     "from memtree import __version__", "_local = 1", "monkeypatch.setattr(store, 'ask', slow)"],
+)  # fmt: skip
+def test_what_does_not(line: str):
+    assert list(uses(line)) == []
+
+
+def test_no_test_reaches_behind_a_name():
+    found = Counter[str]()
+    for path in TESTS.rglob("*.py"):
+        name = path.relative_to(TESTS).as_posix()
+        if not {"node_modules", ".venv"} & set(path.parts):
+            found.update({name: len(list(uses(path.read_text(encoding="utf-8"))))})
+    found = +found
+    more = {name: count for name, count in found.items() if count > ALLOWED.get(name, 0)}
+    assert not more, f"use a public name, or give the class a public property: {more}"
+    fewer = {name: found[name] for name, count in ALLOWED.items() if found[name] < count}
+    assert not fewer, f"well done; lower these numbers in ALLOWED: {fewer}"
