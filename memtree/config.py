@@ -42,6 +42,7 @@ MAY_BE_ZERO = frozenset(
         "summary_tokens_per_day",
     }
 )
+MAX_PORT = 65535
 MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
 
 
@@ -346,6 +347,8 @@ def _checked(settings: Settings) -> Settings:
         value = getattr(settings, one.name)
         if not isinstance(value, int) or value < (0 if one.name in MAY_BE_ZERO else 1):
             raise BadRequest(f"{one.name} must be a positive number, not {value!r}", param=one.name)
+    if settings.port > MAX_PORT:
+        raise BadRequest(f"port must be at most {MAX_PORT}, not {settings.port}", param="port")
     if settings.upstream and not settings.upstream.startswith(("http://", "https://")):
         raise BadRequest(
             "upstream must be a URL beginning with http:// or https://, or none", param="upstream"

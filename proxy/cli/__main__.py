@@ -1,10 +1,33 @@
-"""`python -m proxy.cli` is `memtree`, for processes started without an installed script."""
+"""The program `memtree`, which is also `python -m proxy.cli`."""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from typing import Any
 
-from proxy.cli.main import main
+INTERRUPTED = 130  # as shells say it of Ctrl-C
+
+
+def _leave(*_: Any) -> None:
+    os._exit(INTERRUPTED)
+
+
+# Imports take a second, and a traceback from their midst says nothing to who pressed Ctrl-C. Where
+# the signal is ignored (a job in the background), it stays so.
+_interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+if _interruptible:
+    signal.signal(signal.SIGINT, _leave)
+
+from proxy.cli.main import main  # noqa: E402
+
+
+def run() -> int:
+    if _interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return main()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

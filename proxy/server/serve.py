@@ -18,9 +18,11 @@ from memtree.config import SHADOW, Settings, without_password
 from memtree.errors import BadRequest
 from memtree.stores import shown_store
 from proxy.access.auth import is_loopback
+from proxy.access.browser_policy import BrowserPolicy
 from proxy.observability.setup import UNWATCHED, Observers, index_metrics, watching
 from proxy.server.app import Services, create_app
 from proxy.server.http_protocol import guarded
+from proxy.server.listener import bound, listen, shown_address
 from proxy.server.open_files import allow_many_files
 from proxy.upstream.client import Upstream
 
@@ -32,15 +34,19 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 async def serve(settings: Settings) -> None:
     """Serve until a signal comes. Raises `BadRequest` or a store error when it cannot begin."""
-    async with open_runtime(settings, shared=True) as runtime:
-        await refuse_open_door(settings, runtime)
-        async with watching(settings) as watch, open_services(settings, runtime, watch) as services:
-            config = listening(create_app(services), settings)
-            server = Server(config)
-            settle_garbage()
-            allow_many_files()
-            announce(settings, runtime)
-            await server.serve()
+    BrowserPolicy.of(settings)  # a mistake in these settings is said first
+    with bound(settings.host, settings.port) as sockets:
+        async with open_runtime(settings, shared=True) as runtime:
+            await refuse_open_door(settings, runtime)
+            async with (
+                watching(settings) as watch,
+                open_services(settings, runtime, watch) as services,
+            ):
+                server = Server(listening(create_app(services), settings))
+                settle_garbage()
+                allow_many_files()
+                announce(settings, runtime, listen(sockets, settings.host))
+                await server.serve(sockets)
 
 
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
@@ -122,13 +128,12 @@ async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
     )
 
 
-def announce(settings: Settings, runtime: Runtime) -> None:
+def announce(settings: Settings, runtime: Runtime, port: int) -> None:
     """What a person wants to see first: where to point the client, and what is on."""
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
     while_ = " until it is there" if runtime.embedder else ""
     ranking = f"words alone{while_}: {runtime.trouble}" if runtime.trouble else "words and meaning"
     lines = [
-        f"MemTree {__version__}  http://{host}:{settings.port}/v1",
+        f"MemTree {__version__}  http://{shown_address(settings.host, port)}/v1",
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
         f"  store     {shown_store(settings.store)}",
         *([f"  queue     {without_password(settings.queue)}"] if runtime.redis else []),

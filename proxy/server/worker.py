@@ -36,6 +36,7 @@ from proxy.observability.index_metrics import IndexMetrics
 from proxy.observability.log import Tally, counting
 from proxy.observability.process_metrics import ProcessMetrics
 from proxy.observability.summary_metrics import SummaryMetrics
+from proxy.server.listener import bound, listen
 
 if TYPE_CHECKING:
     from indexer.redis.worker import Worker, WorkerParts
@@ -130,13 +131,13 @@ async def watched(workshop: Worker, host: str, port: int | None) -> AsyncIterato
     if port is None:
         yield
         return
-    with counting() as tally:
-        app = health_app(workshop, tally)
+    with bound(host, port) as sockets, counting() as tally:
         config = uvicorn.Config(
-            app, host=host, port=port, log_config=None, access_log=False, ws="none"
+            health_app(workshop, tally), log_config=None, access_log=False, ws="none"
         )
         server = _Quiet(config)
-        task = asyncio.create_task(server.serve(), name="health")
+        listen(sockets, host)
+        task = asyncio.create_task(server.serve(sockets), name="health")
         try:
             yield
         finally:

@@ -89,6 +89,7 @@ def test_an_entry_of_prices_that_says_nothing(entry):
     [
         ("port", "many"),
         ("port", "-1"),
+        ("port", "65536"),
         ("target_tokens", "0"),
         ("memory", "maybe"),
         ("mode", "slow"),

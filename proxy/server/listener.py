@@ -1,0 +1,98 @@
+"""The sockets that a server listens on, bound before anything else of it begins.
+
+A port that is taken is then known at once: before the store is opened, and before a banner says
+that the server is there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from memtree.config import MAX_PORT
+from memtree.errors import BadRequest
+
+BACKLOG = 2048  # connections that wait to be accepted, as uvicorn's default
+# `localhost` may name an IPv6 address where IPv6 is off.
+_NOT_HERE = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+
+
+@contextmanager
+def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
+    """A socket for each address of `host`, closed at the end. None of them listens yet.
+
+    Raises `BadRequest` that says why nobody can listen there, and what to do about it.
+    """
+    if not 0 <= port <= MAX_PORT:
+        raise BadRequest(f"port must be at most {MAX_PORT}, not {port}", param="port")
+    with ExitStack() as stack:
+        sockets: list[socket.socket] = []
+        missing: OSError | None = None
+        for family, kind, protocol, address in _addresses(host, port):
+            try:
+                # With its protocol: only then does asyncio turn Nagle's algorithm off.
+                server = stack.enter_context(socket.socket(family, kind, protocol))
+                _bind(server, address)
+            except OSError as error:
+                if error.errno not in _NOT_HERE:
+                    raise refusal(host, port, error) from error
+                missing = error
+            else:
+                sockets.append(server)
+        if missing is not None and not sockets:
+            raise refusal(host, port, missing) from missing
+        yield sockets
+
+
+def listen(sockets: Sequence[socket.socket], host: str) -> int:
+    """Let connections come in from now on, and return the port. Raises `BadRequest`: two programs
+    may bind the same port as long as neither of them listens."""
+    port = int(sockets[0].getsockname()[1])
+    for server in sockets:
+        try:
+            server.listen(BACKLOG)
+        except OSError as error:
+            raise refusal(host, port, error) from error
+    return port
+
+
+def refusal(host: str, port: int, error: OSError) -> BadRequest:
+    match error.errno:
+        case errno.EADDRINUSE:
+            why = (
+                "the port is in use. Stop the program that listens there, or choose another --port"
+            )
+        case errno.EACCES | errno.EPERM:
+            why = "this user may not. Choose a --port above 1023"
+        case errno.EADDRNOTAVAIL:
+            why = "this machine has no such address. Choose another --host"
+        case _:
+            why = error.strerror or type(error).__name__
+    return BadRequest(f"cannot listen on {shown_address(host, port)}: {why}.", param="port")
+
+
+def shown_address(host: str, port: int) -> str:
+    """Host and port as in a URL."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _addresses(host: str, port: int) -> list[tuple[int, int, int, Any]]:
+    try:
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (socket.gaierror, UnicodeError) as error:
+        message = f"cannot listen on {shown_address(host, port)}: the name {host!r} leads nowhere."
+        raise BadRequest(message, param="host") from error
+    return [(family, kind, protocol, address) for family, kind, protocol, _, address in infos]
+
+
+def _bind(server: socket.socket, address: Any) -> None:
+    if os.name == "posix":  # elsewhere this would let two programs share a port
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if server.family == socket.AF_INET6:
+        server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    server.setblocking(False)
+    server.bind(address)

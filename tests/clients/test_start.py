@@ -1,0 +1,71 @@
+"""A server that cannot begin says why, and nothing else; Ctrl-C while it begins is no error."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = [pytest.mark.slow, pytest.mark.clients]
+
+COMMAND = [sys.executable, "-m", "proxy.cli"]
+
+
+def started(tmp_path: Path, *arguments: str, path: str = "") -> subprocess.Popen[str]:
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MEMTREE_")}
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [path, str(ROOT), env.get("PYTHONPATH")]))
+    return subprocess.Popen(
+        [*COMMAND, *arguments], cwd=tmp_path, env=env, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def test_a_port_that_is_taken(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        server = started(tmp_path, "serve", "--port", str(port))
+        out, err = server.communicate(timeout=120)
+    assert (server.returncode, out) == (1, "")
+    assert err.startswith(f"memtree: cannot listen on 127.0.0.1:{port}: the port is in use.")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []  # no store was opened
+
+
+def test_a_port_that_is_none(tmp_path: Path):
+    server = started(tmp_path, "serve", "--port", "99999")
+    assert server.communicate(timeout=120) == (
+        "",
+        "memtree: port must be at most 65535, not 99999\n",
+    )
+    assert server.returncode == 1
+
+
+def test_ctrl_c_while_it_is_being_imported(tmp_path: Path):
+    """A module that never comes to its end stands in for a slow one."""
+    folder = tmp_path / "modules"
+    folder.mkdir()
+    (folder / "aiohttp.py").write_text("import time\nprint('here', flush=True)\ntime.sleep(300)\n")
+    server = started(tmp_path, "serve", path=str(folder))
+    assert server.stdout is not None
+    assert server.stdout.readline() == "here\n"
+    server.send_signal(signal.SIGINT)
+    _, err = server.communicate(timeout=120)
+    assert (server.returncode, err) == (130, "")
+
+
+def test_ctrl_c_while_its_settings_are_read(tmp_path: Path):
+    pipe = tmp_path / "memtree.toml"
+    os.mkfifo(pipe)  # reading it lasts until somebody has written
+    server = started(tmp_path, "serve")
+    writer = os.open(pipe, os.O_WRONLY)  # returns once the server reads
+    server.send_signal(signal.SIGINT)
+    _, err = server.communicate(timeout=120)
+    os.close(writer)
+    assert (server.returncode, err) == (130, "")

@@ -1,0 +1,71 @@
+"""Sockets that are bound first: what is refused, and in which words."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+import pytest
+
+from memtree.errors import BadRequest
+from proxy.server.listener import bound, listen, refusal
+
+
+def refused(host: str, port: int) -> BadRequest:
+    with pytest.raises(BadRequest) as caught, bound(host, port) as sockets:
+        listen(sockets, host)
+    return caught.value
+
+
+def test_a_free_port_takes_connections_once_it_listens():
+    with bound("127.0.0.1", 0) as sockets:
+        address = sockets[0].getsockname()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, timeout=5)
+        assert listen(sockets, "127.0.0.1") == address[1]
+        socket.create_connection(address, timeout=5).close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address, timeout=5)
+
+
+def test_a_name_with_several_addresses():
+    with bound("localhost", 0) as sockets:
+        families = {one.family for one in sockets}
+        assert socket.AF_INET in families
+        assert len(families) == len(sockets)
+
+
+def test_a_port_that_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        error = refused("127.0.0.1", port)
+    assert f"127.0.0.1:{port}" in error.message
+    assert "in use" in error.message
+    assert "--port" in error.message
+
+
+def test_a_port_that_is_taken_between_bind_and_listen():
+    with bound("127.0.0.1", 0) as first:
+        port = first[0].getsockname()[1]
+        with bound("127.0.0.1", port) as second:
+            listen(first, "127.0.0.1")
+            with pytest.raises(BadRequest, match="in use"):
+                listen(second, "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "param", "text"),
+    [("127.0.0.1", 99_999, "port", "65535"), ("127.0.0.1", -1, "port", "65535"),
+     ("203.0.113.9", 0, "port", "--host"), ("nowhere.invalid", 0, "host", "leads nowhere"),
+     ("a" * 300, 0, "host", "leads nowhere")],
+)  # fmt: skip
+def test_what_cannot_be_listened_on(host: str, port: int, param: str, text: str):
+    error = refused(host, port)
+    assert error.param == param
+    assert text in error.message
+
+
+def test_words_for_a_port_that_needs_rights_and_for_anything_else():
+    assert "above 1023" in refusal("::", 80, PermissionError(errno.EACCES, "x")).message
+    assert "[::]:80" in refusal("::", 80, PermissionError(errno.EACCES, "x")).message
+    assert "Too many" in refusal("a", 80, OSError(errno.EMFILE, "Too many open files")).message
