@@ -93,11 +93,11 @@ class Gate:
 
         Raises `Unauthorized`, `StoreUnavailable` where keys cannot be looked up, or `RateLimited`.
         """
-        found = await self._find(request)
-        request_trace.of(request.scope).tenant = found.id
+        tenant = await self._find(request)
+        request_trace.of(request.scope).tenant = tenant.id
         if counted and self._rates is not None:
-            self._rates.take(found.id)
-        return found
+            self._rates.take(tenant.id)
+        return tenant
 
     async def operator(self, request: Request) -> None:
         """Let in who may see numbers of the whole server. Raises as `tenant` does.

@@ -1,4 +1,4 @@
-"""What one tenant may ask for: requests in a minute, and requests that wait for a tree at once.
+"""Rate limits of one tenant: requests in a minute, and requests that wait for a tree at once.
 
 Counts live in this process and are gone with it. What this file does not do: sizes of requests
 (`request_body`, `http_protocol`), or who a tenant is (`auth`).
@@ -41,7 +41,7 @@ class RequestRates:
         """`per_minute`: 0 means no limit."""
         self._per_minute = per_minute
         self._monotonic = monotonic
-        self._full: OrderedDict[str, float] = OrderedDict()  # late ones last
+        self._full: OrderedDict[str, float] = OrderedDict()  # the latest last
 
     def __len__(self) -> int:
         """How many tenants are remembered."""
@@ -64,7 +64,7 @@ class RequestRates:
         self._forget(now)
 
     def _forget(self, now: float) -> None:
-        """Two at a time, so that entries go faster than they come."""
+        """Drop up to two entries, so that they go faster than they come."""
         for _ in range(2):
             oldest = next(iter(self._full))
             if self._full[oldest] > now and len(self._full) <= MAX_TENANTS:
@@ -88,7 +88,7 @@ class WaitingRequests:
 
     @property
     def all(self) -> int:
-        """Requests that wait, of all tenants."""
+        """Waiting requests of all tenants."""
         return self._waiting.total()
 
     def enter(self, tenant: str) -> None:

@@ -3,7 +3,7 @@
 A small body may decode to terabytes. So everything is decoded in pieces of at most `PIECE` bytes,
 each asked for when the one before has been dealt with, and every layer of a stack is counted
 against the limit: a bomb costs no more than a body of the limit's size does. What this file does
-not do: encode, or know of requests (`inbound.content` does).
+not do: encode, or know of requests (`request_body.content` does).
 
     >>> decoded(zlib.compress(b"hello"), "deflate", 100)
     b'hello'
@@ -77,17 +77,17 @@ class Decoder:
 def names(encoding: str) -> list[str]:
     """The encodings of a header, without `identity`. Raises `UnsupportedMedia` naming one that
     cannot be undone here."""
-    found = [name.strip().lower() for name in encoding.split(",")]
-    found = [name for name in found if name and name != IDENTITY]
-    for name in found:
+    listed = [name.strip().lower() for name in encoding.split(",")]
+    listed = [name for name in listed if name and name != IDENTITY]
+    for name in listed:
         if name not in _OPENERS:
             known = ", ".join(sorted(_OPENERS))
             message = f"content-encoding {name[:32]!r} cannot be read here; known are {known}"
             raise UnsupportedMedia(message, param=HEADER)
-    if len(found) > MAX_LAYERS:
+    if len(listed) > MAX_LAYERS:
         message = f"content-encoding may name {MAX_LAYERS} encodings at most"
         raise UnsupportedMedia(message, param=HEADER)
-    return found
+    return listed
 
 
 class _Member(Protocol):

@@ -1,4 +1,4 @@
-"""The one place where an error becomes an answer: the OpenAI shape, and headers that go with it.
+"""The only place where an error becomes an answer: the OpenAI shape, and headers that go with it.
 
 {"error": {"message": ..., "type": ..., "param": ..., "code": ...}}
 """
@@ -55,7 +55,7 @@ def render(
 
 
 def internal() -> MemTreeError:
-    """What is told of an error nobody expected."""
+    """What a client learns of an unexpected error."""
     return MemTreeError("The server had an error while processing your request.")
 
 
@@ -69,5 +69,5 @@ def body(error: MemTreeError) -> dict[str, str | None]:
 
 
 async def not_found(request: Request) -> Response:
-    """For what lies below a route of ours and is none itself: it must not reach the upstream."""
+    """For paths below a route of ours that are no routes: they must not reach the upstream."""
     raise NotFound(f"There is no {request.method} {request.url.path[:200]} here.")

@@ -141,7 +141,7 @@ def _half_character(raw: bytes) -> str | None:
     waiting: list[tuple[str, object]] = [("", body)]
     while waiting:
         place, value = waiting.pop()
-        if isinstance(value, str) and any("\ud800" <= one <= "\udfff" for one in value):
+        if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
             return place or "body"
         if isinstance(value, dict):
             waiting += [(f"{place}.{key}".lstrip("."), inner) for key, inner in value.items()]

@@ -13,58 +13,58 @@ from proxy.openapi.shapes import (
     STRING,
     Json,
     array,
+    described,
     either,
+    object_of,
     schema,
-    thing,
-    told,
 )
 
 _ADDRESS: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * DIGEST_BYTES}}}$"}
 _ID: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * NODE_ID_BYTES}}}$"}
-_RANGE = told(
+_RANGE = described(
     array(COUNT, minItems=2, maxItems=2), "Index of the first and of the last posted message."
 )
 _SCORES: Json = {"type": "object", "additionalProperties": {"type": "number"}}
 
-_USAGE = thing(
+_USAGE = object_of(
     {
-        "prompt_tokens": told(COUNT, "Tokens that were posted."),
-        "completion_tokens": told(COUNT, "Tokens that were returned."),
-        "total_tokens": told(COUNT, "Both."),
-        "prompt_tokens_details": thing(
-            {"cached_tokens": told(COUNT, "Posted tokens that memory stands for; 0: not used.")}
+        "prompt_tokens": described(COUNT, "Tokens that were posted."),
+        "completion_tokens": described(COUNT, "Tokens that were returned."),
+        "total_tokens": described(COUNT, "Both."),
+        "prompt_tokens_details": object_of(
+            {"cached_tokens": described(COUNT, "Posted tokens that memory replaces; 0: none.")}
         ),
-        "raw_prompt_tokens": told(COUNT, "The same as `prompt_tokens`."),
+        "raw_prompt_tokens": described(COUNT, "The same as `prompt_tokens`."),
     },
     description="Tokens as MemTree counts them.",
 )
-_MEMORY = thing(
+_MEMORY = object_of(
     {
-        "address": told(_ADDRESS, "The hash of the history, by which it can be forgotten."),
-        "state": told(STRING, "What memory did: as the header `x-memtree-state`."),
-        "indexed_tokens": told(COUNT, "Tokens of the history that lie in the tree."),
-        "indexed_messages": told(COUNT, "Messages of the history that lie in the tree."),
-        "pending_tokens": told(
+        "address": described(_ADDRESS, "The hash of the history, by which it can be forgotten."),
+        "state": described(STRING, "What memory did: as the header `x-memtree-state`."),
+        "indexed_tokens": described(COUNT, "Tokens of the history that lie in the tree."),
+        "indexed_messages": described(COUNT, "Messages of the history that lie in the tree."),
+        "pending_tokens": described(
             COUNT, "Tokens that wait for their embeddings, or for a model's summary."
         ),
-        "epoch": told(either(STRING, NULL), "The fold that this answer belongs to."),
-        "mode": told({"type": "string", "enum": list(MODES)}, "The mode that was in effect."),
-        "outline_tokens": told(COUNT, "Tokens of the unfolded tree."),
-        "recent_tokens": told(COUNT, "Tokens of the messages that are whole."),
-        "recall_tokens": told(COUNT, "Tokens that were recalled for questions."),
-        "saved_tokens": told(
+        "epoch": described(either(STRING, NULL), "The fold that this answer belongs to."),
+        "mode": described({"type": "string", "enum": list(MODES)}, "The mode that was in effect."),
+        "outline_tokens": described(COUNT, "Tokens of the unfolded tree."),
+        "recent_tokens": described(COUNT, "Tokens of the messages that are whole."),
+        "recall_tokens": described(COUNT, "Tokens that were recalled for questions."),
+        "saved_tokens": described(
             {"type": "integer"},
             "Saved so far against sending everything, in uncached input tokens at the prices in "
             "effect; negative where folding has not paid yet.",
         ),
-        "excerpts": told(COUNT, "Passages that are quoted verbatim."),
+        "excerpts": described(COUNT, "Passages that are quoted verbatim."),
     },
     description="What memory knows, and what it made of this request.",
 )
-_EXPLAIN = thing(
+_EXPLAIN = object_of(
     {
         "nodes": array(
-            thing(
+            object_of(
                 {
                     "id": _ID,
                     "level": COUNT,
@@ -78,11 +78,11 @@ _EXPLAIN = thing(
             description="Nodes of the tree that are shown.",
         ),
         "excerpts": array(
-            thing(
+            object_of(
                 {
-                    "message": told(COUNT, "Index of the posted message."),
-                    "start": told(COUNT, "First character in that message's text."),
-                    "end": told(COUNT, "Character after the last."),
+                    "message": described(COUNT, "Index of the posted message."),
+                    "start": described(COUNT, "First character in that message's text."),
+                    "end": described(COUNT, "Character after the last."),
                     "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
                     "tokens": COUNT,
                     "scores": _SCORES,
@@ -92,7 +92,7 @@ _EXPLAIN = thing(
             description="Passages that are quoted.",
         ),
         "candidates": array(
-            thing(
+            object_of(
                 {
                     "message": COUNT,
                     "tokens": COUNT,
@@ -112,9 +112,9 @@ SCHEMAS: dict[str, Json] = {
     "Usage": _USAGE,
     "Memory": _MEMORY,
     "Explain": _EXPLAIN,
-    "Compressed": thing(
+    "Compressed": object_of(
         {
-            "messages": told(
+            "messages": described(
                 array(schema("Message")),
                 "The messages for the model: system messages, the memory message "
                 "(`<context_memory>` ... `</context_memory>`) where there is one, recent messages.",
@@ -124,17 +124,17 @@ SCHEMAS: dict[str, Json] = {
         },
         ("messages", *_NUMBERS),
     ),
-    "Indexed": thing({**_NUMBERS, "explain": schema("Explain")}, _NUMBERS),
-    "Status": thing(
+    "Indexed": object_of({**_NUMBERS, "explain": schema("Explain")}, _NUMBERS),
+    "Status": object_of(
         {
             "ready": BOOLEAN,
-            "pending_tokens": told(
+            "pending_tokens": described(
                 COUNT, "Tokens of yours that wait for their embeddings, or for a model's summary."
             ),
-            "pending_jobs": told(COUNT, "Histories of yours that wait."),
-            "summaries": thing(
+            "pending_jobs": described(COUNT, "Histories of yours that wait."),
+            "summaries": object_of(
                 {
-                    "state": told(
+                    "state": described(
                         {
                             "type": "string",
                             "enum": ["off", "ok", "limit_reached", "unavailable"],
@@ -142,20 +142,20 @@ SCHEMAS: dict[str, Json] = {
                         "off: no model writes summaries. limit_reached: nothing more is asked of "
                         "it on this day (UTC). unavailable: it did not answer lately.",
                     ),
-                    "pending_nodes": told(
+                    "pending_nodes": described(
                         COUNT,
                         "Nodes of the tree that wait for it; those given up until their text "
                         "comes again are counted.",
                     ),
-                    "today": thing(
+                    "today": object_of(
                         {
                             "calls": COUNT,
                             "input_tokens": COUNT,
-                            "cached_tokens": told(COUNT, "Those of the input that were cached."),
+                            "cached_tokens": described(COUNT, "Input tokens that were cached."),
                             "output_tokens": COUNT,
-                            "money": told(
+                            "money": described(
                                 {"type": "number", "minimum": 0},
-                                "At the prices that the server is told; calls under way count "
+                                "At the prices that are configured; calls under way count "
                                 "with the most that they may cost.",
                             ),
                         }
@@ -166,22 +166,22 @@ SCHEMAS: dict[str, Json] = {
             "version": STRING,
         }
     ),
-    "Node": thing(
+    "Node": object_of(
         {
             "id": _ID,
-            "level": told(COUNT, "0: a leaf."),
+            "level": described(COUNT, "0: a leaf."),
             "children": array(_ID),
             "messages": _RANGE,
             "tokens": COUNT,
             "headline": STRING,
             "body": STRING,
-            "anchors": told(array(STRING), "Names, numbers, files, errors."),
+            "anchors": described(array(STRING), "Names, numbers, files, errors."),
             "summary": {"type": "string", "enum": ["extracted", "model"]},
-            "sealed": told(BOOLEAN, "False: the end of the history, still growing."),
+            "sealed": described(BOOLEAN, "False: the end of the history, still growing."),
         }
     ),
-    "Tree": thing({"nodes": array(schema("Node")), "roots": array(_ID)}),
-    "Receipt": thing(
+    "Tree": object_of({"nodes": array(schema("Node")), "roots": array(_ID)}),
+    "Receipt": object_of(
         {
             "object": {"const": "context_memory.deletion"},
             "scope": {"type": "string", "enum": ["history", "address", "tenant"]},
@@ -192,5 +192,5 @@ SCHEMAS: dict[str, Json] = {
         description="How much was forgotten. What another live conversation needs is not counted: "
         "it stays.",
     ),
-    "Health": thing({"status": {"const": "ok"}, "version": STRING}),
+    "Health": object_of({"status": {"const": "ok"}, "version": STRING}),
 }

@@ -10,10 +10,10 @@ from proxy.openapi.shapes import (
     STRING,
     Json,
     array,
+    described,
     either,
+    object_of,
     schema,
-    thing,
-    told,
 )
 from proxy.request import context_windows, fields
 
@@ -35,7 +35,7 @@ def _messages(settings: Settings) -> Json:
 def _integer(description: str, low: int, high: int | str, default: int | None) -> Json:
     """An integer, or the same as a string; clamped, so no `minimum` that would refuse it."""
     until = f"{high:,}" if isinstance(high, int) else high
-    shape = told(
+    shape = described(
         either({"type": "integer"}, _NUMERIC, NULL),
         f"{description} Clamped to {low:,} to {until}.",
     )
@@ -43,13 +43,13 @@ def _integer(description: str, low: int, high: int | str, default: int | None) -
 
 
 def _optional(shape: Json, description: str, default: object = None) -> Json:
-    return told(either(shape, NULL), description, default=default)
+    return described(either(shape, NULL), description, default=default)
 
 
 def own_fields(settings: Settings) -> dict[str, Json]:
     """Every field that MemTree reads, by name; null means absent."""
     return {
-        "messages": told(_messages(settings), "The whole history, as it was always sent."),
+        "messages": described(_messages(settings), "The whole history, as it was always sent."),
         "model_context_limit": _integer(
             "Tokens that the model takes. Absent: known from `model`, else "
             f"{context_windows.DEFAULT:,}.",
@@ -77,9 +77,9 @@ def own_fields(settings: Settings) -> dict[str, Json]:
         "tools": _optional(
             array({}), "The tools that are sent beside the messages; their size is counted."
         ),
-        "functions": told({}, "The legacy form of `tools`."),
-        "response_format": told({}, "The form of the answer; its size is counted."),
-        "cache_control": told(
+        "functions": described({}, "The legacy form of `tools`."),
+        "response_format": described({}, "The form of the answer; its size is counted."),
+        "cache_control": described(
             {}, "The provider sets its own cache markers: the memory message gets none."
         ),
         "index_only": _optional(BOOLEAN, "Index, and answer 202 without messages.", default=False),
@@ -89,21 +89,21 @@ def own_fields(settings: Settings) -> dict[str, Json]:
             "Memory for this request. Absent: what the headers or the model's suffix say, else "
             f"{'on' if settings.memory else 'off'}. False wins over all of them.",
         ),
-        "use_rag": told({}, "Reserved; taken out of the request."),
-        "rag_options": told({}, "Reserved; taken out of the request."),
-        "memory_options": told({}, "Reserved; taken out of the request."),
+        "use_rag": described({}, "Reserved; taken out of the request."),
+        "rag_options": described({}, "Reserved; taken out of the request."),
+        "memory_options": described({}, "Reserved; taken out of the request."),
     }
 
 
 def schemas(settings: Settings) -> dict[str, Json]:
     known = own_fields(settings)
     return {
-        "ContextRequest": thing(
+        "ContextRequest": object_of(
             {name: known[name] for name in CONTEXT},
             ("messages",),
             description="A history, and how it is to be shortened.",
         ),
-        "ChatRequest": thing(
+        "ChatRequest": object_of(
             _chat({**known, "mode": _mode(settings, SHADOW)}),
             ("model", "messages"),
             description="A request of the OpenAI chat API. Fields of MemTree are taken out, "
@@ -118,19 +118,19 @@ def _chat(known: dict[str, Json]) -> dict[str, Json]:
     own = {name: shape for name, shape in known.items() if name not in CONTEXT}
     shared = ("model_context_limit", "target_tokens", "expiration_days", "mode", "query")
     return {
-        "model": told(
+        "model": described(
             STRING,
             "The model. A suffix `:memory` or `:memory-<days>` switches memory on, and is taken "
             "off.",
         ),
         "messages": known["messages"],
-        "stream": told(BOOLEAN, "Answer with server-sent events."),
-        "tools": told(array({}), "Tools. Their size is counted."),
+        "stream": described(BOOLEAN, "Answer with server-sent events."),
+        "tools": described(array({}), "Tools. Their size is counted."),
         "functions": known["functions"],
         "response_format": known["response_format"],
         "cache_control": known["cache_control"],
-        "max_tokens": told({"type": "integer"}, "Room that is kept for the answer."),
-        "max_completion_tokens": told({"type": "integer"}, "The same, by its newer name."),
+        "max_tokens": described({"type": "integer"}, "Room that is kept for the answer."),
+        "max_completion_tokens": described({"type": "integer"}, "The same, by its newer name."),
         **{name: known[name] for name in shared},
         **own,
     }
@@ -140,14 +140,15 @@ def _deletion(messages: Json) -> Json:
     """Exactly one of three; null counts as absent, and so does a false."""
     absent: dict[str, Json] = {"messages": NULL, "address": NULL, "all": _NO, "tenant": _NO}
     choices: dict[str, Json] = {
-        "messages": told(messages, "The history whose memory is to be forgotten."),
-        "address": told(_ADDRESS, "The same, named by `memory.address` or `x-memtree-address`."),
+        "messages": described(messages, "The history whose memory is to be forgotten."),
+        "address": described(_ADDRESS, "The same, by `memory.address` or `x-memtree-address`."),
         "all": {"const": True, "description": "Everything that belongs to the credential."},
     }
     return {
         "description": "What to forget: exactly one of the three.",
         "oneOf": [
-            thing({**absent, name: shape}, (name,), title=name) for name, shape in choices.items()
+            object_of({**absent, name: shape}, (name,), title=name)
+            for name, shape in choices.items()
         ],
     }
 

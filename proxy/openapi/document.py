@@ -11,7 +11,7 @@ from memtree.config import Settings
 from proxy.http.request_body import PREFIXES
 from proxy.openapi import answers, bodies, examples, failures, headers, messages, server_paths
 from proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
-from proxy.openapi.shapes import STRING, Json, content, ref, schema, told
+from proxy.openapi.shapes import STRING, Json, content, described, ref, schema
 
 VERSION = "3.1.0"
 _ABOUT = """\
@@ -103,11 +103,11 @@ def _chat(settings: Settings) -> dict[str, Json]:
         'that is an event `{"error": ...}` followed by `[DONE]`.',
         "headers": headers.of_answer(),
         "content": {
-            **content(told({}, "As the upstream made it: usually a `chat.completion`.")),
-            **content(told(STRING, "Events `chat.completion.chunk`."), "text/event-stream"),
+            **content(described({}, "As the upstream made it: usually a `chat.completion`.")),
+            **content(described(STRING, "Events `chat.completion.chunk`."), "text/event-stream"),
         },
     }
-    errors = failures.of(settings, *(one for one in READING if one != 405), *UPSTREAM)
+    errors = failures.of(settings, *(status for status in READING if status != 405), *UPSTREAM)
 
     def posting(id_: str, description: str) -> Json:
         return {
@@ -137,7 +137,7 @@ def _chat(settings: Settings) -> dict[str, Json]:
 
 def _context_memory(settings: Settings) -> dict[str, Json]:
     errors = failures.of(settings, *READING)
-    found = {
+    compressed = {
         "200": ok("The messages for the model.", schema("Compressed"), headers=headers.of_answer()),
         "202": ok("Indexed (`index_only`).", schema("Indexed"), headers=headers.of_answer()),
     }
@@ -161,14 +161,14 @@ def _context_memory(settings: Settings) -> dict[str, Json]:
             "Shorten a history",
             "Posted messages in, fewer messages out, for any model. A history under 10,000 tokens "
             "comes back as it is.",
-            found,
+            compressed,
             "Context",
         ),
         "/memory": posting(
             "compressContextByOtherName",
             "Shorten a history",
             "Another name of `/context_memory`.",
-            found,
+            compressed,
             "Context",
         ),
         "/context_memory/tree": posting(

@@ -10,7 +10,17 @@ from collections.abc import Iterator
 from memtree.config import Settings
 from memtree.errors import ContextOverflow, MemTreeError
 from proxy.openapi import headers
-from proxy.openapi.shapes import NULL, STRING, Json, content, either, ref, schema, thing, told
+from proxy.openapi.shapes import (
+    NULL,
+    STRING,
+    Json,
+    content,
+    described,
+    either,
+    object_of,
+    ref,
+    schema,
+)
 
 # Where a status has more than one code, each says what it means in its own message.
 _DESCRIPTIONS = {
@@ -34,9 +44,9 @@ _DESCRIPTIONS = {
     504: "The upstream did not accept a connection in time.",
 }
 _HEADERS = {
-    401: ("www-authenticate", told(STRING, "How to send a credential.")),
-    405: ("allow", told(STRING, "The methods that are allowed here.")),
-    429: ("retry-after", told({"type": "integer", "minimum": 0}, "Seconds to wait.")),
+    401: ("www-authenticate", described(STRING, "How to send a credential.")),
+    405: ("allow", described(STRING, "The methods that are allowed here.")),
+    429: ("retry-after", described({"type": "integer", "minimum": 0}, "Seconds to wait.")),
 }
 
 
@@ -44,30 +54,31 @@ def tree() -> Iterator[type[MemTreeError]]:
     """All classes of errors that have been defined, the base first."""
     waiting: list[type[MemTreeError]] = [MemTreeError]
     while waiting:
-        found = waiting.pop(0)
-        yield found
-        waiting += found.__subclasses__()
+        error = waiting.pop(0)
+        yield error
+        waiting += error.__subclasses__()
 
 
 def codes(settings: Settings) -> dict[int, list[str]]:
     """The codes of each status, in the order of statuses."""
-    found: dict[int, set[str]] = {}
-    for one in tree():
-        overflow = issubclass(one, ContextOverflow)
-        status = settings.overflow_status if overflow else one.status
-        found.setdefault(status, set()).add(one.code)
-    return {status: sorted(found[status]) for status in sorted(found)}
+    by_status: dict[int, set[str]] = {}
+    for error in tree():
+        overflow = issubclass(error, ContextOverflow)
+        status = settings.overflow_status if overflow else error.status
+        by_status.setdefault(status, set()).add(error.code)
+    return {status: sorted(by_status[status]) for status in sorted(by_status)}
 
 
 def responses(settings: Settings) -> dict[str, Json]:
     """`components.responses`."""
-    return {name(status): _response(status, one) for status, one in codes(settings).items()}
+    return {name(status): _response(status, known) for status, known in codes(settings).items()}
 
 
 def of(settings: Settings, *statuses: int) -> dict[str, Json]:
     """Those answers of an operation that are errors; a status that no error has is left out."""
     known = codes(settings)
-    return {str(one): ref("responses", name(one)) for one in sorted(statuses) if one in known}
+    listed = [status for status in sorted(statuses) if status in known]
+    return {str(status): ref("responses", name(status)) for status in listed}
 
 
 def name(status: int) -> str:
@@ -88,15 +99,16 @@ def _response(status: int, known: list[str]) -> Json:
 
 
 def schemas() -> dict[str, Json]:
-    kinds = sorted({one.kind for one in tree()})
+    kinds = sorted({error.kind for error in tree()})
     properties = {
-        "message": told(STRING, "For people. Never holds text of a message."),
+        "message": described(STRING, "For people. Never holds text of a message."),
         "type": {"type": "string", "enum": kinds},
-        "param": told(either(STRING, NULL), "The field or header that is wrong."),
-        "code": told(STRING, "For programs."),
+        "param": described(either(STRING, NULL), "The field or header that is wrong."),
+        "code": described(STRING, "For programs."),
     }
     return {
-        "Error": thing(
-            {"error": thing(properties)}, description="An error, in the shape of the OpenAI API."
+        "Error": object_of(
+            {"error": object_of(properties)},
+            description="An error, in the shape of the OpenAI API.",
         )
     }

@@ -5,11 +5,11 @@ A property without a type is not read by MemTree, or read only where it has the 
 
 from __future__ import annotations
 
-from proxy.openapi.shapes import NULL, STRING, Json, array, either, schema, thing, told
+from proxy.openapi.shapes import NULL, STRING, Json, array, described, either, object_of, schema
 
 TEXT_PARTS = ("text", "input_text", "output_text")
 
-_CONTENT = told(
+_CONTENT = described(
     either(STRING, array(schema("Part")), NULL),
     "Text, parts, or nothing. Null, an empty string and an absent field are the same.",
 )
@@ -18,11 +18,13 @@ _CACHE: Json = {
     "description": "A provider's cache marker; stays where it stands.",
     "examples": [{"type": "ephemeral"}],
 }
-_ARGUMENTS = told(either(STRING, {"type": "object"}, NULL), "JSON, as text; only text is quoted.")
+_ARGUMENTS = described(
+    either(STRING, {"type": "object"}, NULL), "JSON as text; only text is quoted."
+)
 _NOTHING: Json = {"enum": [None, {}, [], "", 0, False]}
 _CALLS: dict[str, Json] = {
-    "tool_calls": told(either(array(schema("ToolCall")), NULL), "Calls, in order."),
-    "function_call": told(either(schema("Function"), NULL), "The legacy form of one call."),
+    "tool_calls": described(either(array(schema("ToolCall")), NULL), "Calls, in order."),
+    "function_call": described(either(schema("Function"), NULL), "The legacy form of one call."),
 }
 
 
@@ -32,11 +34,11 @@ def _role(*names: str) -> Json:
 
 def _message(description: str, role: Json, required: tuple[str, ...] = (), **more: Json) -> Json:
     properties = {"role": role, "content": _CONTENT, **more}
-    return thing(properties, ("role", *required), description=description)
+    return object_of(properties, ("role", *required), description=description)
 
 
 def _part(description: str, kind: str, **more: Json) -> Json:
-    return thing({"type": {"const": kind}, **more}, ("type",), description=description)
+    return object_of({"type": {"const": kind}, **more}, ("type",), description=description)
 
 
 _ROLES: dict[str, Json] = {
@@ -59,7 +61,7 @@ _ROLES: dict[str, Json] = {
         "The result of a call. It must follow the assistant message that made the call, with "
         "nothing but other results between.",
         _role("tool"),
-        tool_call_id=told(
+        tool_call_id=described(
             either(STRING, NULL), "The `id` of the call. Without one the next call is answered."
         ),
     ),
@@ -67,12 +69,12 @@ _ROLES: dict[str, Json] = {
         "The legacy form of a tool message; it follows a `function_call` of that name.",
         _role("function"),
         ("name",),
-        name=told(STRING, "The `name` of the call."),
+        name=described(STRING, "The `name` of the call."),
     ),
 }
 
 _PARTS: dict[str, Json] = {
-    "TextPart": thing(
+    "TextPart": object_of(
         {"type": {"type": "string", "enum": list(TEXT_PARTS)}, "text": STRING,
          "cache_control": _CACHE},
         ("type", "text"),
@@ -99,7 +101,7 @@ _PARTS: dict[str, Json] = {
     "RefusalPart": _part(
         "A refusal. Sent on, not indexed.", "refusal", refusal={"examples": ["I cannot do that."]}
     ),
-    "OtherPart": thing(
+    "OtherPart": object_of(
         {"type": {"type": "string", "not": {"enum": list(TEXT_PARTS)}}},
         description="Any other part; treated as an image is.",
     ),
@@ -141,7 +143,7 @@ SCHEMAS: dict[str, Json] = {
         ],
     },
     "Function": {
-        **thing({"name": STRING, "arguments": _ARGUMENTS}, ("name",)),
+        **object_of({"name": STRING, "arguments": _ARGUMENTS}, ("name",)),
         "description": "The name of what is called, and its arguments; `input` where there are "
         "none, as custom tools have it.",
         "if": {"not": {"required": ["arguments"]}},

@@ -21,8 +21,8 @@ def schema(name: str) -> Json:
     return ref("schemas", name)
 
 
-def told(shape: Json, description: str, **more: Any) -> Json:
-    """The shape with what a reader should know of it."""
+def described(shape: Json, description: str, **more: Any) -> Json:
+    """A schema with its description."""
     return {**shape, "description": description, **more}
 
 
@@ -34,7 +34,7 @@ def array(items: Json, **more: Any) -> Json:
     return {"type": "array", "items": items, **more}
 
 
-def thing(
+def object_of(
     properties: Mapping[str, Json], required: Iterable[str] | None = None, **more: Any
 ) -> Json:
     """An object. `required`: all properties unless named. More fields may come."""

@@ -1,9 +1,9 @@
 """uvicorn's HTTP protocol, guarded: heads that are too large, that do not end, or that are no HTTP.
 
 uvicorn 0.54 reads headers of any size, for as long as they take, and answers broken ones in plain
-text. Here a head has a size and a time, and what is refused is told in the shape of all our
-errors. No timer runs while an answer is under way: a stream may take hours. What this file does
-not do: measure or time bodies that somebody reads, which `inbound` and `edge` do.
+text. Here a head has a size limit and a time limit, and refusals have the shape of all our errors.
+No timer runs while an answer is under way: a stream may take hours. What this file does not do:
+limit bodies that somebody reads, which `request_body` and `upload_timeout` do.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class GuardedProtocol(HttpToolsProtocol):
     _refused: MemTreeError | None = None
     _in_head = False
     _in_message = False
-    _known = 0  # bytes of this head (or of the trailers) in what the parser has told of
+    _measured = 0  # bytes of this head (or of the trailers) that the parser has reported
     _fed = 0  # bytes of this head as far as they came in; the chunk it began in is left out
     _chunk = 0  # bytes that came in last
 
@@ -107,7 +107,7 @@ class GuardedProtocol(HttpToolsProtocol):
             raise self._refusal(BadRequest("Too many requests were sent ahead of their answers."))
         super().on_message_begin()
         self._in_head = self._in_message = True
-        self._known = 0
+        self._measured = 0
         self._fed = -self._chunk
 
     def on_url(self, url: bytes) -> None:
@@ -129,7 +129,7 @@ class GuardedProtocol(HttpToolsProtocol):
             return  # comes again, see `_declined`
         super().on_headers_complete()  # may find that the target is none
         self._in_head = False
-        self._known = 0
+        self._measured = 0
         self._stop()
 
     def on_message_complete(self) -> None:
@@ -154,8 +154,8 @@ class GuardedProtocol(HttpToolsProtocol):
         return cycle is not None and not cycle.response_complete
 
     def _measure(self, size: int) -> None:
-        self._known += size
-        if self._known > self.max_header_bytes:
+        self._measured += size
+        if self._measured > self.max_header_bytes:
             raise self._refusal(self._too_large())
 
     def _too_large(self) -> HeadersTooLarge:

@@ -13,7 +13,7 @@ FEW_FILES = 2_048  # a thousand streams
 
 
 def most_files() -> int | None:
-    """How many a server may have open once it has raised its limit; None: as many as it likes."""
+    """Open files that a server may have once it has raised its limit; None: no limit."""
     if sys.platform == "win32":
         return None
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

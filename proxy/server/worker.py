@@ -170,13 +170,13 @@ def health_app(workshop: Worker, tally: Tally) -> Starlette:
 
     async def health(_: Request) -> Response:
         alive = all(lane.is_alive() for lane in workshop.lanes) and not workshop.stop.is_set()
-        told = {
+        shown = {
             "status": "ok" if alive else "stopping",
             "version": __version__,
             "redis": workshop.link.up,
             "lanes": len(workshop.lanes),
         }
-        return JSONResponse(told, 200 if alive else 503)
+        return JSONResponse(shown, 200 if alive else 503)
 
     async def metrics(request: Request) -> Response:
         encode, content_type = choose_encoder(request.headers.get("accept", ""))

@@ -5,11 +5,10 @@ under httpx (`httpx-aiohttp`) 0.73, plain httpx 1.04 (3,000 small posts, two bus
 maps a dropped connection to a connect time-out. What this file does not do: decode, follow
 redirects, or decide whose credential goes out (`request_headers` does, for its callers).
 
-Servers close idle connections when they like (uvicorn after 5 s), now and then just as a request
-goes out on one. aiohttp sends that again for methods that may be repeated. A POST is sent again
-here as browsers do it: when a connection that had been used before broke without a byte of an
-answer. And at once: one that breaks later may break at a model that has begun to work, which would
-then be paid twice.
+Retry: servers close idle connections when they like (uvicorn after 5 s), now and then just as a
+request goes out on one. aiohttp retries that for idempotent methods. A POST is retried here, as
+browsers do it: once, when a connection that had been used before broke at once and without a byte
+of an answer. If it breaks later, a model may have begun to work, and would be paid twice.
 """
 
 from __future__ import annotations
@@ -124,11 +123,11 @@ class Upstream:
         return self._session("pooled", keep=True)
 
     def _fresh(self) -> aiohttp.ClientSession:
-        """Where one kept connection is stale, the others may be, too."""
+        """Without kept connections: where one is stale, the others may be, too."""
         return self._session("fresh", keep=False)
 
     def _session(self, name: str, *, keep: bool) -> aiohttp.ClientSession:
-        """Made late: a session belongs to the running event loop."""
+        """Made at the first request: a session belongs to the running event loop."""
         if name not in self._sessions:
             trace = aiohttp.TraceConfig()
             trace.on_connection_reuseconn.append(_reused)
@@ -173,7 +172,7 @@ async def _reused(
 
 
 class _Source:
-    """A body that comes from elsewhere; what goes wrong there is no fault of the upstream."""
+    """A streamed request body. An error in it is kept, because it is no fault of the upstream."""
 
     def __init__(self, body: AsyncIterator[bytes]) -> None:
         self._body = body

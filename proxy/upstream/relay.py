@@ -21,7 +21,7 @@ _BODILESS = (204, 304)  # their content-length, where they have one, is not that
 
 
 class RelayedReply(Protocol):
-    """What is relayed: a `Reply`, or one that somebody has looked into."""
+    """What is relayed: a `Reply`, or one whose beginning was already read."""
 
     @property
     def status(self) -> int: ...
@@ -33,7 +33,7 @@ class RelayedReply(Protocol):
 
 class Relay(Response):
     """Streams a reply as it comes. An upstream that breaks off raises out of here, and an
-    answer that is given up (the client went) gives up the upstream's, too."""
+    answer that is given up (the client hung up) closes the upstream's, too."""
 
     def __init__(self, reply: RelayedReply, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
         self._reply = reply
