@@ -55,8 +55,8 @@ class StageOne:
         self._child = child
         self._parts = parts or min(os.cpu_count() or 1, MAX_PARTS)
         self._grace, self._keep_every = grace, keep_every
-        self._children = Children(CHILDREN)
-        self._under_way: dict[bytes, Run] = {}  # by the address of the end
+        self.children = Children(CHILDREN)
+        self.runs: dict[bytes, Run] = {}  # by the address of the end
         self.done = StageTotals()
 
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
@@ -65,32 +65,32 @@ class StageOne:
             begun = time.monotonic()
             return self._counted(tail, growth.grow(tail), begun)
         end = tail.addresses[-1]
-        run = self._under_way.get(end)
+        run = self.runs.get(end)
         if run is None or run.known > tail.known:  # of what that one builds upon some is gone
             run = Run(tail, SealedParts(keep, self._keep_every), self._grace)
-            self._under_way[end] = run
+            self.runs[end] = run
             run.start(self._run(tail, size, run.sealed))
             run.task.add_done_callback(partial(self._ended, end, run))
-        with run.waiter(lambda: self._stop(end, run)):
+        with run.waiter(lambda: self.stop_run(end, run)):
             return await asyncio.shield(run.task)
 
     async def close(self) -> None:
         """End all runs and children. What the runs have sealed is handed over."""
-        runs = tuple(self._under_way.values())
+        runs = tuple(self.runs.values())
         for run in runs:
             run.stay()
             run.sealed.stopped = True
-        await self._children.close()
+        await self.children.close()
         await asyncio.gather(*(run.task for run in runs), return_exceptions=True)
 
-    def _stop(self, end: bytes, run: Run) -> None:
+    def stop_run(self, end: bytes, run: Run) -> None:
         log.info("build.stopped why=nobody_waits")
         self._leave(end, run)  # at once: it cannot be joined any more
         run.stop()
 
     def _leave(self, end: bytes, run: Run) -> None:
-        if self._under_way.get(end) is run:
-            del self._under_way[end]
+        if self.runs.get(end) is run:
+            del self.runs[end]
 
     def _ended(self, end: bytes, run: Run, task: asyncio.Task[GrownTree]) -> None:
         run.stay()
@@ -113,7 +113,7 @@ class StageOne:
         if size > THREAD_TOKENS and self._child:
             try:
                 parts = min(self._parts, size // STRETCH_TOKENS)
-                await self._children.grow(tail, parts, sealed.add)
+                await self.children.grow(tail, parts, sealed.add)
                 return sealed.whole()
             except (EOFError, OSError) as error:
                 log.warning("build.child_failed error=%s", type(error).__name__)

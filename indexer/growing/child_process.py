@@ -40,7 +40,7 @@ HEAD = 8
 ROUND = 800_000  # bytes of messages for each process, 0.4 s; a fork costs a tenth of that
 _GROUPS = hasattr(os, "killpg")
 
-_START = (
+START = (
     "import sys; sys.path[:] = {path!r}; "
     "from indexer.growing.parent_death import end_with; end_with({parent}); "
     "from indexer.growing.child_process import main; main()"
@@ -58,7 +58,7 @@ class Child:
     def __init__(self) -> None:
         """Raises `OSError` where no process can be started."""
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path, parent=os.getpid())],
+            [sys.executable, "-c", START.format(path=sys.path, parent=os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             process_group=0 if _GROUPS else None,
@@ -77,8 +77,8 @@ class Child:
         before its answer did; `sealed` has got all pieces up to there."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        _send(self._process.stdin, (tail, parts))
-        while (piece := _receive_grown(self._process.stdout)) is not None:
+        send(self._process.stdin, (tail, parts))
+        while (piece := receive_grown(self._process.stdout)) is not None:
             sealed(piece)
 
     def kill(self) -> None:
@@ -104,10 +104,10 @@ def main() -> None:
     gc.set_threshold(100_000)  # nearly nothing here has cycles
     try:
         while True:
-            tail, parts = _receive(sys.stdin.buffer)
+            tail, parts = receive(sys.stdin.buffer)
             for piece in grow(tail, parts):
-                _send_grown(sys.stdout.buffer, piece)
-            _send(sys.stdout.buffer, None)
+                send_grown(sys.stdout.buffer, piece)
+            send(sys.stdout.buffer, None)
             del tail
     except (EOFError, BrokenPipeError):  # the parent closed its end, or is gone; or a fork is
         return
@@ -169,7 +169,7 @@ class _Fork:
                 parent_death.end_with(parent)
                 os.closerange(0, 2)  # else these pipes would not end with the child's own end
                 with open(writable, "wb") as file:
-                    _send_grown(file, growth.grow(tail))
+                    send_grown(file, growth.grow(tail))
             finally:
                 os._exit(0)  # whatever happened: what stands in buffers is the child's
         os.close(writable)
@@ -179,7 +179,7 @@ class _Fork:
         """Blocks. Raises `EOFError` where the fork ended without one."""
         try:
             with self.answer:
-                grown = _receive_grown(self.answer)
+                grown = receive_grown(self.answer)
         finally:
             self.ended = True
             os.waitpid(self.pid, 0)
@@ -195,14 +195,14 @@ class _Fork:
             os.waitpid(self.pid, 0)
 
 
-def _send_grown(file: IO[bytes], grown: GrownTree) -> None:
+def send_grown(file: IO[bytes], grown: GrownTree) -> None:
     pieces = [grown.nodes[at : at + PIECE] for at in range(0, len(grown.nodes), PIECE)]
-    _send(file, ([_encoder.encode(piece) for piece in pieces], replace(grown, nodes=())))
+    send(file, ([_encoder.encode(piece) for piece in pieces], replace(grown, nodes=())))
 
 
-def _receive_grown(file: IO[bytes]) -> GrownTree | None:
+def receive_grown(file: IO[bytes]) -> GrownTree | None:
     """None: there are no more pieces."""
-    received = _receive(file)
+    received = receive(file)
     if received is None:
         return None
     pieces, grown = received
@@ -210,14 +210,14 @@ def _receive_grown(file: IO[bytes]) -> GrownTree | None:
     return replace(grown, nodes=nodes)  # type: ignore[no-any-return]
 
 
-def _send(file: IO[bytes], value: Any) -> None:
+def send(file: IO[bytes], value: Any) -> None:
     data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     file.write(len(data).to_bytes(HEAD, "big"))
     file.write(data)
     file.flush()
 
 
-def _receive(file: IO[bytes]) -> Any:
+def receive(file: IO[bytes]) -> Any:
     return pickle.loads(_exactly(file, int.from_bytes(_exactly(file, HEAD), "big")))
 
 

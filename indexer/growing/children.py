@@ -22,8 +22,8 @@ class Children:
         self._limit = limit
         self._idle_seconds = idle_seconds
         self._threads = ThreadPoolExecutor(limit, "memtree-build")  # one for each child
-        self._idle: list[Child] = []
-        self._busy: set[Child] = set()
+        self.idle: list[Child] = []
+        self.busy: set[Child] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -54,10 +54,10 @@ class Children:
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
-        for child in tuple(self._busy):
+        for child in tuple(self.busy):
             child.kill()
         await asyncio.to_thread(self._threads.shutdown)
-        await asyncio.to_thread(_end, self._idle)
+        await asyncio.to_thread(_end, self.idle)
 
     def _wait_for_idle(self) -> None:
         """Begin to wait anew."""
@@ -68,15 +68,15 @@ class Children:
             self._timer = loop.call_later(self._idle_seconds, self._end_idle)
 
     def _end_idle(self) -> None:
-        idle, self._idle = self._idle, []
+        idle, self.idle = self.idle, []
         self._threads.submit(_end, idle)
 
     # What follows runs in the threads. Steps on a list or a set are whole, so no lock is needed.
     # They last as long as this object: a child ends with the thread that started it.
 
     def _call(self, call: ChildCall) -> None:
-        child = self._take()
-        self._busy.add(child)
+        child = self.take()
+        self.busy.add(child)
         try:
             if self._closed:  # `close` may have looked before it was among the busy ones
                 raise EOFError(CLOSED)
@@ -85,13 +85,13 @@ class Children:
             child.close()
             raise
         finally:
-            self._busy.discard(child)
-        self._idle.append(child)
+            self.busy.discard(child)
+        self.idle.append(child)
 
-    def _take(self) -> Child:
+    def take(self) -> Child:
         while True:
             try:
-                child = self._idle.pop()
+                child = self.idle.pop()
             except IndexError:
                 return Child()
             if child.alive:

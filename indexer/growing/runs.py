@@ -27,7 +27,7 @@ class SealedParts:
     def __init__(self, keep: Keep | None, every: float = KEEP_SECONDS) -> None:
         """`keep`: None where they are not wanted; `every`: seconds between two calls of it."""
         self._keep, self._every = keep, every
-        self._parts: list[GrownTree] = []  # added to by threads, which needs no lock
+        self.parts: list[GrownTree] = []  # added to by threads, which needs no lock
         self._kept = 0  # so many of them are kept
         self._lock = asyncio.Lock()
         self.stopped = False
@@ -36,19 +36,19 @@ class SealedParts:
         """In any thread. Raises `EOFError` where nobody wants the run any more."""
         if self.stopped:
             raise EOFError("nobody waits for it")
-        self._parts.append(part)
+        self.parts.append(part)
 
     def __bool__(self) -> bool:
-        return bool(self._parts)
+        return bool(self.parts)
 
     def whole(self) -> GrownTree:
         """All parts as one. There must be one."""
-        return concat(self._parts)
+        return concat(self.parts)
 
     async def hand_over(self) -> None:
         """Let those be kept that are not yet; later, together with more, where that fails."""
         async with self._lock:
-            new = self._parts[self._kept :]
+            new = self.parts[self._kept :]
             if new and self._keep and await self._keep(concat(new)):
                 self._kept += len(new)
 
@@ -69,7 +69,7 @@ class Run:
         self.known = tail.known  # length of the prefix that it goes on from
         self.sealed = sealed
         self._grace = grace
-        self._waiting = 0
+        self.waiting = 0
         self._timer: asyncio.TimerHandle | None = None
         self.task: asyncio.Task[GrownTree]
 
@@ -86,7 +86,7 @@ class Run:
         finally:
             ended.set()
             await keeping
-            if grown is None or not self._waiting:
+            if grown is None or not self.waiting:
                 await self.sealed.hand_over()
 
     @contextmanager
@@ -94,12 +94,12 @@ class Run:
         """One more waits. `stop` is called when the last one has left before the end, and nobody
         came within the grace."""
         self.stay()
-        self._waiting += 1
+        self.waiting += 1
         try:
             yield
         finally:
-            self._waiting -= 1
-            if not self._waiting and not self.task.done():
+            self.waiting -= 1
+            if not self.waiting and not self.task.done():
                 self._timer = asyncio.get_running_loop().call_later(self._grace, stop)
 
     def stay(self) -> None:

@@ -22,10 +22,7 @@ ALLOWED = {
     "contracts/test_postgres_races.py": 4,
     "http/test_shadow.py": 2,
     "redis/test_workers.py": 2,
-    "unit/embedding/test_vector_cache.py": 1,
-    "unit/growing/test_builder.py": 18,
-    "unit/growing/test_child_process.py": 22,
-    "unit/ranking/test_bm25.py": 2,
+    "unit/ranking/test_bm25.py": 1,
     "unit/stores/sqlite/test_faults.py": 4,
 }
 

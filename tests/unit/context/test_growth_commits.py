@@ -181,8 +181,8 @@ main()
 
 @pytest.fixture
 def stuck(monkeypatch):
-    start = child_process._START.replace("; ", "\n").replace("main()", STUCK)
-    monkeypatch.setattr(child_process, "_START", start)
+    start = child_process.START.replace("; ", "\n").replace("main()", STUCK)
+    monkeypatch.setattr(child_process, "START", start)
 
 
 async def until(condition) -> None:
@@ -198,7 +198,7 @@ async def hangs_up(work: asyncio.Task) -> None:
 
 
 def run_of(builder):
-    (run,) = builder._under_way.values()
+    (run,) = builder.runs.values()
     return run
 
 
@@ -208,12 +208,12 @@ async def test_a_client_that_hangs_up_frees_the_child_and_a_retry_goes_on(messag
     before = descendants(os.getpid())
     request = CompressRequest(TENANT, messages)
     work = asyncio.create_task(memory(store, builder).index(request))
-    await until(lambda: builder._under_way and len(run_of(builder).sealed._parts) == 3)
+    await until(lambda: builder.runs and len(run_of(builder).sealed.parts) == 3)
     made = descendants(os.getpid()) - before
     assert len(made) == 1
     await hangs_up(work)
-    await until(lambda: not alive(made) and not builder._under_way)
-    await until(lambda: not builder._children._busy)
+    await until(lambda: not alive(made) and not builder.runs)
+    await until(lambda: not builder.children.busy)
     stats = await store.stats()
     assert 0 < stats.leaves < sum(node.is_leaf for node in whole.nodes)
     sizes = []
@@ -232,10 +232,10 @@ async def test_another_that_waits_for_the_same_history_keeps_the_child(messages,
     before = descendants(os.getpid())
     context, request = memory(store, builder), CompressRequest(TENANT, messages)
     work = asyncio.create_task(context.index(request))
-    await until(lambda: builder._under_way and len(run_of(builder).sealed._parts) == 3)
+    await until(lambda: builder.runs and len(run_of(builder).sealed.parts) == 3)
     made = descendants(os.getpid()) - before
     second = asyncio.create_task(context.index(request))  # finds some of it in the store
-    await until(lambda: run_of(builder)._waiting == 2)
+    await until(lambda: run_of(builder).waiting == 2)
     await hangs_up(work)
     await asyncio.sleep(4 * GRACE)
     assert alive(made) == made

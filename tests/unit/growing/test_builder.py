@@ -49,7 +49,7 @@ async def test_inline_in_a_thread_in_a_child_and_its_forks_it_is_the_same(tail, 
     builder = StageOne(parts=3)
     try:
         assert await builder.grow(tail, SIZES[where]) == grow(tail)
-        assert len(builder._children._idle) == children
+        assert len(builder.children.idle) == children
     finally:
         await builder.close()
 
@@ -57,7 +57,7 @@ async def test_inline_in_a_thread_in_a_child_and_its_forks_it_is_the_same(tail, 
 async def test_without_a_child_a_thread_does_it(tail):
     builder = StageOne(child=False)
     assert await builder.grow(tail, SIZES["child"]) == grow(tail)
-    assert not builder._children._idle
+    assert not builder.children.idle
     await builder.close()
 
 
@@ -95,14 +95,14 @@ async def test_a_killed_child_costs_nothing_but_time(tail):
     builder = StageOne(parts=1)
     try:
         await builder.grow(tail, SIZES["child"])
-        builder._children._idle[0].kill()
+        builder.children.idle[0].kill()
         assert await builder.grow(tail, SIZES["child"]) == grow(tail)
     finally:
         await builder.close()
 
 
 async def test_where_a_child_dies_at_work_a_thread_does_it(tail, monkeypatch, caplog):
-    monkeypatch.setattr(child_process, "_START", "import sys; sys.stdin.buffer.read(1000)")
+    monkeypatch.setattr(child_process, "START", "import sys; sys.stdin.buffer.read(1000)")
     builder = StageOne(parts=2)
     try:
         assert await builder.grow(tail, SIZES["forks"]) == grow(tail)
@@ -116,16 +116,16 @@ async def test_children_end_when_nothing_was_to_do_for_a_while(tail):
     pieces = []
     await children.grow(tail, 1, pieces.append)
     assert concat(pieces) == grow(tail)
-    (one,) = children._idle
-    await until(lambda: not children._idle and not one.alive)
+    (one,) = children.idle
+    await until(lambda: not children.idle and not one.alive)
     await children.close()
 
 
 async def test_closing_ends_children_at_work(tail, monkeypatch):
-    monkeypatch.setattr(child_process, "_START", "import time; time.sleep(60)")
+    monkeypatch.setattr(child_process, "START", "import time; time.sleep(60)")
     builder = StageOne(parts=1)
     work = asyncio.create_task(builder.grow(tail, SIZES["child"]))
-    await until(lambda: len(builder._children._busy) == 1)
+    await until(lambda: len(builder.children.busy) == 1)
     await builder.close()
     with pytest.raises(Unavailable):
         await work
@@ -156,20 +156,20 @@ def test_a_child_ends_with_its_parent():
 
 def test_frames_come_over_whole_or_not_at_all(tail):
     pipe = io.BytesIO()
-    child_process._send(pipe, tail)
+    child_process.send(pipe, tail)
     pipe.seek(0)
-    assert child_process._receive(pipe) == tail
+    assert child_process.receive(pipe) == tail
     with pytest.raises(EOFError):
-        child_process._receive(io.BytesIO(pipe.getvalue()[:-1]))
+        child_process.receive(io.BytesIO(pipe.getvalue()[:-1]))
     with pytest.raises(EOFError):
-        child_process._receive(io.BytesIO())
+        child_process.receive(io.BytesIO())
 
 
 def test_the_child_answers_until_its_input_ends(tail, monkeypatch):
     """`main` run here, to see what it does: in a process of its own no coverage is seen."""
     asked, answered = io.BytesIO(), io.BytesIO()
     for _ in range(2):
-        child_process._send(asked, (tail, 1))
+        child_process.send(asked, (tail, 1))
     asked.seek(0)
     monkeypatch.setattr(child_process.sys, "stdin", Pipe(asked))
     monkeypatch.setattr(child_process.sys, "stdout", Pipe(answered))
@@ -179,7 +179,7 @@ def test_the_child_answers_until_its_input_ends(tail, monkeypatch):
     child_process.main()
     answered.seek(0)
     for _ in range(2):
-        pieces = list(iter(lambda: child_process._receive_grown(answered), None))
+        pieces = list(iter(lambda: child_process.receive_grown(answered), None))
         assert concat(pieces) == grow(tail)
 
 

@@ -59,8 +59,8 @@ async def scripted():
 @pytest.fixture
 async def builder(scripted):
     one = StageOne(grace=GRACE)
-    await one._children.close()
-    one._children = scripted
+    await one.children.close()
+    one.children = scripted
     yield one
     await one.close()
 
@@ -79,7 +79,7 @@ async def test_a_run_that_nobody_waits_for_is_stopped_after_the_grace(builder, s
     assert scripted.stopped == 0
     await asyncio.sleep(3 * GRACE)
     assert scripted.stopped == 1
-    assert not builder._under_way
+    assert not builder.runs
 
 
 async def test_the_same_request_again_finds_the_run(builder, scripted, tail):
@@ -112,14 +112,14 @@ async def test_one_of_two_that_stays_is_enough(builder, scripted, tail):
 async def test_who_comes_while_a_run_is_being_stopped_gets_one_of_his_own(
     builder, scripted, tail, monkeypatch
 ):
-    stop = builder._stop
+    stop = builder.stop_run
     late = []
 
     def stop_and_come(key, run):
         stop(key, run)
         late.append(asyncio.create_task(builder.grow(tail, LARGE)))
 
-    monkeypatch.setattr(builder, "_stop", stop_and_come)
+    monkeypatch.setattr(builder, "stop_run", stop_and_come)
     await left(builder, tail)
     await asyncio.sleep(3 * GRACE)
     scripted.go.set()
@@ -132,7 +132,7 @@ async def test_a_run_that_ends_within_the_grace_is_no_trouble(builder, scripted,
     scripted.go.set()
     await asyncio.sleep(3 * GRACE)
     assert scripted.stopped == 0
-    assert not builder._under_way
+    assert not builder.runs
 
 
 async def test_a_run_that_fails_with_nobody_there_is_seen(builder, scripted, tail, caplog):
@@ -153,7 +153,7 @@ async def test_in_a_thread_it_is_left_to_itself(tail):
     work.cancel()
     await asyncio.gather(work, return_exceptions=True)
     await asyncio.sleep(0.01)
-    assert not builder._under_way
+    assert not builder.runs
     assert await builder.grow(tail, INLINE_TOKENS + 1) == grow(tail)
     await builder.close()
 
@@ -184,14 +184,14 @@ async def until(true) -> None:
 
 @needs_proc
 async def test_a_child_at_work_is_ended(tail, monkeypatch):
-    monkeypatch.setattr(child_process, "_START", "import time; time.sleep(60)")
+    monkeypatch.setattr(child_process, "START", "import time; time.sleep(60)")
     builder = StageOne(parts=1, grace=GRACE)
     before, files = processes(), open_files()
     work = asyncio.create_task(builder.grow(tail, LARGE))
-    await until(lambda: builder._children._busy)
+    await until(lambda: builder.children.busy)
     work.cancel()
-    await until(lambda: not builder._children._busy and processes() == before)
-    assert not builder._children._idle
+    await until(lambda: not builder.children.busy and processes() == before)
+    assert not builder.children.idle
     assert open_files() == files
     await builder.close()
 
@@ -199,12 +199,12 @@ async def test_a_child_at_work_is_ended(tail, monkeypatch):
 @needs_proc
 async def test_a_run_in_the_queue_is_dropped(tail, others, monkeypatch):
     """Both children are busy; the third never begins, and the fourth has its turn."""
-    monkeypatch.setattr(child_process, "_START", "import time; time.sleep(60)")
+    monkeypatch.setattr(child_process, "START", "import time; time.sleep(60)")
     children = Children(2)
     busy = [asyncio.create_task(children.grow(one, 1, print)) for one in others[:2]]
-    await until(lambda: len(children._busy) == 2)
+    await until(lambda: len(children.busy) == 2)
     started = []
-    monkeypatch.setattr(Children, "_take", lambda self: started.append(1) or child_process.Child())
+    monkeypatch.setattr(Children, "take", lambda self: started.append(1) or child_process.Child())
     waiting = asyncio.create_task(children.grow(tail, 1, print))
     await asyncio.sleep(0.05)
     waiting.cancel()
@@ -213,7 +213,7 @@ async def test_a_run_in_the_queue_is_dropped(tail, others, monkeypatch):
     for one in busy:
         one.cancel()
     await asyncio.gather(*busy, return_exceptions=True)
-    await until(lambda: not children._busy)
+    await until(lambda: not children.busy)
     assert not started
     await children.close()
 
@@ -229,7 +229,7 @@ async def test_forks_end_with_their_child_and_the_next_run_is_right(tail):
     await until(lambda: len(processes() - before) >= 3)
     made = processes() - before
     work.cancel()
-    await until(lambda: not builder._children._busy)
+    await until(lambda: not builder.children.busy)
     await until(lambda: not any(Path(f"/proc/{pid}/exe").exists() for pid in made))
     assert await builder.grow(tail, LARGE) == grow(tail)
     await builder.close()
@@ -254,7 +254,7 @@ async def test_runs_begun_and_left_at_random_leave_nothing_behind(tail, others, 
         await asyncio.gather(hasty, return_exceptions=True)
         assert await patient == grow(tail)
     assert "build.child_failed" not in caplog.text
-    await until(lambda: not builder._children._busy)
+    await until(lambda: not builder.children.busy)
     assert len(processes() - before - others_children) <= 2
     await builder.close()
     assert not processes() & before

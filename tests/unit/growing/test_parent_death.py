@@ -32,7 +32,7 @@ from tests.properties.strategies import conversation, history_of, tail_of
 before, folder = sys.argv[1:]
 sys.path.insert(0, folder)
 patch = "from memtree.tree import growth; from endless import grow; growth.grow = grow; "
-child_process._START = before + child_process._START.replace("main()", patch + "main()")
+child_process.START = before + child_process.START.replace("main()", patch + "main()")
 child = child_process.Child()
 tail = tail_of(history_of(conversation(1, 30_000)))
 threading.Thread(target=lambda: child.grow(tail, 3, print), daemon=True).start()
