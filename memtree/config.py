@@ -31,7 +31,7 @@ OTHER_VARIABLES = frozenset(
 MODES = ("stable", "auto", "fresh")
 INPROCESS = "inprocess"  # a queue that needs nobody else
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
-OTHERS = "*"  # in `prices`: every model that nothing else names
+OTHERS = "*"  # in `prices` and `window`: every model that nothing else names
 MAY_BE_ZERO = frozenset(
     {
         "port",
@@ -44,6 +44,7 @@ MAY_BE_ZERO = frozenset(
 )
 MAX_PORT = 65535
 MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
+LEAST_WINDOW, LARGEST_WINDOW = 1_000, 1_000_000_000  # tokens that an entry of `window` may say
 
 
 def _setting(default: Any, help_: str, *, shown: bool = True) -> Any:
@@ -166,6 +167,11 @@ class Settings:
         "what your provider charges for cached input, as multiples of uncached input: "
         "NAME=WRITE/READ or NAME=WRITE/READ/SECONDS, NAME a model's beginning or * for all others",
     )
+    window: tuple[str, ...] = _setting(
+        (),
+        "context windows in tokens of models that are not built in, or differ from it: "
+        "NAME=TOKENS, NAME a model's beginning or * for all others",
+    )
     memory: bool = _setting(False, "context memory on for chat requests that do not say")
     expiration_days: int = _setting(30, "days after which unused memory may be forgotten")
     volatile_tags: tuple[str, ...] = _setting(
@@ -274,6 +280,25 @@ def price(entry: str) -> tuple[str, Prices]:
     return name, Prices(write, read, lifetime)
 
 
+def window(entry: str) -> tuple[str, int]:
+    """One entry of `window`: the model's name as given, and the tokens that its prompt and answer
+    may have together. Raises `BadRequest` naming the setting for anything but `NAME=TOKENS`.
+
+    >>> window("llama3.2=32768")
+    ('llama3.2', 32768)
+    """
+    name, _, number = entry.rpartition("=")
+    name = name.strip()
+    tokens = int(number) if number.strip().isdecimal() and len(number) < 20 else 0
+    if not (name and LEAST_WINDOW <= tokens <= LARGEST_WINDOW):
+        raise BadRequest(
+            f"window: {entry!r} is not NAME=TOKENS with {LEAST_WINDOW} to {LARGEST_WINDOW} tokens, "
+            "as in llama3.2=32768 or *=32768",
+            param="window",
+        )
+    return name, tokens
+
+
 def _from_file(given: str | None) -> dict[str, Any]:
     path = Path(given or CONFIG_FILE)
     if not path.exists():
@@ -335,6 +360,8 @@ def _checked(settings: Settings) -> Settings:
         _one_of("mode", settings.mode, (*MODES, SHADOW))
     for entry in settings.prices:
         price(entry)
+    for entry in settings.window:
+        window(entry)
     _one_of("embedder", settings.embedder, ("auto", "local", "remote", "none"))
     _check_queue(settings.queue)
     _one_of("overflow_status", settings.overflow_status, (413, 400))

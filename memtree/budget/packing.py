@@ -38,15 +38,18 @@ LASTING_MEMORY = 0.175
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
     """`target` for everything but system messages; `hard`: given in the request itself.
-    `prompt`: what the model takes, output reserve and margin already off. `alternate`: a user
-    message of ours and one of the client have a line of the assistant between them. `keep_first`:
-    the first message goes whole and first, where it is the user's and short."""
+    `prompt`: what is packed for the model at most, output reserve and margin already off.
+    `alternate`: a user message of ours and one of the client have a line of the assistant between
+    them. `keep_first`: the first message goes whole and first, where it is the user's and short.
+    `largest`: what the model takes; the margin, a guess about its tokenizer, refuses nothing. None:
+    as `prompt`."""
 
     target: int
     hard: bool
     prompt: int
     alternate: bool = False
     keep_first: bool = False
+    largest: int | None = None
 
     @classmethod
     def of(
@@ -60,7 +63,7 @@ class TokenLimits:
         keep_first: bool = False,
     ) -> TokenLimits:
         prompt = max(0, int(window * (1 - MARGIN)) - reserve)
-        return cls(target, hard, prompt, alternate, keep_first)
+        return cls(target, hard, prompt, alternate, keep_first, max(0, window - reserve))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +95,15 @@ def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | 
     of system messages and tools."""
     room = limits.prompt - fixed
     total = history.tokens
-    if total <= room and (total <= min(limits.target, room) or total < THRESHOLD):
+    if total <= room and (total <= limits.target or total < THRESHOLD):
         return Pass()
     newest = history.size(history.rounds[-1])
-    return Refuse(limits.prompt, fixed + newest) if newest > room else None
+    if newest <= room:
+        return None
+    largest = limits.prompt if limits.largest is None else limits.largest
+    if fixed + total <= largest:
+        return Pass()  # nothing but older rounds could be left out, and they fit
+    return Refuse(largest, fixed + newest) if fixed + newest > largest else None
 
 
 def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:

@@ -14,10 +14,11 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import side_requests
 from memtree.errors import BadRequest
-from proxy.chat import context_overflow, keepalive
+from proxy.chat import context_overflow
 from proxy.chat.model_limits import ModelLimits
 from proxy.http import json_body
 from proxy.request import fields, memory_switch
+from proxy.request.patience import patience
 from proxy.server_tools import offer
 from proxy.server_tools.offer import Offer
 
@@ -102,6 +103,7 @@ def read(
     ask = fields.chat_ask(tenant, body, headers, settings, suffix.days)
     window = learned.window(tenant, suffix.model)
     streams = body.value("stream") is True
+    silent = not streams and settings.json_wait != "spaces"
     try:
         messages = body.messages(settings.max_messages)
         whole = side_requests.is_side(messages, tools=bool(ask.tools_tokens))
@@ -113,7 +115,7 @@ def read(
         context_overflow.narrowed(ask, window),
         messages=messages,
         whole=whole,
-        patience=keepalive.patience(streams, headers, settings),
+        patience=patience(headers, settings, silent=silent),
         tools_tokens=ask.tools_tokens + (offer.size() if offered else 0),
     )
     return ChatRequest(

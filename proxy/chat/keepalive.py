@@ -17,7 +17,6 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from memtree.config import Settings
 from memtree.errors import MemTreeError
 from proxy.chat.reply import (
     EVENT_STREAM,
@@ -31,9 +30,6 @@ from proxy.http import error_response
 from proxy.observability import log
 from proxy.upstream.relay import RelayedReply
 
-STAINLESS = "x-stainless-read-timeout"  # seconds that an OpenAI SDK waits for the answer
-STAINLESS_MARGIN = 5.0
-SILENT_SECONDS = 280.0  # the shortest default of a client that gives up silence is 294
 MAX_ERROR = 64 * 1024  # bytes of an upstream's error that are read
 
 
@@ -47,20 +43,6 @@ class KeepalivePace:
 
 
 PACE = KeepalivePace()
-
-
-def patience(streams: bool, headers: Mapping[str, str], settings: Settings) -> float:
-    """Seconds that memory may take for a request."""
-    longest = float(settings.wait_seconds)
-    if streams or settings.json_wait == "spaces":
-        return longest
-    try:
-        given = float(headers.get(STAINLESS, ""))
-    except ValueError:
-        given = 0.0
-    # `not >`: also true of nan
-    allowed = given - STAINLESS_MARGIN if given > STAINLESS_MARGIN else SILENT_SECONDS
-    return max(1.0, min(longest, SILENT_SECONDS, allowed))
 
 
 class KeepaliveForm(Protocol):

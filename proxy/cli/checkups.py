@@ -20,6 +20,7 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, QueueUnavailable
 from proxy.access.auth import is_loopback
 from proxy.observability.setup import open_tracing
+from proxy.request import context_windows
 from proxy.server.open_files import FEW_FILES, most_files
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ SQLITE = "sqlite:///"
 LOW_DISK = 1 << 30  # bytes; a million tokens are some 10 MB
 SECONDS = 5.0  # for an answer of whatever is asked
 OLDEST_REDIS = (6, 2)
+SHOWN_MODELS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,30 @@ async def _is_memtree(settings: Settings) -> bool:
             return answer.status_code == httpx.codes.OK and "version" in answer.json()
     except (httpx.HTTPError, ValueError):
         return False
+
+
+def listed_models(answer: httpx.Response) -> list[str]:
+    """Names in an upstream's answer to `GET /models`; none where it has another form."""
+    try:
+        body = answer.json()
+    except ValueError:
+        return []
+    listed = body.get("data") if isinstance(body, dict) else None
+    models = listed if isinstance(listed, list) else []
+    names = (model.get("id") for model in models if isinstance(model, dict))
+    return [name for name in names if isinstance(name, str)]
+
+
+def models(settings: Settings, listed: Sequence[str]) -> Finding:
+    """Which window is assumed, and for which of the upstream's models (`listed`)."""
+    window = context_windows.assumed(settings.window)
+    text = f"an unknown model is taken to have a window of {window:,} tokens"
+    unknown = [name for name in listed if context_windows.known(name, settings.window) is None]
+    if unknown:
+        more = len(unknown) - SHOWN_MODELS
+        shown = ", ".join(unknown[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
+        text += f", as {shown}"
+    return Finding("models", "ok", f"{text}; --window NAME=TOKENS says otherwise")
 
 
 def files() -> Finding:

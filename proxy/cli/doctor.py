@@ -18,6 +18,7 @@ from memtree.stores import shown_store
 from memtree.summaries.prompts import SourcePiece, leaf_task
 from proxy.cli import checkups
 from proxy.cli.checkups import Finding
+from proxy.request import context_windows
 from proxy.request.fields import CHAT_MODE, CONTEXT_MODE
 
 SAMPLE = "We meet in Lisbon on 4 May. Anna brings the boat, Tom the tents."
@@ -28,6 +29,7 @@ UNSET = {
     "embedding_dimensions": "the model's own",
     "embedding_relevant": "measured at the start",
     "mode": f"{CONTEXT_MODE}; on the chat routes {CHAT_MODE}",
+    "window": f"as built in; {context_windows.DEFAULT:,} tokens for others",
     "prices": f"as built in; {UNKNOWN.write}/{UNKNOWN.read}/{UNKNOWN.lifetime:.0f} for others",
 }
 
@@ -138,6 +140,7 @@ async def _summarizer(console: Console, runtime: Runtime) -> bool:
 
 async def _upstream(console: Console, settings: Settings) -> bool:
     if settings.upstream is None:
+        _show(console, checkups.models(settings, ()))
         return _tell(
             console, True, "upstream", "none: the chat routes answer 503, /context_memory works"
         )
@@ -150,6 +153,7 @@ async def _upstream(console: Console, settings: Settings) -> bool:
         return _tell(
             console, False, "upstream", f"{settings.upstream}: {type(error).__name__} {error}"
         )
+    _show(console, checkups.models(settings, checkups.listed_models(answer)))
     note = (
         " (no key of our own: clients bring theirs)"
         if answer.status_code == 401 and not key

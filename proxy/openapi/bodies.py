@@ -19,8 +19,8 @@ from proxy.request import context_windows, fields
 
 CONTEXT = (
     "messages", "model_context_limit", "target_tokens", "expiration_days", "mode", "query",
-    "model", "tools", "functions", "response_format", "cache_control", "index_only",
-    "explain",
+    "max_tokens", "max_completion_tokens", "model", "tools", "functions", "response_format",
+    "cache_control", "index_only", "explain",
 )  # fmt: skip
 
 _NUMERIC: Json = {"type": "string", "pattern": "^[+-]?[0-9]+$"}
@@ -52,11 +52,12 @@ def own_fields(settings: Settings) -> dict[str, Json]:
         "messages": described(_messages(settings), "The whole history, as it was always sent."),
         "model_context_limit": _integer(
             "Tokens that the model takes. Absent: known from `model`, else "
-            f"{context_windows.DEFAULT:,}.",
+            f"{context_windows.assumed(settings.window):,}.",
             fields.MIN_WINDOW,
             fields.MAX_WINDOW,
-            context_windows.DEFAULT,
+            context_windows.assumed(settings.window),
         ),
+        **_output_fields(),
         "target_tokens": _integer(
             "Size of the messages for the model in tokens, without system messages. Given on "
             "`/context_memory` it is a hard limit, exceeded only where the newest round alone is "
@@ -92,6 +93,18 @@ def own_fields(settings: Settings) -> dict[str, Json]:
         "use_rag": described({}, "Reserved; taken out of the request."),
         "rag_options": described({}, "Reserved; taken out of the request."),
         "memory_options": described({}, "Reserved; taken out of the request."),
+    }
+
+
+def _output_fields() -> dict[str, Json]:
+    """They belong to the chat API; `/context_memory` reads them as its own."""
+    described = {
+        "max_tokens": "Tokens of the limit that are kept for the answer; without it, none are.",
+        "max_completion_tokens": "The same, by its newer name.",
+    }
+    return {
+        name: _integer(text, 0, "`model_context_limit` less 1,000", None)
+        for name, text in described.items()
     }
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from memtree.config import MODES, SHADOW, Settings
 from memtree.context.state import State
 from proxy.access.auth import SESSION_COOKIE, is_loopback
-from proxy.chat import keepalive
 from proxy.http import content_encoding
 from proxy.openapi.shapes import COUNT, STRING, Json, ref
-from proxy.request import fields, memory_switch
+from proxy.request import fields, memory_switch, patience
 
 REQUEST_ID = "x-memtree-request-id"
-_WORDS = ("on", "off", "true", "false")
+_WORDS = list(memory_switch.WORDS)
 _STATE = (
     f"What memory did: `{State.OFF}`; `{State.BELOW_THRESHOLD}`: too short to be folded; "
     f"`{State.PASSED}`: sent whole, because that is cheaper or it is a side request; "
@@ -26,21 +25,21 @@ def request_headers() -> dict[str, Json]:
     return {
         memory_switch.HEADER: _header(
             memory_switch.HEADER,
-            "Memory for this request, whatever the body says: `on`, or `off`, which wins over "
-            "every on. Other words do not count.",
-            {"type": "string", "enum": list(_WORDS), "examples": ["on"]},
+            "Memory for this request, whatever the body says: `on` (also `true`, `yes`, `1`), or "
+            "`off` (`false`, `no`, `0`), which wins over every on. Other words do not count.",
+            {"type": "string", "enum": _WORDS, "examples": ["on"]},
         ),
         memory_switch.FLAG_HEADER: _header(
             memory_switch.FLAG_HEADER,
             f"The same as `{memory_switch.HEADER}`.",
-            {"type": "string", "enum": list(_WORDS), "examples": ["true"]},
+            {"type": "string", "enum": _WORDS, "examples": ["true"]},
         ),
         memory_switch.TOOLS_HEADER: _header(
             memory_switch.TOOLS_HEADER,
             "Whether the model is offered tools that search and read what memory folded; they are "
             "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
             "words do not count.",
-            {"type": "string", "enum": list(_WORDS), "examples": ["on"]},
+            {"type": "string", "enum": _WORDS, "examples": ["on"]},
         ),
         fields.MODE_HEADER: _mode_header(),
         **{
@@ -58,8 +57,8 @@ def request_headers() -> dict[str, Json]:
             "How the body is compressed: `gzip`, `deflate`, `zstd`, or a list of them.",
             {"type": "string", "examples": ["identity"]},
         ),
-        keepalive.STAINLESS: _header(
-            keepalive.STAINLESS,
+        patience.STAINLESS: _header(
+            patience.STAINLESS,
             "Seconds for which the client waits for an answer that is not streamed, as the OpenAI "
             "SDKs tell it. An error comes before they are over.",
             {"type": "number", "examples": [600]},
@@ -69,7 +68,9 @@ def request_headers() -> dict[str, Json]:
 
 def of_context_memory() -> list[Json]:
     """Parameters of the routes that read a history."""
-    names = (fields.MODE_HEADER, *fields.EXPIRATION_HEADERS, content_encoding.HEADER)
+    names = (
+        fields.MODE_HEADER, *fields.EXPIRATION_HEADERS, content_encoding.HEADER, patience.STAINLESS,
+    )  # fmt: skip
     return [ref("parameters", name) for name in names]
 
 

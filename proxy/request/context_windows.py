@@ -1,4 +1,4 @@
-"""Context windows of models whose window is not 128,000 tokens.
+"""Context windows of models by their names.
 
 The numbers are the most tokens that a prompt may have: where a vendor limits the input beside the
 window (OpenAI from gpt-5 on: 272,000 of 400,000 and 922,000 of 1,050,000), that limit is listed.
@@ -9,15 +9,19 @@ minimax-m3.1.
 
 A window listed too large costs a refused request, one too small costs only some room. So where
 sources disagree, or hosts of an open model differ, the smaller number is listed, and a model that
-is not listed gets 128,000: right for gpt-4o, gpt-oss, Llama 3.1 to 4 and most hosts of open models.
-A window that the upstream names when it refuses a prompt wins over this table.
+is not listed gets 128,000: right for gpt-oss, Llama 3.1 to 4 and most hosts of open models; one
+that runs at home often has less. Hosted models of 128,000 are listed so that `*` in the setting
+`window`, which is meant for the others, does not change them. The setting wins over this table, and
+a smaller window that the upstream names when it refuses a prompt wins over both.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from proxy.request.model_names import beginning
+from memtree.config import OTHERS
+from memtree.config import window as window_entry
+from proxy.request.model_names import bare, beginning
 
 DEFAULT = 128_000
 _MILLION, _BINARY_MILLION = 1_000_000, 1_048_576
@@ -33,6 +37,9 @@ WINDOWS = {
     "gpt-4-turbo": 128_000,
     "gpt-4-1106": 128_000,
     "gpt-4-0125": 128_000,
+    "gpt-4o": DEFAULT,
+    "gpt-4.5": DEFAULT,
+    "chatgpt-4o": DEFAULT,
     "gpt-4.1": 1_047_576,
     "gpt-5": _GPT_5,
     "gpt-5-chat": 128_000,
@@ -98,6 +105,8 @@ WINDOWS = {
     "gemma-2": 8_192,
     # xAI
     "grok-2-vision": 32_768,
+    "grok-3": DEFAULT,
+    "grok-3-mini": DEFAULT,
     "grok-4": 256_000,
     "grok-4-fast": 2 * _MILLION,
     "grok-4-1-fast": 2 * _MILLION,
@@ -110,6 +119,8 @@ WINDOWS = {
     "grok-build": 256_000,
     "grok-code-fast": 256_000,
     # DeepSeek: the first ones as the vendor served them
+    "deepseek-chat": DEFAULT,
+    "deepseek-reasoner": DEFAULT,
     "deepseek-flash": _MILLION,
     "deepseek-r1": 65_536,
     "deepseek-v3": 65_536,
@@ -117,6 +128,7 @@ WINDOWS = {
     "deepseek-v4-flash": _MILLION,
     "deepseek-v4-pro": _MILLION,
     # Moonshot
+    "kimi-k2": DEFAULT,
     "kimi-k2-0905": _KIMI,
     "kimi-k2-thinking": _KIMI,
     "kimi-k2-turbo": _KIMI,
@@ -133,6 +145,8 @@ WINDOWS = {
     "qwen-coder": _MILLION,
     "qwen-flash": 997_952,
     "qwen-max": 30_720,
+    "qwen-plus": DEFAULT,
+    "qwen-turbo": DEFAULT,
     "qwen3-4b": 40_960,
     "qwen3-8b": 40_960,
     "qwen3-14b": 40_960,
@@ -151,6 +165,7 @@ WINDOWS = {
     "qwq": 32_768,
     "qwq-plus": 98_304,
     # Z.ai
+    "glm-4.5": DEFAULT,
     "glm-4.6": 200_000,
     "glm-4.7": 200_000,
     "glm-5": 200_000,
@@ -173,11 +188,13 @@ WINDOWS = {
     "magistral-medium": 40_000,
     "magistral-small": 40_000,
     "mistral-7b": 32_768,
+    "mistral-large": DEFAULT,
     "mistral-large-2402": 32_000,
     "mistral-large-2512": 262_144,
     "mistral-large-3": 262_144,
     "mistral-large-4": _MILLION,
     "mistral-large-latest": 262_144,
+    "mistral-medium": DEFAULT,
     "mistral-medium-2312": 32_000,
     "mistral-small-2402": 32_000,
     "mistral-tiny": 32_000,
@@ -196,7 +213,25 @@ WINDOWS = {
 
 
 @lru_cache(maxsize=256)
-def of(model: str) -> int:
-    """The window of a model in tokens, `DEFAULT` where the model is not listed."""
-    known = beginning(model, WINDOWS)
-    return WINDOWS[known] if known else DEFAULT
+def of(model: str, setting: tuple[str, ...] = ()) -> int:
+    """The window of a model in tokens: by the setting, else as listed here, else `assumed`.
+
+    `setting`: entries as `memtree.config.window` reads them.
+    """
+    named = known(model, setting)
+    return assumed(setting) if named is None else named
+
+
+def known(model: str, setting: tuple[str, ...] = ()) -> int | None:
+    """None for a model that neither the setting nor the table names."""
+    own = {bare(name): tokens for name, tokens in map(window_entry, setting)}
+    if name := beginning(model, own):
+        return own[name]
+    if name := beginning(model, WINDOWS):
+        return WINDOWS[name]
+    return None
+
+
+def assumed(setting: tuple[str, ...] = ()) -> int:
+    """The window of any other model: the setting's `*`, else `DEFAULT`."""
+    return dict(map(window_entry, setting)).get(OTHERS, DEFAULT)

@@ -21,6 +21,7 @@ from memtree.errors import BadRequest
 from memtree.text import tokens
 from proxy.http.json_body import Body
 from proxy.request import context_windows, price_table
+from proxy.request.patience import patience
 
 # Where neither the request nor the setting says: whoever calls /context_memory wants memory, who
 # chats through the proxy wants it where it costs no more than sending everything.
@@ -28,7 +29,8 @@ CONTEXT_MODE, CHAT_MODE = "stable", "auto"
 MIN_WINDOW, MAX_WINDOW = 10_000, 1_000_000_000  # API section 1: under 10,000 is raised
 MIN_TARGET = 1_000
 MAX_DAYS = 365
-DEFAULT_RESERVE = 4_096  # DESIGN section 3
+OUTPUT_FIELDS = ("max_tokens", "max_completion_tokens")
+DEFAULT_RESERVE = 4_096  # of a chat that names no length of its answer
 # Front proxies drop headers with underscores, so the hyphen forms count as well.
 EXPIRATION_HEADERS = (
     "memory_expiration_days",
@@ -116,12 +118,12 @@ def shadowed(body: Body, headers: Mapping[str, str], settings: Settings) -> bool
     return (settings.mode if posted is None else posted) == SHADOW
 
 
-def window(body: Body) -> int:
+def window(body: Body, settings: Settings) -> int:
     """The posted limit, else what is known of the model. Only a posted one has a floor."""
     posted = integer(
         body.value("model_context_limit"), "model_context_limit", MIN_WINDOW, MAX_WINDOW
     )
-    return posted or context_windows.of(_model(body))
+    return posted or context_windows.of(_model(body), settings.window)
 
 
 def prices_of(body: Body, settings: Settings) -> Prices:
@@ -129,9 +131,17 @@ def prices_of(body: Body, settings: Settings) -> Prices:
     return price_table.of(_model(body), settings.prices)
 
 
-def reserve(body: Body) -> int:
-    """Tokens that the request wants for the answer. A wrong type is the upstream's to judge."""
-    for name in ("max_tokens", "max_completion_tokens"):
+def wanted_output(body: Body) -> int:
+    """Tokens that a caller of `/context_memory` wants to be left for the answer; 0 where it does
+    not say: the limit is its own. Raises `BadRequest` naming the field."""
+    posted = [integer(body.value(name), name, 0, MAX_WINDOW) for name in OUTPUT_FIELDS]
+    return next((tokens for tokens in posted if tokens), 0)
+
+
+def chat_output(body: Body) -> int:
+    """Tokens that a chat is taken to want for the answer. A wrong type is the upstream's to
+    judge."""
+    for name in OUTPUT_FIELDS:
         value = body.value(name)
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return min(value, MAX_WINDOW)
@@ -160,7 +170,7 @@ def context_ask(
     messages = body.messages(settings.max_messages)
     text(body.value("model"), "model")
     check_array(body, "tools")
-    limit = window(body)
+    limit = window(body, settings)
     target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
     return CompressRequest(
         tenant=tenant,
@@ -168,12 +178,13 @@ def context_ask(
         target=target or min(settings.target_tokens, limit),
         hard=target is not None,
         window=limit,
-        reserve=DEFAULT_RESERVE,
+        reserve=min(wanted_output(body), limit - MIN_TARGET),
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
         mode=mode(body, headers, _told(settings.mode) or CONTEXT_MODE),
         prices=prices_of(body, settings),
         expiration_days=expiration_days(body, headers, settings.expiration_days),
+        patience=patience(headers, settings, silent=True),
         alternate=settings.alternate,
         keep_first=settings.keep_first_message,
         markers=markers(body),
@@ -185,7 +196,7 @@ def chat_ask(
 ) -> CompressRequest:
     """What a chat route asks of memory, without the messages: those are read apart, since a
     history that cannot be read is no error there. `days`: from the model's suffix."""
-    limit = window(body)
+    limit = window(body, settings)
     target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
     return CompressRequest(
         tenant=tenant,
@@ -194,7 +205,7 @@ def chat_ask(
         hard=False,
         window=limit,
         # Some ask for all that the model has: then the upstream finds what it can give.
-        reserve=min(reserve(body), limit // 2),
+        reserve=min(chat_output(body), limit // 2),
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
         mode=mode(body, headers, _told(settings.mode) or CHAT_MODE, (*MODES, SHADOW)),

@@ -23,7 +23,11 @@ OWN_HEADERS = frozenset(
 )
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
-_WORDS = {"on": True, "true": True, "off": False, "false": False}
+# What the headers may say; anything else counts as nothing said.
+WORDS = {
+    **dict.fromkeys(("on", "true", "yes", "1"), True),
+    **dict.fromkeys(("off", "false", "no", "0"), False),
+}
 
 
 class Suffix(NamedTuple):
@@ -72,7 +76,7 @@ def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
 
 
 def _word(headers: Mapping[str, str], name: str) -> bool | None:
-    return _WORDS.get(headers.get(name, "").strip().lower())
+    return WORDS.get(headers.get(name, "").strip().lower())
 
 
 def _decide(said: list[bool | None], default: bool) -> bool:

@@ -16,7 +16,8 @@ from tests.http.fakes import dumps
 
 MESSAGES = [{"role": "user", "content": "hi"}]
 NONE: dict[str, str] = {}
-NUMBERS = ["model_context_limit", "target_tokens", "expiration_days"]
+NUMBERS = ["model_context_limit", "target_tokens", "expiration_days", "max_tokens",
+           "max_completion_tokens"]  # fmt: skip
 NO_NUMBERS: list[Any] = [True, 1.5, 1e5 + 0.5, "ten", "", "1e3", "٣", [], {}]
 
 
@@ -143,6 +144,27 @@ def test_reserve(posted: dict[str, Any], reserve: int):
     assert chat(**posted).reserve == reserve
 
 
+@pytest.mark.parametrize(
+    ("posted", "reserve"),
+    [({}, 0), ({"max_tokens": 7}, 7), ({"max_tokens": "700"}, 700), ({"max_tokens": 0}, 0),
+     ({"max_completion_tokens": 9}, 9), ({"max_tokens": 7, "max_completion_tokens": 9}, 7),
+     ({"max_tokens": None, "max_completion_tokens": 3}, 3), ({"max_tokens": -4}, 0),
+     ({"max_tokens": 12_000}, 12_000), ({"max_tokens": 19_500}, 19_000)],
+)  # fmt: skip
+def test_context_memory_reserves_what_is_asked_for(posted: dict[str, Any], reserve: int):
+    assert context(model_context_limit=20_000, **posted).reserve == reserve
+
+
+def test_windows_come_from_the_setting_unless_the_request_says():
+    settings = Settings(window=("llama3.2=8192", "*=32768"))
+    for model, wanted in (("llama3.2:3b", 8_192), ("mystery", 32_768), ("gpt-4o-mini", 128_000)):
+        body = split(dumps({"messages": MESSAGES, "model": model}))
+        assert fields.context_ask("t", body, NONE, settings).window == wanted
+        assert fields.chat_ask("t", body, NONE, settings, None).window == wanted
+    body = split(dumps({"messages": MESSAGES, "model": "mystery", "model_context_limit": 50_000}))
+    assert fields.context_ask("t", body, NONE, settings).window == 50_000
+
+
 def test_tools_functions_and_format_are_counted():
     tools = [{"type": "function", "function": {"name": "read_file"}}]
     one = chat(tools=tools).tools_tokens
@@ -185,6 +207,13 @@ def test_what_is_no_suffix_stays(model: str):
         ({}, {"x-polychat-memory": "on"}, False, True),
         ({}, {"x-polychat-memory": " ON "}, False, True),
         ({}, {"memory": "true"}, False, True),
+        *(({}, {"x-polychat-memory": word}, False, True) for word in ("1", "true", "Yes", "on")),
+        *(({}, {"x-polychat-memory": word}, True, False) for word in ("0", "FALSE", "no", "off")),
+        ({}, {"memory": "1"}, False, True),
+        ({}, {"memory": "0"}, True, False),
+        ({"model": "m:memory"}, {"memory": "0"}, True, False),
+        ({}, {"x-polychat-memory": ""}, False, False),
+        ({}, {"x-polychat-memory": "2"}, True, True),
         ({"memory": True}, {}, False, True),
         ({"model": "m:memory"}, {}, False, True),
         ({"model": "m:memory"}, {"x-polychat-memory": "off"}, True, False),
@@ -196,6 +225,17 @@ def test_what_is_no_suffix_stays(model: str):
 def test_the_switch(posted: dict[str, Any], headers: dict[str, str], default: bool, on: bool):
     body = split(dumps(posted))
     assert memory_switch.wanted(body, headers, memory_switch.suffix_of(body), default) is on
+
+
+@pytest.mark.parametrize(
+    ("word", "on"),
+    [("1", True), ("yes", True), ("on", True), ("0", False), ("no", False), ("off", False),
+     ("maybe", None), ("", None)],
+)  # fmt: skip
+def test_the_switch_of_the_recall_tools(word: str, on: bool | None):
+    headers = {"x-memtree-recall-tools": word}
+    for default in (True, False):
+        assert memory_switch.recall_tools(headers, default) is (default if on is None else on)
 
 
 def test_memory_must_be_a_boolean():

@@ -16,11 +16,10 @@ import httpx
 import pytest
 
 from indexer.growing.builder import StageOne
-from memtree.config import Settings
 from memtree.errors import ContextOverflow
 from memtree.ports.builder import Keep
 from memtree.tree.growth import GrownTree, Tail
-from proxy.chat.keepalive import KeepalivePace, patience
+from proxy.chat.keepalive import KeepalivePace
 from proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, dumps, edge, real_memory, services, turn
 from tests.http.running import running
@@ -261,28 +260,6 @@ async def test_after_the_longest_wait_older_rounds_decay(base: str, upstream: Fa
     builder.go.set()
     assert answer.headers["x-memtree-state"] == "degraded:indexing"
     assert json.loads(upstream.last.body)["messages"][-1] == too_long()["messages"][-1]
-
-
-@pytest.mark.parametrize(
-    ("streams", "timeout", "changes", "wanted"),
-    [
-        (True, None, {}, 300),
-        (True, "30", {}, 300),
-        (True, None, {"wait_seconds": 60}, 60),
-        (False, None, {}, 280),
-        (False, "600", {}, 280),
-        (False, "60.0", {}, 55),
-        (False, "3", {}, 280),  # less than the margin: no use to hurry
-        (False, "nan", {}, 280),
-        (False, "inf", {}, 280),
-        (False, "NOT_GIVEN", {}, 280),
-        (False, "60", {"json_wait": "spaces"}, 300),
-        (False, "600", {"wait_seconds": 10}, 10),
-    ],
-)
-def test_patience(streams: bool, timeout: str | None, changes: dict[str, Any], wanted: float):
-    headers = {} if timeout is None else {"x-stainless-read-timeout": timeout}
-    assert patience(streams, headers, Settings(**changes)) == wanted
 
 
 def test_a_place_is_free_again_while_the_answer_still_streams(base: str, upstream: FakeUpstream):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.budget.prices import Prices
-from memtree.config import Settings, price, variable
+from memtree.config import Settings, price, variable, window
 from memtree.errors import BadRequest
 
 
@@ -50,6 +50,7 @@ def test_flags_then_variables_then_file_then_defaults(written):
         ("mode", "fresh", "fresh"),
         ("mode", "none", None),
         ("prices", "a=1/0.5, *=1.25/0.1/300", ("a=1/0.5", "*=1.25/0.1/300")),
+        ("window", "a=8192, *=32768", ("a=8192", "*=32768")),
     ],
 )
 def test_variables_are_read_by_type(name, text, value):
@@ -59,6 +60,7 @@ def test_variables_are_read_by_type(name, text, value):
 def test_lists_in_the_file(written):
     assert Settings.from_env(env=written("volatile_tags = ['x']")).volatile_tags == ("x",)
     assert Settings.from_env(env=written("prices = ['x=1/0.5']")).prices == ("x=1/0.5",)
+    assert Settings.from_env(env=written("window = ['x=8192']")).window == ("x=8192",)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +84,22 @@ def test_an_entry_of_prices_that_says_nothing(entry):
     with pytest.raises(BadRequest, match="prices: ") as caught:
         Settings.from_env({"prices": (entry,)}, env={})
     assert caught.value.param == "prices"
+
+
+def test_an_entry_of_window():
+    assert window(" org/m = 8192") == ("org/m", 8_192)
+    assert window("*=1000000000") == ("*", 1_000_000_000)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["", "gpt-5", "=8192", "m=", "m=many", "m=8k", "m=-8192", "m=999", "m=1000000001", "m=8192.5",
+     "m=8 192", "m=" + "9" * 5_000, "8192"],
+)  # fmt: skip
+def test_an_entry_of_window_that_says_nothing(entry):
+    with pytest.raises(BadRequest, match="window: ") as caught:
+        Settings.from_env({"window": (entry,)}, env={})
+    assert caught.value.param == "window"
 
 
 @pytest.mark.parametrize(
@@ -127,6 +145,7 @@ def test_a_file_that_cannot_be_read(written, text):
         "port = true",
         "mode = 5",
         "prices = 5",
+        "window = 8192",
         "prices = [5]",
         "volatile_tags = [['x']]",
         "prices = 'gpt-5'",

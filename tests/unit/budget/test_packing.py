@@ -69,6 +69,17 @@ def test_limits_of_a_window():
     assert TokenLimits.of(target=1, hard=True, window=1_000, reserve=4_096).prompt == 0
 
 
+def test_the_margin_bounds_what_is_packed_and_refuses_nothing():
+    taken = TokenLimits.of(target=20_000, hard=False, window=20_000, reserve=1_000)
+    assert (taken.prompt, taken.largest) == (18_000, 19_000)
+    assert admit(sized(("user", 18_400)), taken, 600) == Pass()
+    assert admit(sized(("user", 18_401)), taken, 600) == Refuse(19_000, 19_001)
+    older = [("user", 100), ("assistant", 900)]
+    assert admit(sized(*older, ("user", 17_600)), taken, 400) == Pass()
+    assert decided(sized(*older, ("user", 18_400)), taken, 400) == Packed(2, 18_400, 0)
+    assert admit(sized(*older * 20, ("user", 5_000)), taken, 400) is None
+
+
 def test_a_history_that_fits_its_target_passes():
     assert decided(sized(*CHAT), limits(40_000)) == Pass()
     assert isinstance(decided(sized(*CHAT), limits(39_999)), Packed)

@@ -43,6 +43,29 @@ def test_the_newest_models_are_not_held_to_the_default(model: str):
     assert context_windows.of(model) > 900_000
 
 
+def test_the_setting_wins_by_its_longest_beginning():
+    setting = ("gpt-4.1=50000", "My/Model=20000", "my/model-large=30000")
+    assert context_windows.of("openai/gpt-4.1-mini", setting) == 50_000
+    assert context_windows.of("model:7b", setting) == 20_000
+    assert context_windows.of("model-large-2", setting) == 30_000
+    assert context_windows.of("gpt-4", setting) == 8_192
+    assert context_windows.of("models", setting) == context_windows.DEFAULT
+
+
+def test_a_star_is_for_models_that_nothing_else_names():
+    setting = ("*=32768", "llama3.2=8192")
+    assert context_windows.of("mystery", setting) == context_windows.of("", setting) == 32_768
+    assert context_windows.of("llama3.2:3b", setting) == 8_192
+    assert context_windows.of("gpt-4", setting) == 8_192
+    assert context_windows.assumed(setting) == 32_768
+    assert context_windows.known("mystery", setting) is None
+
+
+@pytest.mark.parametrize("model", sorted(price_table.PRICES))
+def test_a_star_changes_no_model_with_a_price(model: str):
+    assert context_windows.of(model, ("*=1000",)) == context_windows.of(model)
+
+
 def test_every_row_can_be_found():
     for name, window in context_windows.WINDOWS.items():
         assert name == bare(name)
