@@ -80,6 +80,13 @@ ROWS = {
             stacked=True,
         ),
         Panel(
+            "Answers that went whole, by reason",
+            "reqps",
+            {"{{reason}}": rate("memtree_answers_total", "reason", where=',state="passed"')},
+            "cheaper-whole: folding would cost more so far.",
+            stacked=True,
+        ),
+        Panel(
             "Answers that go on with an epoch",
             "percentunit",
             {"continued": share("memtree_epoch_answers_total", 'kind="continued"')},

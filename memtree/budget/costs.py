@@ -6,11 +6,16 @@ to be asked once for each assistant message.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from memtree.budget.epoch import EpochTurn
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
+
+LATEST = 9  # requests whose growth is taken for that of the next ones
+THOUSAND = 1_000
 
 
 def direct_cost(history: History, fixed: int, prices: Prices) -> float:
@@ -52,6 +57,27 @@ def costs_little(
         cached = min(cached, history.size(0, met))
     extra = prices.write * (size - (history.tokens - cached)) - prices.read * cached
     return extra <= share * direct_cost(history, fixed, prices)
+
+
+def folds_at(
+    size: int, history: History, fixed: int, prices: Prices, share: float, room: int
+) -> int:
+    """About how many tokens the history will have when a first fold to `size` tokens costs little,
+    if each request adds as much as the latest ones did: rounded up to thousands, at most `room`,
+    where it must be folded."""
+    latest = list(_requests(history))[-LATEST:]
+    step = max(1.0, (latest[-1] - latest[0]) / max(1, len(latest) - 1))
+    paid = direct_cost(history, fixed, prices)
+
+    def costs_little_after(requests: int) -> bool:
+        cached = history.tokens + (requests - 1) * step
+        read = requests * (fixed + history.tokens) + step * requests * (requests - 1) / 2
+        direct = paid + prices.cost(read, requests * step)
+        return prices.write * (size - step) - prices.read * cached <= share * direct
+
+    most = math.ceil(max(0.0, room - history.tokens) / step)
+    requests = 1 + bisect_left(range(1, most + 1), True, key=costs_little_after)
+    return min(room, THOUSAND * math.ceil((history.tokens + requests * step) / THOUSAND))
 
 
 def opened(history: History, fixed: int, sent: int, prices: Prices) -> tuple[float, float]:

@@ -98,12 +98,13 @@ def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | 
     if total <= room and (total <= limits.target or total < THRESHOLD):
         return Pass()
     newest = history.size(history.rounds[-1])
-    if newest <= room:
-        return None
     largest = limits.prompt if limits.largest is None else limits.largest
-    if fixed + total <= largest:
-        return Pass()  # nothing but older rounds could be left out, and they fit
-    return Refuse(largest, fixed + newest) if fixed + newest > largest else None
+    if fixed + newest > largest:
+        return Refuse(largest, fixed + newest)
+    if newest == total:
+        return Pass()  # one round, which is never cut
+    # Where the newest round alone is over the margin, leaving out what fits would win nothing.
+    return Pass() if newest > room and fixed + total <= largest else None
 
 
 def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:

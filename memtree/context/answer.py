@@ -11,7 +11,7 @@ import msgspec
 from memtree.budget.packing import LINE, lines_at
 from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
-from memtree.context.state import State
+from memtree.context.state import Reason, State
 from memtree.conversation import cache_control
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
@@ -23,6 +23,8 @@ from memtree.unfolding.search import FoldedHistory
 @dataclass(frozen=True, slots=True)
 class Answer:
     """`messages` are raw JSON fragments; `changed` is False where they are the posted ones.
+
+    `reason`: why the state is this one, "" where it says that itself.
 
     `saved_tokens`: what the epochs of this conversation saved so far against sending everything,
     `gain`: this request's part in it; both in uncached input tokens, a loss is negative.
@@ -58,6 +60,7 @@ class Answer:
     explain: Callable[[], dict[str, Any]] = explain.nothing
     shown: Plan | None = None
     folded: FoldedHistory | None = None
+    reason: str = Reason.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,14 @@ class AnswerLayout:
         return memory + history.size(self.cut) + self.block_tokens
 
 
-def passed(posted: History, ask: CompressRequest, state: State = State.BELOW_THRESHOLD) -> Answer:
+def passed(
+    posted: History, ask: CompressRequest, state: State = State.BELOW_THRESHOLD, reason: str = ""
+) -> Answer:
     """The messages as they came."""
     size = posted.tokens + posted.system_tokens
     return Answer(
         state=state,
+        reason=reason,
         changed=False,
         messages=tuple(message.raw for message in ask.messages),
         address=posted.addresses[-1],
@@ -107,8 +113,9 @@ def assembled(posted: History, ask: CompressRequest, state: State, shape: Answer
         if index >= border
     ]
     memory = _remembered(posted, ask, shape) if shape.text else []
+    reason = Reason.EMBEDDINGS_PENDING if state is State.PROVISIONAL else Reason.NONE
     return replace(
-        passed(posted, ask, state),
+        passed(posted, ask, state, reason),
         changed=True,
         messages=(*front, *memory, *kept),
         sent_tokens=posted.system_tokens + shape.sent(posted),

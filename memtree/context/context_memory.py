@@ -22,7 +22,7 @@ from memtree.context.index_state import IndexState, Trouble
 from memtree.context.indexing import BUILD_PATIENCE, Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
-from memtree.context.state import State
+from memtree.context.state import Reason, State
 from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation import history
 from memtree.conversation.history import History, MessageInfoCache
@@ -105,12 +105,16 @@ class ContextMemory:
             raise ContextOverflow(admitted.limit, admitted.tokens)
         if isinstance(admitted, packing.Pass):
             self._indexing.passed(posted)
-            if posted.tokens >= packing.THRESHOLD and not ask.whole:  # it will need its tree soon
-                self._indexing.prepare_later(posted, ask.expiration_days, generation)
-            return passed(posted, ask)
+            if posted.tokens < packing.THRESHOLD:
+                return passed(posted, ask)
+            if ask.whole:
+                return passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST)
+            # It will need its tree soon.
+            self._indexing.prepare_later(posted, ask.expiration_days, generation)
+            return passed(posted, ask, State.PASSED, Reason.FITS)
         fits = posted.tokens <= limits.prompt - fixed and not ask.hard
         if fits and ask.whole:  # a side request: nothing of it is kept
-            return passed(posted, ask, State.PASSED)
+            return passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST)
         if fits:  # nobody waits long for a tree that is not needed
             ask = replace(ask, patience=min(ask.patience, BUILD_PATIENCE))
         known, failed = None, False
@@ -252,7 +256,7 @@ class ContextMemory:
     ) -> Answer:
         if not decision.memory:
             layout = AnswerLayout(decision.cut)
-            return with_index(assembled(posted, ask, known.state(), layout), known)
+            return with_index(assembled(posted, ask, State.NO_ROOM, layout), known)
         rows: Mapping[int, explain.ScoredPassage] = {}
         by_words = False
         if known.whole:

@@ -25,7 +25,7 @@ from memtree.context.index_state import IndexState, with_summary
 from memtree.context.indexing import Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
-from memtree.context.state import State
+from memtree.context.state import State, cheaper_whole
 from memtree.context.turn_request import TurnContent, TurnRequest, epoch_answer
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
@@ -69,8 +69,9 @@ class EpochAnswers:
         index = None
         for _ in range(TRIES):  # another one was first: what it sends is sent here, too
             request = await self._looked_up(posted, ask, limits, generation)
-            if await self._better_whole(request):
-                return passed(posted, ask, State.PASSED), None
+            folds_at = await self._folds_later(request)
+            if folds_at is not None:
+                return passed(posted, ask, State.PASSED, cheaper_whole(folds_at)), None
             index = await self._indexing.prepare(
                 posted, ask.expiration_days, generation, ask.patience
             )
@@ -103,13 +104,14 @@ class EpochAnswers:
         length = len(posted) - newest.index(previous.address)
         return replace(request, previous=previous, previous_length=length)
 
-    async def _better_whole(self, request: TurnRequest) -> bool:
-        """Nothing is folded yet, and folding would cost more than it may: what the provider has
-        cached would be thrown away. What never went through here is not cached: a client that
-        rewrote its history pays for all behind the first change, and folding that is free."""
+    async def _folds_later(self, request: TurnRequest) -> int | None:
+        """Where nothing is folded yet and a fold would cost more than it may, about how many tokens
+        the history has to have for one; else None. A fold throws away what the provider has cached.
+        What never went through here is not cached: a client that rewrote its history pays for all
+        behind the first change, and folding that is free."""
         posted, ask, terms = request.posted, request.ask, request.terms
         if request.previous or ask.hard or posted.tokens > terms.room:
-            return False
+            return None
         first = packing.begin(posted, request.limits, request.fixed)
         asks = posted.facts[-1].role == "user"
         size = (
@@ -121,8 +123,10 @@ class EpochAnswers:
         share = AUTO_SHARE if ask.mode == "auto" else STABLE_SHARE
         cost = (size, posted, request.fixed, ask.prices, share)
         if costs.costs_little(*cost):
-            return False
-        return not costs.costs_little(*cost, await self._indexing.longest_seen(posted))
+            return None
+        if costs.costs_little(*cost, await self._indexing.longest_seen(posted)):
+            return None
+        return costs.folds_at(*cost, terms.room)
 
     # -- the memory message ------------------------------------------------------------------
 

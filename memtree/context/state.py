@@ -13,23 +13,39 @@ class State(StrEnum):
     UNDECIDED = ""  # memory has not answered yet
     OFF = "off"
     SHADOW = "shadow"  # sent untouched, and measured beside it
-    BELOW_THRESHOLD = "below-threshold"  # too short to be folded
-    PASSED = "passed"  # sent whole: that is cheaper, or it is a side request
+    BELOW_THRESHOLD = "below-threshold"  # sent whole: under 10,000 tokens
+    PASSED = "passed"  # sent whole, as the reason says
     PACKED = "packed"  # folded
     PROVISIONAL = "provisional"  # folded, while many passages still lack their vectors
+    REFUSED = "refused"  # what must be sent whole is larger than the model's window
 
     NO_STORE = "degraded:store"  # folded by a tree that serves this request alone
     NO_TREE = "degraded:indexing"  # stage 1 did not reach the end of the history
     NO_EMBEDDER = "degraded:embedder"  # folded, and ranked by words alone
+    NO_ROOM = "degraded:no-room"  # older messages left out, and no room for a memory of them
     INVALID_HISTORY = "degraded:invalid-history"  # sent as it came: the upstream judges it
     ENCODED_BODY = "degraded:encoded-body"  # sent as it came: it cannot be decoded
-    OVERFLOW = "degraded:overflow"  # refused: no model of this window takes it
     INTERNAL = "degraded:internal"  # sent as it came: an error of ours
 
     @classmethod
     def degraded(cls, cause: str) -> State:
         """The state that names this cause. Raises `ValueError` where none does."""
         return cls(_DEGRADED + cause)
+
+
+class Reason(StrEnum):
+    """Why, where a state alone does not say it: `x-memtree-reason`."""
+
+    NONE = ""
+    FITS = "fits"  # passed: no larger than the target, or nothing could be left out
+    SIDE_REQUEST = "side-request"  # passed: a title, a client's own compaction
+    EMBEDDINGS_PENDING = "embeddings-pending"  # provisional
+
+
+def cheaper_whole(folds_at: int) -> str:
+    """The reason of a history that passed because a fold would cost more than it may. `folds_at`:
+    tokens of the history at which it will be folded, an estimate."""
+    return f"cheaper-whole; folds-at={folds_at}"
 
 
 def is_degraded(state: str) -> bool:

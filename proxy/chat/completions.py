@@ -115,7 +115,8 @@ class ChatCompletions:
     async def _untouched(self, exchange: ChatExchange, shadowed: ShadowRequest) -> Response:
         """As with memory off; measured as soon as that can no longer delay it."""
         trace = exchange.trace
-        trace.state = trace.mode = exchange.chat.state
+        trace.decide(exchange.chat.state)
+        trace.mode = exchange.chat.state
         try:
             return Relay(await exchange.forward(exchange.chat.plain), trace.headers())
         finally:
@@ -126,18 +127,18 @@ class ChatCompletions:
     async def _prepare(self, exchange: ChatExchange, started: float) -> PreparedChat:
         """What goes to the upstream, whatever happens to memory. Raises `ContextOverflow`."""
         chat, trace = exchange.chat, exchange.trace
-        trace.state = chat.state
+        trace.decide(chat.state)
         try:
             return await self._remember(exchange)
         except BadRequest:
-            trace.state = State.INVALID_HISTORY
+            trace.decide(State.INVALID_HISTORY)
         except ContextOverflow as error:
-            trace.state, trace.raw_tokens = State.OVERFLOW, error.tokens
-            trace.error = error.code
+            trace.decide(State.REFUSED)
+            trace.raw_tokens, trace.error = error.tokens, error.code
             raise
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
             log.failure("chat.memory_failed", error)
-            trace.state = State.INTERNAL
+            trace.decide(State.INTERNAL)
         finally:
             trace.memory_ms = (time.perf_counter() - started) * 1000
         return PreparedChat(chat.plain)

@@ -14,6 +14,8 @@ from starlette.responses import Response
 from memtree import __version__
 from memtree.config import Settings
 from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
+from memtree.context.state import State
+from memtree.errors import ContextOverflow
 from memtree.ports.queues import SummaryStatus
 from memtree.tracing import step
 from proxy.access.auth import Gate
@@ -43,16 +45,22 @@ class ContextMemoryRoutes:
         posted = await self._read(request)
         started = time.perf_counter()
         work = self._memory.index if posted.index_only else self._memory.compress
-        answer = await self._waits.counted(posted.ask.tenant, work(posted.ask))
-        seen = request_trace.of(request.scope)
-        seen.learn(answer)
-        seen.memory_ms = (time.perf_counter() - started) * 1000
+        trace = request_trace.of(request.scope)
+        try:
+            answer = await self._waits.counted(posted.ask.tenant, work(posted.ask))
+        except ContextOverflow as error:
+            trace.decide(State.REFUSED)
+            trace.mode, trace.raw_tokens = posted.ask.mode, error.tokens
+            raise
+        finally:
+            trace.memory_ms = (time.perf_counter() - started) * 1000
+        trace.learn(answer)
         explained = await asyncio.to_thread(answer.explain) if posted.explain else None
         if posted.index_only:
-            seen.index_only, seen.sent_tokens = True, 0
-            return _json(rendered(answer, None, explained), 202, seen.headers())
+            trace.index_only, trace.sent_tokens = True, 0
+            return _json(rendered(answer, None, explained), 202, trace.headers())
         return _json(
-            rendered(answer, json_body.joined(answer.messages), explained), 200, seen.headers()
+            rendered(answer, json_body.joined(answer.messages), explained), 200, trace.headers()
         )
 
     async def status(self, request: Request) -> Response:
@@ -127,6 +135,7 @@ def memory(answer: Answer) -> dict[str, Any]:
     return {
         "address": answer.address.hex(),
         "state": answer.state,
+        "reason": answer.reason or None,
         "indexed_tokens": answer.indexed_tokens,
         "indexed_messages": answer.indexed_messages,
         "pending_tokens": answer.pending_tokens,

@@ -52,10 +52,12 @@ class Metrics:
         self._asked: list[AsyncCollector] = []
         self._answers = self._counter(
             "memtree_answers",
-            "Requests by what memory made of them (x-memtree-state); no mode where memory was not "
+            "Requests by what memory made of them (x-memtree-state), and why where a state alone "
+            "does not say (x-memtree-reason, without its numbers); no mode where memory was not "
             "asked.",
             "state",
             "mode",
+            "reason",
         )
         self._raw = self._counter("memtree_raw_tokens", "Tokens that were posted to memory.")
         self._sent = self._counter("memtree_sent_tokens", "Tokens that memory sent in their place.")
@@ -112,7 +114,8 @@ class Metrics:
         that was given up before memory had a state for it."""
         if not seen.state or seen.index_only:
             return
-        self._answers.labels(seen.state, seen.mode or "").inc()
+        reason = seen.reason.partition(";")[0]
+        self._answers.labels(seen.state, seen.mode or "", reason).inc()
         if seen.raw_tokens is not None and seen.sent_tokens is not None:
             self._raw.inc(seen.raw_tokens)
             self._sent.inc(seen.sent_tokens)

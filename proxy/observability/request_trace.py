@@ -59,6 +59,7 @@ class Trace:
     error: str | None = None
     tenant: str | None = None
     state: State | None = None
+    reason: str = ""
     address: str | None = None
     raw_tokens: int | None = None
     sent_tokens: int | None = None
@@ -118,8 +119,12 @@ class Trace:
 
     # -- what it knows -----------------------------------------------------------------------
 
+    def decide(self, state: State, reason: str = "") -> None:
+        """What memory did, and why."""
+        self.state, self.reason = state, reason
+
     def learn(self, answer: Answer) -> None:
-        self.state = answer.state
+        self.decide(answer.state, answer.reason)
         self.mode = answer.mode
         self.epoch = answer.epoch
         self.recall_tokens = answer.recall_tokens
@@ -138,6 +143,7 @@ class Trace:
             "raw-tokens": self.raw_tokens,
             "sent-tokens": self.sent_tokens,
             "state": self.state,
+            "reason": self.reason or None,
             "epoch": self.epoch,
             "ms": None if self.memory_ms is None else round(self.memory_ms),
         }
@@ -160,6 +166,7 @@ class Trace:
             "memtree.request_id": self.request,
             "memtree.error": self.error,
             "memtree.state": self.state,
+            "memtree.reason": self.reason or None,
             "memtree.mode": self.mode,
             "memtree.epoch.continued": self.continued if self.epoch else None,
             "memtree.raw_tokens": self.raw_tokens,
@@ -187,6 +194,7 @@ class Trace:
             ms=ms,
             tenant=self.tenant[:10] if self.tenant else None,
             state=self.state,
+            reason=self.reason or None,
             raw_tokens=self.raw_tokens,
             sent_tokens=self.sent_tokens,
             epoch=self.epoch[:8] if self.epoch else None,

@@ -42,6 +42,10 @@ _MEMORY = object_of(
     {
         "address": described(_ADDRESS, "The hash of the history, by which it can be forgotten."),
         "state": described(STRING, "What memory did: as the header `x-memtree-state`."),
+        "reason": described(
+            either(STRING, NULL),
+            "Why, where the state alone does not say: as the header `x-memtree-reason`.",
+        ),
         "indexed_tokens": described(COUNT, "Tokens of the history that lie in the tree."),
         "indexed_messages": described(COUNT, "Messages of the history that lie in the tree."),
         "pending_tokens": described(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from memtree.budget.packing import THRESHOLD
 from memtree.config import MODES, SHADOW, Settings
-from memtree.context.state import State
+from memtree.context.state import Reason, State, cheaper_whole
 from proxy.access.auth import SESSION_COOKIE, is_loopback
 from proxy.http import content_encoding
 from proxy.openapi.shapes import COUNT, STRING, Json, ref
@@ -12,11 +13,20 @@ from proxy.request import fields, memory_switch, patience
 REQUEST_ID = "x-memtree-request-id"
 _WORDS = list(memory_switch.WORDS)
 _STATE = (
-    f"What memory did: `{State.OFF}`; `{State.BELOW_THRESHOLD}`: too short to be folded; "
-    f"`{State.PASSED}`: sent whole, because that is cheaper or it is a side request; "
-    f"`{State.PACKED}`: folded; `{State.PROVISIONAL}`: folded, embeddings are still being made; "
-    f"`{State.SHADOW}`: sent untouched, and measured beside it; `degraded:<why>`: a part of ours "
-    "failed, and the request went on (`embedder`: folded, and ranked by words alone)."
+    f"What memory did: `{State.OFF}`; `{State.BELOW_THRESHOLD}`: sent whole, under "
+    f"{THRESHOLD:,} tokens; `{State.PASSED}`: sent whole, as the reason says; `{State.PACKED}`: "
+    f"folded; `{State.PROVISIONAL}`: folded, embeddings are still being made; `{State.REFUSED}`: "
+    f"too large for the model (`context_length_exceeded`); `{State.SHADOW}`: sent untouched, and "
+    "measured beside it; `degraded:<why>`: a part of ours failed, and the request went on "
+    "(`embedder`: folded, and ranked by words alone; `no-room`: older messages left out, with no "
+    "room for a memory of them)."
+)
+_REASON = (
+    f"Why, where the state alone does not say. With `{State.PASSED}`: `{Reason.FITS}` (no larger "
+    "than the target, or nothing of it could be left out), "
+    f"`{cheaper_whole(53_000)}` (folding would cost more so far; about how many tokens the history "
+    f"will have when it does not), `{Reason.SIDE_REQUEST}` (a title, a client's own compaction). "
+    f"With `{State.PROVISIONAL}`: `{Reason.EMBEDDINGS_PENDING}`."
 )
 
 
@@ -105,6 +115,7 @@ ANSWER_HEADERS: dict[str, Json] = {
     f"x-memtree-{name}": {"description": description, "schema": shape}
     for name, description, shape in (
         ("state", _STATE, STRING),
+        ("reason", _REASON, STRING),
         ("address", "The address of the posted history.", {"type": "string", "format": "hex"}),
         ("raw-tokens", "Tokens that were posted.", COUNT),
         ("sent-tokens", "Tokens that were sent in their place.", COUNT),

@@ -45,7 +45,7 @@ WHOLE = (
     "give exactly one of", "the path must not hold", "CONNECT is not spoken",
 )  # fmt: skip
 # What input can bring about; the others are faults of ours.
-DEGRADED = ("degraded:invalid-history", "degraded:encoded-body", "degraded:overflow")
+DEGRADED = ("degraded:invalid-history", "degraded:encoded-body", "refused")
 UPSTREAM_REFUSED = b"Invalid HTTP request received."  # by uvicorn in front of the fake upstream
 
 Headers = list[tuple[bytes, bytes]]

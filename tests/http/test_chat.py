@@ -251,6 +251,7 @@ async def test_overflow_stops_the_chat(base: str, upstream: FakeUpstream):
     assert answer.status_code == 413
     assert answer.json()["error"]["code"] == "context_length_exceeded"
     assert answer.headers["x-memtree-raw-tokens"] == "9999"
+    assert answer.headers["x-memtree-state"] == "refused"
     assert not upstream.seen
 
 

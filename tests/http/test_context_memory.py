@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from memtree import __version__
+from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import ContextOverflow
 from memtree.ports.queues import Pending, SummaryStatus
+from memtree.text import tokens
 from tests.http.encoders import encoded
-from tests.http.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, turn
+from tests.http.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, real_memory, turn
 
 PATHS = [prefix + path for path in ("/context_memory", "/memory") for prefix in
          ("", "/v1", "/api", "/api/v1")]  # fmt: skip
@@ -49,9 +51,9 @@ async def test_the_whole_answer():
     address = shown["memory"].pop("address")
     assert bytes.fromhex(address)
     assert shown["memory"] == {
-        "state": "packed", "indexed_tokens": 0, "indexed_messages": 0, "pending_tokens": 0,
-        "epoch": None, "mode": "stable", "outline_tokens": 4, "recent_tokens": 6,
-        "recall_tokens": 0, "saved_tokens": 0, "excerpts": 2,
+        "state": "packed", "reason": None, "indexed_tokens": 0, "indexed_messages": 0,
+        "pending_tokens": 0, "epoch": None, "mode": "stable", "outline_tokens": 4,
+        "recent_tokens": 6, "recall_tokens": 0, "saved_tokens": 0, "excerpts": 2,
     }  # fmt: skip
     headers = {k: v for k, v in answer.headers.items() if k.startswith("x-memtree-")}
     assert headers.pop("x-memtree-ms").isdigit()
@@ -316,3 +318,46 @@ async def test_health_needs_nothing(path: str):
         head = await client.head(path)
     assert answer.json() == {"status": "ok", "version": __version__}
     assert head.status_code == 200
+
+
+# ---------------------------------------------------------------- what memory did, and why
+
+
+def long_message(tokens_: int) -> list[dict[str, Any]]:
+    """A history of one message of so many tokens."""
+    words = "tree " * (tokens_ - MESSAGE_OVERHEAD)
+    assert tokens.count(words.strip()) + MESSAGE_OVERHEAD == tokens_
+    return [{"role": "user", "content": words.strip()}]
+
+
+@pytest.mark.parametrize("limit", [16_175, 18_000, 20_000])
+async def test_what_fits_the_posted_limit_is_not_refused(limit: int):
+    async with edge(None, real_memory()) as client:
+        posted = {"messages": long_message(16_175), "model_context_limit": limit}
+        answer = await client.post("/context_memory", json=posted)
+    assert answer.status_code == 200
+    assert answer.json()["messages"] == posted["messages"]
+    assert answer.headers["x-memtree-state"] == answer.json()["memory"]["state"] == "passed"
+    assert answer.headers["x-memtree-reason"] == answer.json()["memory"]["reason"] == "fits"
+
+
+async def test_the_answer_that_is_asked_for_is_kept_free():
+    posted = {"messages": long_message(16_175), "model_context_limit": 18_000}
+    async with edge(None, real_memory()) as client:
+        fits = await client.post("/context_memory", json={**posted, "max_tokens": 1_825})
+        refused = await client.post("/context_memory", json={**posted, "max_tokens": 1_826})
+    assert fits.status_code == 200
+    assert refused.status_code == 413
+    assert refused.json()["error"]["code"] == "context_length_exceeded"
+    assert "16174 tokens. However, your messages resulted in 16175" in refused.text
+    assert refused.headers["x-memtree-state"] == "refused"
+    assert refused.headers["x-memtree-raw-tokens"] == "16175"
+
+
+async def test_a_state_that_needs_no_reason_has_none():
+    async with edge(None) as client:
+        for messages, state in ((1, "below-threshold"), (9, "packed")):
+            answer = await client.post("/context_memory", json=turn(messages))
+            assert answer.headers["x-memtree-state"] == state
+            assert "x-memtree-reason" not in answer.headers
+            assert answer.json()["memory"]["reason"] is None

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from memtree.context.state import State
 from memtree.errors import ContextOverflow
 from proxy.access.auth import tenant_id
 from proxy.observability.metrics import Metrics
@@ -19,12 +20,14 @@ ON = {"x-polychat-memory": "on"}
 
 
 async def counted(client: httpx.AsyncClient) -> dict[str, float]:
-    """Our samples by name and label values, as in `answers_total packed stable`."""
+    """Our samples by name and label values that are not empty, as in `answers_total packed
+    stable`."""
     page = await client.get("/metrics")
     assert page.status_code == 200
     return {
-        " ".join([sample.name.removeprefix("memtree_"), *sorted(sample.labels.values())]).strip():
-        sample.value
+        " ".join(
+            [sample.name.removeprefix("memtree_"), *sorted(filter(None, sample.labels.values()))]
+        ): sample.value
         for family in text_string_to_metric_families(page.text)
         for sample in family.samples
         if sample.name.startswith("memtree_") and sample.name.endswith("_total")
@@ -55,7 +58,7 @@ async def test_answers_and_tokens_of_both_routes(base: str):
     assert found["answers_total packed stable"] == 1
     assert found["answers_total auto packed"] == 1
     assert found["answers_total auto below-threshold"] == 1
-    assert found["answers_total  off"] == 1
+    assert found["answers_total off"] == 1
     assert sum(value for name, value in found.items() if name.startswith("answers")) == 4
     assert 2 * raw < found["raw_tokens_total"] < 3 * raw
     assert 40 < found["sent_tokens_total"] < found["raw_tokens_total"]
@@ -85,9 +88,9 @@ async def test_what_went_wrong_is_counted_and_the_tokens_are_not(base: str):
             memory.before = fail
             await client.post("/chat/completions", json=turn(9), headers=ON)
         found = await counted(client)
-    assert found["answers_total  degraded:invalid-history"] == 1
+    assert found["answers_total degraded:invalid-history"] == 1
     assert found["answers_total auto degraded:internal"] == 1
-    assert found["answers_total auto degraded:overflow"] == 1
+    assert found["answers_total auto refused"] == 1
     assert found["raw_tokens_total"] == 0
 
 
@@ -105,7 +108,20 @@ async def test_a_request_that_was_given_up_is_no_answer():
     metrics.count(Trace("GET", "/v1/models"))
     assert b"memtree_answers_total{" not in metrics.page().body
     metrics.count(Trace("POST", "/chat/completions", state="packed", mode="auto"))
-    assert b'memtree_answers_total{mode="auto",state="packed"} 1.0' in metrics.page().body
+    sample = b'memtree_answers_total{mode="auto",reason="",state="packed"} 1.0'
+    assert sample in metrics.page().body
+
+
+async def test_passed_answers_are_counted_by_reason_without_its_numbers():
+    memory = FakeMemory()
+    async with edge(None, memory) as client:
+        for reason in ("fits", "cheaper-whole; folds-at=53000", "cheaper-whole; folds-at=54000"):
+            memory.told = {"state": State.PASSED, "reason": reason}
+            answer = await client.post("/context_memory", json=turn(1))
+            assert answer.headers["x-memtree-reason"] == reason
+        found = await counted(client)
+    assert found["answers_total fits passed stable"] == 1
+    assert found["answers_total cheaper-whole passed stable"] == 2
 
 
 async def test_deletions_that_were_carried_out():

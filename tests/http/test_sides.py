@@ -17,7 +17,9 @@ TITLE = "Generate a concise 3-7 word title for this conversation, omitting punct
 
 
 @pytest.mark.parametrize("order", [COMPACTION, TITLE])
-@pytest.mark.parametrize(("turns", "state"), [(161, "below-threshold"), (401, "passed")])
+@pytest.mark.parametrize(
+    ("turns", "state"), [(61, "below-threshold"), (161, "passed"), (401, "passed")]
+)
 async def test_a_side_request_goes_as_it_came(
     base: str, upstream: FakeUpstream, turns: int, state: str, order: str
 ) -> None:
@@ -27,6 +29,8 @@ async def test_a_side_request_goes_as_it_came(
     async with edge(base, world.used) as client:
         answer = await client.post("/v1/chat/completions", content=posted, headers=HEADERS)
     assert answer.headers["x-memtree-state"] == state
+    reason = "side-request" if state == "passed" else None
+    assert answer.headers.get("x-memtree-reason") == reason
     assert upstream.last.body == posted
     await world.used.close()
     assert world.empty

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memtree.budget.costs import costs_little, direct_cost, followed, opened
+from memtree.budget.costs import costs_little, direct_cost, folds_at, followed, opened
 from memtree.budget.epoch import EpochTurn
 from memtree.budget.prices import UNKNOWN, Prices
 from tests.properties.sizes import dialogue, sized
@@ -183,3 +183,22 @@ def test_in_a_growing_chat_folding_costs_little_from_some_turn_on():
     assert found == sorted(found)
     assert not found[10]
     assert found[-1]
+
+
+@pytest.mark.parametrize("price", [UNKNOWN, Prices(1.0, 0.5), Prices(1.0, 0.1)])
+def test_a_growing_chat_is_told_where_it_will_fold(price):
+    """An even chat: the estimate is the truth, rounded up."""
+    histories = [dialogue(turns, 100, 400) for turns in range(3, 600, 2)]
+    rule = (8_000, 1_000, price, 0.02)
+    size, fixed, _, share = rule
+    first = next(h for h in histories if costs_little(size, h, fixed, price, share))
+    for history in histories[: histories.index(first)]:
+        told = folds_at(size, history, fixed, price, share, 10**9)
+        assert told % 1_000 == 0
+        assert 0 <= told - first.tokens < 1_000
+
+
+def test_where_it_does_not_fit_any_more_it_folds_whatever_that_costs():
+    history = dialogue(41, 100, 400)
+    assert folds_at(8_000, history, 1_000, UNKNOWN, 0.0, 12_345) == 12_345
+    assert folds_at(8_000, history, 1_000, UNKNOWN, 0.0, history.tokens) == history.tokens

@@ -1,11 +1,14 @@
-"""What the doctor says of a model for summaries."""
+"""What the doctor says of models: for summaries, and those of the upstream."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 
+import httpx
+import pytest
+
 from memtree.config import Settings
-from proxy.cli import doctor
+from proxy.cli import checkups, doctor
 from tests.embeddings import Status
 from tests.summaries import Answer, Summaries, serving
 
@@ -49,3 +52,28 @@ async def test_without_a_model_nothing_is_wrong(capsys):
     code, said = await says(capsys)
     assert code == 0
     assert "no model is configured" in said
+
+
+def test_the_window_that_is_assumed_is_named_with_the_models_it_holds_for():
+    listed = ["gpt-4o", "llama3.2:3b", "org/mystery", *(f"m{number}" for number in range(6))]
+    found = checkups.models(Settings(), listed)
+    assert found.level == "ok"
+    assert "an unknown model is taken to have a window of 128,000 tokens" in found.text
+    assert "as llama3.2:3b, org/mystery, m0, m1, m2 and 3 more;" in found.text
+    assert "gpt-4o" not in found.text
+    named = checkups.models(Settings(window=("*=8192", "llama3.2=32768", "m0=9000")), listed[:4])
+    assert "8,192 tokens, as org/mystery;" in named.text
+    assert checkups.models(Settings(), ["gpt-4o"]).text.count(" as ") == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        (b'{"data": [{"id": "a"}, {"id": 5}, "b", {"id": "c"}]}', ["a", "c"]),
+        (b'{"data": null}', []),
+        (b'["a"]', []),
+        (b"<html>", []),
+    ],
+)
+def test_models_that_an_upstream_lists(body: bytes, names: list[str]):
+    assert checkups.listed_models(httpx.Response(200, content=body)) == names

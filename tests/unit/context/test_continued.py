@@ -325,6 +325,32 @@ async def test_auto_passes_while_folding_costs_much_and_stable_folds_before() ->
     assert 20_000 < stable_tokens < auto_tokens < 40_000
 
 
+async def test_a_chat_that_passes_is_told_why_and_where_it_will_fold() -> None:
+    world, made, told = World(), story(901), []
+    for end in range(101, 901, 20):
+        answer = await world.ask(made[:end], mode="auto", target=20_000)
+        await world.used.close()
+        if answer.changed:
+            break
+        told.append((answer.state, answer.reason, answer.raw_tokens))
+    short, middle = 10_000, 20_000
+    for state, reason, size in told:
+        if size < short:
+            assert (state, reason) == (State.BELOW_THRESHOLD, "")
+        elif size <= middle:
+            assert (state, reason) == (State.PASSED, "fits")
+        else:
+            assert state is State.PASSED
+            assert reason.startswith("cheaper-whole; folds-at=")
+    assert answer.reason == ""
+    estimates = [int(reason.partition("=")[2]) for _, reason, size in told if size > middle]
+    assert len(estimates) > 2
+    step = answer.raw_tokens - told[-1][2]  # what the test adds between two requests
+    for estimate in estimates:
+        assert told[-1][2] < estimate + step
+        assert abs(estimate - answer.raw_tokens) < 0.1 * answer.raw_tokens + 1_000
+
+
 @pytest.mark.parametrize("mode", ["auto", "stable"])
 async def test_hard_targets_are_never_passed(world: World, mode: str) -> None:
     made, folded = story(401), 0

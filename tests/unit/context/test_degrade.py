@@ -198,6 +198,7 @@ async def test_a_corpus_that_was_begun_before_an_embedder_was_met_takes_no_vecto
     used = memory(store, embedder=Late())
     first, second = await used.compress(ask), await used.compress(ask)
     assert (first.state, second.state) == ("provisional", "packed")
+    assert (first.reason, second.reason) == ("embeddings-pending", "")
     assert NEEDLE in msgspec.json.decode(first.messages[0])["content"]
     assert second.messages == expected.messages
 
@@ -243,6 +244,27 @@ async def test_index_without_a_store_still_answers() -> None:
     assert answer.messages == ()
 
 
+@pytest.mark.parametrize("mode", ["fresh", "stable"])
+async def test_where_the_newest_round_leaves_no_room_for_memory_the_state_says_so(
+    mode: str,
+) -> None:
+    newest = Message.of({"role": "user", "content": "river " * 11_700})
+    ask = CompressRequest("t", (*posted(), newest), window=12_000, reserve=0, mode=mode)
+    answer = await memory(open_store("memory:")).compress(ask)
+    assert (answer.state, answer.reason) == ("degraded:no-room", "")
+    assert answer.messages == (newest.raw,)
+
+
+@pytest.mark.parametrize("mode", ["fresh", "stable", "auto"])
+async def test_one_round_that_cannot_be_cut_passes(mode: str) -> None:
+    only = Message.of({"role": "user", "content": "river " * 11_700})
+    used = memory(open_store("memory:"))
+    answer = await used.compress(CompressRequest("t", (only,), target=4_000, mode=mode))
+    await used.close()
+    assert (answer.state, answer.reason, answer.changed) == ("passed", "fits", False)
+    assert answer.messages == (only.raw,)
+
+
 class SlowBuilder:
     """Stage 1 that takes `seconds`; remembers how long it was waited for."""
 
@@ -281,6 +303,7 @@ async def test_a_side_request_goes_whole_where_it_fits_and_leaves_nothing(mode: 
     ask = CompressRequest("t", posted(), target=4_000, whole=True, mode=mode)
     answer = await memory(store).compress(ask)
     assert (answer.state, answer.changed, answer.epoch) == ("passed", False, None)
+    assert answer.reason == "side-request"
     assert (await store.stats()).nodes == 0
     packed = await memory(store).compress(replace(ask, window=11_000))
     assert packed.changed
