@@ -202,29 +202,80 @@ class ContextStore(TreeStore, PlanStore, Retention, Protocol):
     """All that context memory keeps."""
 
 
-class KeyStore(Protocol):
-    """Access keys: only hashes are kept. Several values may mean one tenant."""
+class Credentials(Protocol):
+    """Who is let in as which tenant. Only hashes of credentials are kept. Raises as `TreeStore`
+    does."""
 
-    async def tenant_of(self, credential: str) -> str | None: ...
+    async def tenant_of(self, credential: str) -> str | None:
+        """The tenant that a key lets this value in as; None where no key has it."""
+        ...
 
     async def has_keys(self) -> bool: ...
 
-    async def add_key(self, label: str, values: Sequence[str]) -> str:
-        """Let `values` in as one tenant; returns the key's id. `BadRequest` for a taken value."""
+    async def aliases(self) -> dict[str, str]:
+        """For servers without keys: the tenant that a bare credential is let in as, where it is
+        not the one named by the credential itself. Few: each comes of a `move_tenant`."""
         ...
 
-    async def list_keys(self) -> list[KeyRow]: ...
 
-    async def revoke_key(self, key_id: str) -> bool: ...
+class KeyStore(Credentials, Protocol):
+    """The same, and its changes; each is made whole or not at all.
+
+    Addresses are seeded with the tenant's name and texts are not kept, so rows cannot be renamed
+    from one tenant to another: they would never be found again. What can change is who is let in
+    as the tenant that has the rows: which keys, and which bare credentials (`aliases`).
+    """
+
+    async def add_key(self, label: str, values: Sequence[str], tenant: str | None = None) -> str:
+        """Let `values` in as `tenant` (None: as a new one); returns the key's id. `BadRequest` for
+        a label or a value that another key has."""
+        ...
+
+    async def add_values(self, key_id: str, values: Sequence[str], *, only: bool = False) -> None:
+        """Let these in with the key, too; `only`: and its other values no more. `BadRequest` for
+        an unknown key and for a value that another key has."""
+        ...
+
+    async def remove_value(self, key_id: str, value: str) -> None:
+        """`BadRequest` for a value that the key does not have, and for its last one."""
+        ...
+
+    async def list_keys(self) -> list[KeyRow]:
+        """In the order of their making."""
+        ...
+
+    async def revoke_key(self, key_id: str) -> bool:
+        """False where there is no such key. What its tenant has stays until it expires."""
+        ...
+
+    async def tenants(self) -> list[TenantRow]:
+        """Those that have nodes or addresses, by name."""
+        ...
+
+    async def move_tenant(self, source: str, target: str, *, share: bool = False) -> None:
+        """Let in as `source` whoever was let in as `target`, by key or bare; and the other way
+        round, so that nobody else meets what `source` has. `share`: those of `source` stay."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
+    """`values`: how many it has; `created`: unix seconds."""
+
     id: str
     label: str
     tenant: str
     values: int
     created: float
+
+
+class TenantRow(NamedTuple):
+    """`expires`: unix seconds when its last address does, 0 where it has none."""
+
+    name: str
+    addresses: int
+    nodes: int
+    expires: float
 
 
 class Claims(Protocol):

@@ -1,4 +1,4 @@
-"""Access keys as they are stored: hashes of their values, never the values."""
+"""Access keys as they are stored: hashes of their values, never the values. And what is refused."""
 
 from __future__ import annotations
 
@@ -24,10 +24,30 @@ def value_hashes(values: Sequence[str]) -> list[str]:
     return [value_hash(value) for value in dict.fromkeys(values)]
 
 
-def taken() -> BadRequest:
+def new_key(label: str, values: int, now: float, tenant: str | None = None) -> KeyRow:
+    """`tenant`: None for one of its own. Names are random, so they tell nothing of the values."""
+    name = tenant or secrets.token_hex(32)
+    return KeyRow(f"key_{secrets.token_hex(8)}", label, name, values, now)
+
+
+def value_taken() -> BadRequest:
     return BadRequest("Another key has this value already.", param="values")
 
 
-def new_key(label: str, values: int, now: float) -> KeyRow:
-    """A key with a tenant of its own: both random, so they tell nothing of the values."""
-    return KeyRow(f"key_{secrets.token_hex(8)}", label, secrets.token_hex(32), values, now)
+def label_taken(label: str) -> BadRequest:
+    return BadRequest(f"There is a key {label} already; choose another label.", param="label")
+
+
+def unknown_key(key_id: str) -> BadRequest:
+    return BadRequest(f"There is no key {key_id}.", param="key")
+
+
+def unknown_value() -> BadRequest:
+    return BadRequest("The key does not have this value.", param="value")
+
+
+def last_value() -> BadRequest:
+    return BadRequest(
+        "It is the only value of the key: add another one first, or revoke the key.",
+        param="value",
+    )

@@ -48,6 +48,13 @@ class KeyValue(NamedTuple):
     key: str
 
 
+class AliasEntry(NamedTuple):
+    """`name`: the tenant that a bare credential names; `tenant`: the one it is let in as."""
+
+    name: str
+    tenant: str
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """`key`: the columns that tell its rows apart, in the order of a dump. `changes`: a row with
@@ -94,6 +101,7 @@ SHARED = (
     Table("recipes", RecipeRow, ("recipe",), changes=True, owned=False),
     Table("keys", KeyEntry, ("id",), owned=False),
     Table("key_values", KeyValue, ("hash",), owned=False),
+    Table("tenant_aliases", AliasEntry, ("name",), changes=True, owned=False),
 )
 TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED)}
 

@@ -59,6 +59,7 @@ async def fill(store: Store, *tenants: str) -> None:
     await store.keep_recipe(RECIPE, 20_000 * 86_400.0)
     await store.add_key("laptop é", ["one", "two"])
     await store.add_key("phone", ["three"])
+    await store.move_tenant("t_old", "t_new")
 
 
 async def content(store: Store) -> list[tuple]:
@@ -103,6 +104,7 @@ async def test_a_copy_is_the_same(pair):
     assert found[0] == found[1]
     assert await target.tenant_of("two") == await source.tenant_of("two")
     assert await target.list_keys() == await source.list_keys()
+    assert await target.aliases() == await source.aliases() != {}
     assert await target.tallied(0, DAY) == await source.tallied(0, DAY)
     assert await copy(source, target, nothing) == rows
     assert await content(target) == before

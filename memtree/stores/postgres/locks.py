@@ -2,6 +2,7 @@
 
 | who | takes |
 |---|---|
+| changes access keys, or moves a tenant | the keys |
 | says that a recipe is in use, or drops vectors that nobody uses | the recipes |
 | adds to a tenant (commit, put_turn, vectors, summaries, claims, renew) | the tenant, shared |
 | deletes of a tenant (forget, sweep) | the tenant, alone |

@@ -67,14 +67,27 @@ _KEYS: Step = (
     "CREATE TABLE key_values (hash text PRIMARY KEY, key text NOT NULL)",
     "CREATE INDEX values_of_keys ON key_values (key)",
 )
-TREE_STEPS: tuple[Step, ...] = ((*_TREE, *_PLANS, *_CLAIMS, *_RECIPES, *_KEYS),)
-TABLES = ("tenants", "nodes", "frontiers", "addresses", "vectors", "summaries", "epochs", "turns",
-          "deletions", "claims", "tallies", "recipes", "keys", "key_values")  # fmt: skip
+_ALIASES: Step = (
+    # Bare credentials that are let in as another tenant than the one they name.
+    "CREATE TABLE tenant_aliases (name text PRIMARY KEY, tenant text NOT NULL)",
+)
+TREE_STEPS: tuple[Step, ...] = ((*_TREE, *_PLANS, *_CLAIMS, *_RECIPES, *_KEYS), _ALIASES)
+TABLES = """
+    tenants nodes frontiers addresses vectors summaries epochs turns deletions claims tallies
+    recipes keys key_values tenant_aliases
+""".split()
 
 
-async def migrate(
-    db: AsyncConnection, schema: str, part: str = "tree", steps: Sequence[Step] = TREE_STEPS
-) -> None:
+# Another port that keeps tables in the same schema names its steps here.
+PARTS: dict[str, Sequence[Step]] = {"tree": TREE_STEPS}
+
+
+async def migrate_all(db: AsyncConnection, schema: str) -> None:
+    for part, steps in PARTS.items():
+        await migrate(db, schema, part, steps)
+
+
+async def migrate(db: AsyncConnection, schema: str, part: str, steps: Sequence[Step]) -> None:
     """Bring a part of the schema up to date, all or nothing; several processes may try at once.
 
     `StoreUnavailable` for a newer schema than known, and for one of another program.

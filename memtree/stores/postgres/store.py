@@ -13,7 +13,7 @@ from memtree.stores.dump import problems
 from memtree.stores.postgres.claims import PostgresClaims
 from memtree.stores.postgres.dsn import read_dsn
 from memtree.stores.postgres.keys import PostgresKeys
-from memtree.stores.postgres.migrations import TABLES, migrate
+from memtree.stores.postgres.migrations import TABLES, migrate_all
 from memtree.stores.postgres.plans import PostgresPlans
 from memtree.stores.postgres.pool import Pool
 from memtree.stores.postgres.queries import rows
@@ -41,7 +41,7 @@ class PostgresStore(
         self, url: str, shown: str = "postgresql", *, now: Callable[[], float] = time.time
     ) -> None:
         dsn = read_dsn(url, shown)
-        super().__init__(Pool(dsn, lambda db: migrate(db, dsn.schema)), now)
+        super().__init__(Pool(dsn, lambda db: migrate_all(db, dsn.schema)), now)
 
     async def check(self) -> list[str]:
         """In a thread and on a connection of its own: it may take a second per million tokens."""

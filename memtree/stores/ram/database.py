@@ -73,6 +73,7 @@ class RamDatabase:
         self.tenants: dict[str, TenantData] = {}
         self.keys: dict[str, KeyRow] = {}
         self.key_values: dict[str, str] = {}  # hash of a value -> key id
+        self.aliases: dict[str, str] = {}  # tenant that is named -> tenant that is meant
         self.tallies: dict[tuple[str, int], dict[str, int]] = {}  # (tenant, day) -> amounts
         self.recipes: dict[str, RecipeRow] = {}
         self._closed = False

@@ -23,6 +23,7 @@ class RamSnapshot:
             "recipes": [*database.recipes.values()],
             "keys": keys,
             "key_values": [*database.key_values.items()],
+            "tenant_aliases": [*database.aliases.items()],
         }
 
     def tenants(self) -> list[str]:
@@ -92,5 +93,8 @@ def _load_shared(database: RamDatabase, table: str, row: Row) -> None:
     elif table == "keys":
         key, label, tenant, created = row
         database.keys.setdefault(key, KeyRow(key, label, tenant, 0, created))
-    else:
+    elif table == "key_values":
         database.key_values.setdefault(*row)
+    else:
+        name, tenant = row
+        database.aliases[name] = tenant

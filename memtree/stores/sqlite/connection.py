@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from memtree.errors import MemTreeError, StoreCorrupt, StoreUnavailable
 from memtree.stores.rows import ADVICE
-from memtree.stores.sqlite.migrations import migrate
+from memtree.stores.sqlite.migrations import migrate_all
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -81,7 +81,7 @@ def connect(path: Path, busy_timeout: float, *, writes: bool) -> sqlite3.Connect
         db.execute("PRAGMA synchronous = NORMAL")  # after a power cut: work is lost, never order
         db.execute("PRAGMA secure_delete = ON")
         db.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
-        migrate(db)
+        migrate_all(db)
         db.execute(f"PRAGMA query_only = {not writes:d}")
     except (sqlite3.Error, StoreUnavailable) as error:
         if db is not None:

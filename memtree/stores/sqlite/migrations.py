@@ -91,10 +91,26 @@ def _recipes(db: sqlite3.Connection) -> None:
     )
 
 
-TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans, _claims, _recipes)
+def _aliases(db: sqlite3.Connection) -> None:
+    """Bare credentials that are let in as another tenant than the one they name."""
+    db.execute(
+        "CREATE TABLE tenant_aliases (name TEXT PRIMARY KEY, tenant TEXT NOT NULL) WITHOUT ROWID"
+    )
 
 
-def migrate(db: sqlite3.Connection, part: str = "tree", steps: Sequence[Step] = TREE_STEPS) -> None:
+TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans, _claims, _recipes, _aliases)
+
+
+# Another port that keeps tables in the same file names its steps here.
+PARTS: dict[str, Sequence[Step]] = {"tree": TREE_STEPS}
+
+
+def migrate_all(db: sqlite3.Connection) -> None:
+    for part, steps in PARTS.items():
+        migrate(db, part, steps)
+
+
+def migrate(db: sqlite3.Connection, part: str, steps: Sequence[Step]) -> None:
     """Bring a part of the file up to date, all or nothing; two processes may try it at once.
 
     `StoreUnavailable` for a newer schema than known, and for a database of another program.

@@ -20,7 +20,7 @@ from memtree.conversation.addresses import node_id
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
 from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import RamStore, SqliteStore, open_store
-from memtree.stores.sqlite.migrations import TREE_STEPS
+from memtree.stores.sqlite.migrations import PARTS, TREE_STEPS
 from memtree.tree.node import Frontier, Node, Summary
 
 T = "tenant"
@@ -215,9 +215,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
     def fail(db: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError("no luck")
 
-    monkeypatch.setattr(
-        "memtree.stores.sqlite.migrations.migrate.__defaults__", ("tree", (*TREE_STEPS, fail))
-    )
+    monkeypatch.setitem(PARTS, "tree", (*TREE_STEPS, fail))
     with pytest.raises(StoreUnavailable, match="no luck"):
         SqliteStore(path)
     assert schema(path) == []

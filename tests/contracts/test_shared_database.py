@@ -1,0 +1,72 @@
+"""A port of its own class and tables in the file, or the schema, of a store: over the same
+connections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtree.errors import StoreUnavailable
+from memtree.ports.store import IndexBatch
+from memtree.stores.postgres import migrations as postgres_migrations
+from memtree.stores.postgres.pool import PostgresPart
+from memtree.stores.postgres.store import PostgresStore
+from memtree.stores.sqlite import migrations as sqlite_migrations
+from memtree.stores.sqlite.database import SqlitePart
+from memtree.stores.sqlite.store import SqliteStore
+from tests.contracts.backends import A, leaf
+from tests.postgres import drop_schema, store_url
+
+
+class SqliteNotes(SqlitePart):
+    async def add(self, text: str) -> None:
+        await self.database.write(lambda db: db.execute("INSERT INTO notes VALUES (?)", (text,)))
+
+    async def count(self) -> int:
+        rows = await self.database.read(lambda db: db.execute("SELECT * FROM notes").fetchall())
+        return len(rows)
+
+
+class PostgresNotes(PostgresPart):
+    async def add(self, text: str) -> None:
+        insert = "INSERT INTO notes VALUES (%s)"
+        await self.database.transact(lambda db: db.execute(insert, (text,)))
+
+    async def count(self) -> int:
+        cursor = await self.database.run(lambda db: db.execute("SELECT * FROM notes"))
+        return len(await cursor.fetchall())
+
+
+async def shared(store: SqliteStore | PostgresStore, notes: SqliteNotes | PostgresNotes) -> None:
+    await store.commit(A, IndexBatch((leaf(1),)))
+    await notes.add("a")
+    await notes.add("b")
+    assert await notes.count() == 2
+    assert (await store.stats()).nodes == 1
+    assert await store.check() == []
+    await store.close()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await notes.count()
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["new", "older file"])
+async def test_a_port_in_the_file_of_a_store(tmp_path: Path, monkeypatch, before: bool) -> None:
+    path = tmp_path / "store.db"
+    if before:
+        await SqliteStore(path).close()
+    steps = [lambda db: db.execute("CREATE TABLE notes (text TEXT)")]
+    monkeypatch.setitem(sqlite_migrations.PARTS, "notes", steps)
+    store = SqliteStore(path)
+    await shared(store, SqliteNotes(store.database))
+
+
+async def test_a_port_in_the_schema_of_a_store(tmp_path: Path, monkeypatch) -> None:
+    old = PostgresStore(store_url(tmp_path))
+    await old.stats()
+    await old.close()
+    steps = [["CREATE TABLE notes (text text)"]]
+    monkeypatch.setitem(postgres_migrations.PARTS, "notes", steps)
+    store = PostgresStore(store_url(tmp_path))
+    await shared(store, PostgresNotes(store.database))
+    drop_schema(tmp_path)
