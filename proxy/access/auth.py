@@ -2,6 +2,7 @@
 
 With access keys configured only those values are let in. Without, any value of a header is a tenant
 of its own, and no value is the tenant `anonymous` on a server that only its own machine can reach.
+After a credential changed, an operator may let the new one in as the old one's tenant (`aliases`).
 A credential is never kept: tenants and cache entries are made from its hash.
 
 A cookie counts only as a value of a configured key. Cookies know no ports: any web app on
@@ -23,7 +24,7 @@ from starlette.requests import Request
 
 from memtree.bounded import remember
 from memtree.errors import StoreCorrupt, StoreUnavailable, Unauthorized
-from memtree.ports.store import KeyStore
+from memtree.ports.store import Credentials
 from proxy.access.rate_limits import RequestRates
 from proxy.observability import request_trace
 
@@ -56,8 +57,14 @@ def credentials(request: Request) -> Iterator[str]:
 
 
 def tenant_id(credential: str) -> str:
-    """The tenant of a value on a server without keys; says nothing about the value."""
+    """The tenant that a value names on a server without keys; says nothing about the value."""
     return "t_" + hashlib.sha256(_DOMAIN + credential.encode()).hexdigest()
+
+
+async def bare_tenant(keys: Credentials, credential: str | None) -> str:
+    """The tenant that a server without keys lets this credential in as."""
+    name = tenant_id(credential) if credential else ANONYMOUS
+    return (await keys.aliases()).get(name, name)
 
 
 def is_loopback(host: str) -> bool:
@@ -74,7 +81,7 @@ class Gate:
 
     def __init__(
         self,
-        keys: KeyStore,
+        keys: Credentials,
         loopback: bool,
         monotonic: Callable[[], float] = time.monotonic,
         *,
@@ -87,6 +94,7 @@ class Gate:
         self._rates = rates
         self._configured: RecentLookups[bool] = RecentLookups(monotonic)
         self._tenants: RecentLookups[str | None] = RecentLookups(monotonic)
+        self._aliases: RecentLookups[dict[str, str]] = RecentLookups(monotonic)
 
     async def tenant(self, request: Request, *, counted: bool = True) -> Tenant:
         """`counted`: this is one of the requests that a tenant may make in a minute.
@@ -126,11 +134,11 @@ class Gate:
                 if known := await self._known(value):
                     return Tenant(known, keyed=True)
             raise Unauthorized("Incorrect API key provided." if values else _NO_KEY)
-        if values:
-            return Tenant(tenant_id(values[0]), keyed=False)
-        if self._loopback:
-            return Tenant(ANONYMOUS, keyed=False)
-        raise Unauthorized(_NO_KEY)
+        if not values and not self._loopback:
+            raise Unauthorized(_NO_KEY)
+        name = tenant_id(values[0]) if values else ANONYMOUS
+        aliases = await self._aliases.get("", self._keys.aliases)
+        return Tenant(aliases.get(name, name), keyed=False)
 
     async def _known(self, value: str) -> str | None:
         async def look_up() -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import secrets
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -116,42 +115,6 @@ async def check(options: argparse.Namespace, settings: Settings) -> int:
     print(f"{stats.nodes} nodes, {stats.leaves} leaves, {stats.addresses} addresses, "
           f"{stats.vectors} leaves with vectors: {len(problems) or 'no'} problem(s)")  # fmt: skip
     return 1 if problems else 0
-
-
-async def keys_create(options: argparse.Namespace, settings: Settings) -> int:
-    values = options.value or [f"mt-{secrets.token_urlsafe(32)}"]
-    store = await asyncio.to_thread(open_store, settings.store)
-    try:
-        key_id = await store.add_key(options.label, values)
-    finally:
-        await store.close()
-    print(f"{key_id}  {options.label}")
-    if not options.value:
-        print(f"{values[0]}\nThis is the only time the key is shown.")
-    return 0
-
-
-async def keys_list(options: argparse.Namespace, settings: Settings) -> int:
-    store = await asyncio.to_thread(open_store, settings.store)
-    try:
-        rows = await store.list_keys()
-    finally:
-        await store.close()
-    for row in rows:
-        print(f"{row.id}  {row.label}  tenant {row.tenant}  {row.values} value(s)")
-    if not rows:
-        print("no keys: a server on loopback lets every credential in as a tenant of its own")
-    return 0
-
-
-async def keys_revoke(options: argparse.Namespace, settings: Settings) -> int:
-    store = await asyncio.to_thread(open_store, settings.store)
-    try:
-        known = await store.revoke_key(options.id)
-    finally:
-        await store.close()
-    print(f"revoked {options.id}" if known else f"there is no key {options.id}")
-    return 0 if known else 1
 
 
 async def progress(runtime: Runtime, console: Console) -> None:

@@ -12,7 +12,17 @@ from typing import Any
 from memtree import __version__
 from memtree.config import Settings, variable
 from memtree.errors import MemTreeError
-from proxy.cli import audit, commands, demo, doctor, import_command, report, store_copy
+from proxy.cli import (
+    audit,
+    commands,
+    demo,
+    doctor,
+    import_command,
+    keys,
+    report,
+    store_copy,
+    tenants,
+)
 from proxy.imports.recognise import FORMATS
 from proxy.observability import log
 from proxy.server import worker
@@ -54,6 +64,7 @@ def build_parser() -> argparse.ArgumentParser:
     _import(subs)
     _delete(subs)
     _keys(subs)
+    _tenants(subs)
     _store(subs)
     _demo(subs)
     _report(subs)
@@ -189,19 +200,59 @@ def _store(subs: Any) -> None:
 
 
 def _keys(subs: Any) -> None:
-    sub = subs.add_parser("keys", help="create, list and revoke access keys")
+    sub = subs.add_parser("keys", help="create, rotate, list and revoke access keys")
     actions = sub.add_subparsers(metavar="ACTION", required=True)
     create = actions.add_parser("create", help="make a key and print it once")
     create.add_argument("label")
-    value_help = "use this value instead of a new one; several mean one tenant"
+    value_help = "use this value instead of a new one; several mean one tenant; - asks for it"
     create.add_argument("--value", action="append", metavar="SECRET", help=value_help)
-    create.set_defaults(run=commands.keys_create)
+    whose = create.add_mutually_exclusive_group()
+    whose.add_argument(
+        "--tenant", metavar="NAME", help="give it the memory of this key (id or label) or tenant"
+    )
+    whose.add_argument(
+        "--keep-memory",
+        action="store_true",
+        help="give it the memory that the first --value collected while there were no keys",
+    )
+    create.set_defaults(run=keys.create)
+    add = actions.add_parser("add-value", help="one more value for a key: the same memory")
+    add.add_argument("key", metavar="ID|LABEL")
+    add.add_argument("--value", action="append", metavar="SECRET", help=value_help)
+    add.add_argument("--only", action="store_true", help="and let its other values in no more")
+    add.set_defaults(run=keys.add_value)
+    remove = actions.add_parser("remove-value", help="let one value of a key in no more")
+    remove.add_argument("key", metavar="ID|LABEL")
+    remove.add_argument("--value", default="-", metavar="SECRET", help="the value (asked for)")
+    remove.set_defaults(run=keys.remove_value)
     listing = actions.add_parser("list", help="labels and tenants, never the keys")
-    listing.set_defaults(run=commands.keys_list)
+    listing.set_defaults(run=keys.show)
     revoke = actions.add_parser("revoke", help="take a key back")
-    revoke.add_argument("id")
-    revoke.set_defaults(run=commands.keys_revoke)
-    for action in (create, listing, revoke):
+    revoke.add_argument("key", metavar="ID|LABEL")
+    revoke.set_defaults(run=keys.revoke)
+    for action in (create, add, remove, listing, revoke):
+        add_settings(action, ["store"])
+
+
+def _tenants(subs: Any) -> None:
+    sub = subs.add_parser("tenants", help="whose memory is kept; move it to another credential")
+    actions = sub.add_subparsers(metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="who has memory, how much, and which keys reach it")
+    listing.set_defaults(run=tenants.show)
+    move = actions.add_parser(
+        "move",
+        help="let TO go on with the memory of FROM",
+        description="FROM and TO: a key (id or label), a tenant as `tenants list` shows it, or - "
+        "for a credential that is asked for (read from standard input, FROM first). FROM itself "
+        "begins anew. Memory is found by the tenant's name and what was said, so that of two "
+        "tenants cannot be merged.",
+    )
+    move.add_argument("source", metavar="FROM")
+    move.add_argument("target", metavar="TO")
+    move.add_argument("--share", action="store_true", help="let FROM go on with it, too")
+    move.add_argument("--replace", action="store_true", help="forget first what TO has")
+    move.set_defaults(run=tenants.move)
+    for action in (listing, move):
         add_settings(action, ["store"])
 
 

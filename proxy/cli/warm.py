@@ -22,7 +22,7 @@ from memtree.context.request import UNHURRIED, CompressRequest
 from memtree.context.state import is_degraded
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest, Unauthorized, Unavailable
-from memtree.ports.store import KeyStore
+from memtree.ports.store import Credentials
 from proxy.access import auth
 from proxy.cli.terminal import Progress, bar
 from proxy.imports.conversation import Conversation, fields
@@ -43,7 +43,7 @@ async def warm(
         await _in_store(chosen, settings, key, console)
 
 
-async def tenant_of(keys: KeyStore, credential: str | None) -> str:
+async def tenant_of(keys: Credentials, credential: str | None) -> str:
     """The tenant that a server with this store would let the credential in as (see `auth.Gate`).
 
     Raises `Unauthorized` where it would not.
@@ -54,7 +54,7 @@ async def tenant_of(keys: KeyStore, credential: str | None) -> str:
             why = "this key is not one of them" if credential else "give the client's with --key"
             raise Unauthorized(f"the store has access keys: {why}")
         return known
-    return auth.tenant_id(credential) if credential else auth.ANONYMOUS
+    return await auth.bare_tenant(keys, credential)
 
 
 def _key(options: argparse.Namespace) -> str | None:

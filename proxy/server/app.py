@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from indexer.summarizing.queue import InProcessSummaries
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
-from memtree.ports.store import KeyStore, Tallies
+from memtree.ports.store import Credentials, Tallies
 from proxy.access.auth import Gate, is_loopback
 from proxy.access.browser_policy import BrowserPolicy
 from proxy.access.rate_limits import RequestRates, WaitingRequests, WaitMetrics
@@ -53,7 +53,7 @@ class Services:
     those that have to be asked first are asked. No `spans`: there are no traces."""
 
     memory: ContextMemory
-    keys: KeyStore
+    keys: Credentials
     upstream: Upstream | None
     settings: Settings
     pace: KeepalivePace = PACE

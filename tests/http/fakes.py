@@ -20,7 +20,7 @@ from memtree.conversation import history
 from memtree.conversation.message import Volatile
 from memtree.errors import MemTreeError, NotFound
 from memtree.ports.queues import Pending, SummaryStatus
-from memtree.ports.store import KeyRow, Receipt
+from memtree.ports.store import Credentials, Receipt
 from memtree.stores import open_store
 from memtree.text import tokens
 from proxy.chat.keepalive import PACE, KeepalivePace
@@ -114,12 +114,13 @@ class FakeMemory:
 
 
 class FakeKeys:
-    """`ports.KeyStore` in a dict; `error` is raised by each look-up."""
+    """`Credentials` in a dict; `error` is raised by each look-up."""
 
     def __init__(self, **tenants: Sequence[str]) -> None:
         self.tenants = {value: tenant for tenant, values in tenants.items() for value in values}
         self.error: MemTreeError | None = None
         self.lookups = 0
+        self.named_anew: dict[str, str] = {}
 
     async def tenant_of(self, credential: str) -> str | None:
         self.lookups += 1
@@ -136,8 +137,10 @@ class FakeKeys:
         self.tenants.update(dict.fromkeys(values, label))
         return label
 
-    async def list_keys(self) -> list[KeyRow]:
-        return [KeyRow(t, t, t, 1, 0.0) for t in set(self.tenants.values())]
+    async def aliases(self) -> dict[str, str]:
+        if self.error:
+            raise self.error
+        return self.named_anew
 
     async def revoke_key(self, key_id: str) -> bool:
         self.tenants = {v: t for v, t in self.tenants.items() if t != key_id}
@@ -154,7 +157,7 @@ def real_memory(builder: Any = None) -> ContextMemory:
 def services(
     base: str | None,
     fake: FakeMemory | ContextMemory | None = None,
-    keys: FakeKeys | None = None,
+    keys: Credentials | None = None,
     pace: KeepalivePace = PACE,
     **changes: Any,
 ) -> Services:
@@ -171,7 +174,7 @@ def services(
 async def edge(
     base: str | None,
     fake: FakeMemory | ContextMemory | None = None,
-    keys: FakeKeys | None = None,
+    keys: Credentials | None = None,
     **changes: Any,
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the app in this process. `base`: the upstream's address."""

@@ -1,0 +1,155 @@
+"""`memtree keys`: who is let in. A value is printed once, when it is made, and never again."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import secrets
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from memtree.ports.store import KeyRow, KeyStore
+from memtree.stores import Opened, open_store
+from proxy.access import auth
+
+_ONCE = "This is the only time the key is shown."
+
+
+async def create(options: argparse.Namespace, settings: Settings) -> int:
+    if options.keep_memory and not options.value:
+        raise BadRequest("--keep-memory: name the credential whose memory is kept with --value")
+    values = _values(options)
+    async with opened(settings) as store:
+        tenant = None
+        if options.keep_memory:
+            tenant = await _kept_by(store, values[0])
+        elif options.tenant:
+            tenant = await named_tenant(store, options.tenant)
+        key_id = await store.add_key(options.label, values, tenant)
+    print(f"{key_id}  {options.label}")
+    if not options.value:
+        print(f"{values[0]}\n{_ONCE}")
+    return 0
+
+
+async def add_value(options: argparse.Namespace, settings: Settings) -> int:
+    values = _values(options)
+    async with opened(settings) as store:
+        key = chosen(await store.list_keys(), options.key)
+        await store.add_values(key.id, values, only=options.only)
+    print(f"{key.id}  {key.label}")
+    if not options.value:
+        print(f"{values[0]}\n{_ONCE}")
+    return 0
+
+
+async def remove_value(options: argparse.Namespace, settings: Settings) -> int:
+    async with opened(settings) as store:
+        key = chosen(await store.list_keys(), options.key)
+        await store.remove_value(key.id, _given(options.value))
+    print(f"{key.id}  {key.label}  {key.values - 1} value(s) left")
+    return 0
+
+
+async def show(options: argparse.Namespace, settings: Settings) -> int:
+    async with opened(settings) as store:
+        rows = await store.list_keys()
+    for row in rows:
+        print(f"{row.id}  {row.label}  tenant {row.tenant}  {row.values} value(s)")
+    if not rows:
+        print("no keys: a server on loopback lets every credential in as a tenant of its own")
+    return 0
+
+
+async def revoke(options: argparse.Namespace, settings: Settings) -> int:
+    async with opened(settings) as store:
+        rows = await store.list_keys()
+        if not matching(rows, options.key):
+            print(f"there is no key {options.key}")
+            return 1
+        key = chosen(rows, options.key)
+        await store.revoke_key(key.id)
+        others = {row.tenant for row in rows if row.id != key.id}
+        kept = {row.name for row in await store.tenants()} - others
+    print(f"revoked {key.id}  {key.label}")
+    if key.tenant in kept:
+        print(
+            "Its memory stays until it expires. To give it to another key: "
+            f"memtree keys create LABEL --tenant {key.tenant}"
+        )
+    return 0
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Opened]:
+    store = await asyncio.to_thread(open_store, settings.store)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def matching(keys: Sequence[KeyRow], name: str) -> list[KeyRow]:
+    """The key with this id, or those with this label."""
+    return [key for key in keys if key.id == name] or [key for key in keys if key.label == name]
+
+
+def chosen(keys: Sequence[KeyRow], name: str) -> KeyRow:
+    """`BadRequest` unless exactly one key is meant. Labels were not always unique."""
+    rows = matching(keys, name)
+    if not rows:
+        raise BadRequest(f"there is no key {name}; see memtree keys list", param="key")
+    if len(rows) > 1:
+        ids = ", ".join(row.id for row in rows)
+        raise BadRequest(f"several keys are called {name}: name one by its id ({ids})", param="key")
+    return rows[0]
+
+
+async def named_tenant(store: KeyStore, name: str) -> str:
+    """The tenant of a key (id or label), one that has memory, or `-`: that of a credential which
+    is asked for. `BadRequest` for any other name."""
+    if name == "-":
+        credential = secret()
+        return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
+    keys = await store.list_keys()
+    if matching(keys, name):
+        return chosen(keys, name).tenant
+    if name in {row.name for row in await store.tenants()}:
+        return name
+    if name == auth.ANONYMOUS:
+        return await auth.bare_tenant(store, None)
+    raise BadRequest(
+        f"there is no key {name}, and no tenant of that name has memory; "
+        "see memtree keys list and memtree tenants list"
+    )
+
+
+def secret() -> str:
+    """One credential: asked for without an echo, or a line of standard input."""
+    asks = sys.stdin.isatty()
+    value = (getpass.getpass("credential: ") if asks else sys.stdin.readline()).strip()
+    if not value:
+        raise BadRequest("the credential is empty")
+    return value
+
+
+def _values(options: argparse.Namespace) -> list[str]:
+    """Those that were given, or a new one."""
+    if options.value:
+        return [_given(value) for value in options.value]
+    return [f"mt-{secrets.token_urlsafe(32)}"]
+
+
+def _given(value: str) -> str:
+    return secret() if value == "-" else value
+
+
+async def _kept_by(store: KeyStore, credential: str) -> str:
+    tenant = await auth.bare_tenant(store, credential)
+    if tenant not in {row.name for row in await store.tenants()}:
+        raise BadRequest("--keep-memory: nothing is kept of the first value's time without keys")
+    return tenant

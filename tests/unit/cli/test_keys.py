@@ -1,0 +1,208 @@
+"""`memtree keys` and `memtree tenants` called in this process, over a store in a file."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtree.ports.store import IndexBatch
+from memtree.stores import open_store
+from proxy.access.auth import tenant_id
+from proxy.cli.main import main
+from tests.contracts.backends import address, frontier, leaf
+
+
+class Terminal:
+    """The command line over one store, typed by somebody who never sees a hash of a secret."""
+
+    def __init__(
+        self, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.url, self._capsys, self._monkeypatch = url, capsys, monkeypatch
+        self.printed = ""
+
+    def run(self, *words: str, typed: str = "") -> list[str]:
+        """The lines of a command that succeeds."""
+        code, out, err = self._run(words, typed)
+        assert (code, err) == (0, "")
+        return out
+
+    def refused(self, *words: str, typed: str = "") -> str:
+        """What a command says that changes nothing."""
+        before = self.everything()
+        code, out, err = self._run(words, typed)
+        assert code == 1
+        assert self.everything() == before
+        return err or " ".join(out)
+
+    def _run(self, words: tuple[str, ...], typed: str) -> tuple[int, list[str], str]:
+        self._monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        code = main([*words, "--store", self.url])
+        printed = self._capsys.readouterr()
+        self.printed += printed.out + printed.err
+        return code, printed.out.splitlines(), printed.err
+
+    def tenant(self, value: str) -> str | None:
+        async def work() -> str | None:
+            store = open_store(self.url)
+            tenant = await store.tenant_of(value)
+            await store.close()
+            return tenant
+
+        return asyncio.run(work())
+
+    def remember(self, tenant: str, number: int = 0) -> None:
+        """Give the tenant an address and three nodes."""
+
+        async def work() -> None:
+            store = open_store(self.url)
+            leaves = tuple(leaf(number + n) for n in range(3))
+            await store.commit(
+                tenant, IndexBatch(leaves, {address(number): frontier(leaves, 3)}, 86_400.0)
+            )
+            await store.close()
+
+        asyncio.run(work())
+
+    def everything(self) -> list[tuple[Any, ...]]:
+        async def work() -> list[tuple[Any, ...]]:
+            store = open_store(self.url)
+            rows = [row async for page in store.pages() for row in page.rows]
+            await store.close()
+            return rows
+
+        return asyncio.run(work())
+
+
+@pytest.fixture
+def terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Terminal:
+    monkeypatch.chdir(tmp_path)
+    return Terminal(f"sqlite:///{tmp_path}/store.db", capsys, monkeypatch)
+
+
+def test_a_key_is_rotated_and_keeps_its_tenant(terminal: Terminal) -> None:
+    _, old, _ = terminal.run("keys", "create", "laptop")
+    tenant = terminal.tenant(old)
+    named, new, once = terminal.run("keys", "add-value", "laptop")
+    assert named.endswith("  laptop")
+    assert "only time" in once
+    assert terminal.tenant(new) == terminal.tenant(old) == tenant
+    (left,) = terminal.run("keys", "remove-value", "laptop", typed=f"{old}\n")
+    assert "1 value(s) left" in left
+    assert (terminal.tenant(old), terminal.tenant(new)) == (None, tenant)
+    _, newest, _ = terminal.run("keys", "add-value", named.split()[0], "--only")
+    assert (terminal.tenant(new), terminal.tenant(newest)) == (None, tenant)
+    assert [terminal.printed.count(value) for value in (old, new, newest)] == [1, 1, 1]
+
+
+def test_values_of_ones_own_are_not_printed(terminal: Terminal) -> None:
+    terminal.run("keys", "create", "laptop", "--value", "first-value")
+    terminal.run("keys", "add-value", "laptop", "--value", "-", typed=" second-value \n")
+    terminal.run("keys", "add-value", "laptop", "--value", "third-value")
+    assert {terminal.tenant(f"{nth}-value") for nth in ("first", "second", "third")} == {
+        terminal.tenant("first-value")
+    }
+    terminal.run("keys", "remove-value", "laptop", "--value", "third-value")
+    terminal.run("keys", "list")
+    assert "-value" not in terminal.printed
+
+
+def test_what_changes_no_key(terminal: Terminal) -> None:
+    terminal.run("keys", "create", "laptop", "--value", "v1")
+    terminal.run("keys", "create", "phone", "--value", "v2")
+    assert "laptop already" in terminal.refused("keys", "create", "laptop")
+    assert "this value" in terminal.refused("keys", "create", "tablet", "--value", "v1")
+    assert "this value" in terminal.refused("keys", "add-value", "laptop", "--value", "v2")
+    assert "no key tablet" in terminal.refused("keys", "add-value", "tablet")
+    assert "no key tablet" in terminal.refused("keys", "revoke", "tablet")
+    assert "no key tablet" in terminal.refused("keys", "create", "tv", "--tenant", "tablet")
+    assert "only value" in terminal.refused("keys", "remove-value", "laptop", "--value", "v1")
+    assert "does not have" in terminal.refused("keys", "remove-value", "phone", typed="v1")
+    assert "empty" in terminal.refused("keys", "remove-value", "phone")
+    assert "--value" in terminal.refused("keys", "create", "tv", "--keep-memory")
+    assert "nothing is kept" in terminal.refused(
+        "keys", "create", "tv", "--keep-memory", "--value", "v9"
+    )
+
+
+def test_a_label_that_two_old_keys_have_is_told_with_their_ids(terminal: Terminal) -> None:
+    (first, _), (second, _) = (
+        terminal.run("keys", "create", label, "--value", label)[0].split() for label in "ab"
+    )
+    with closing(sqlite3.connect(terminal.url.removeprefix("sqlite:///"))) as db, db:
+        db.execute("UPDATE keys SET label = 'a'")
+    said = terminal.refused("keys", "revoke", "a")
+    assert first in said
+    assert second in said
+    terminal.run("keys", "revoke", second)
+    assert terminal.tenant("a")
+    assert terminal.tenant("b") is None
+    terminal.run("keys", "revoke", "a")
+    assert terminal.tenant("a") is None
+
+
+def test_memory_of_a_revoked_key_goes_to_another(terminal: Terminal) -> None:
+    terminal.run("keys", "create", "laptop", "--value", "lost")
+    tenant = terminal.tenant("lost")
+    assert tenant
+    terminal.remember(tenant)
+    revoked, hint = terminal.run("keys", "revoke", "laptop")
+    assert revoked.startswith("revoked key_")
+    terminal.run("keys", "create", "laptop", "--value", "found", *hint.split("LABEL ")[1].split())
+    assert terminal.tenant("found") == tenant
+    (line,) = terminal.run("tenants", "list")
+    assert line == f"{tenant}  key laptop  1 addresses and 3 nodes  kept until 1970-01-02"
+
+
+def test_a_revoked_key_whose_memory_another_key_reaches(terminal: Terminal) -> None:
+    terminal.run("keys", "create", "laptop", "--value", "v1")
+    terminal.remember(terminal.tenant("v1") or "")
+    terminal.run("keys", "create", "phone", "--value", "v2", "--tenant", "laptop")
+    assert terminal.tenant("v1") == terminal.tenant("v2")
+    assert len(terminal.run("keys", "revoke", "laptop")) == 1
+
+
+def test_memory_moves_to_a_key_that_is_there_already(terminal: Terminal) -> None:
+    for label, value in (("old", "v1"), ("new", "v2")):
+        terminal.run("keys", "create", label, "--value", value)
+    old, new = terminal.tenant("v1"), terminal.tenant("v2")
+    assert old
+    assert new
+    assert "no memory" in terminal.refused("tenants", "move", "old", "new")
+    terminal.remember(old)
+    terminal.remember(new, 10)
+    assert "1 addresses and 3 nodes" in terminal.refused("tenants", "move", "old", "new")
+    (said,) = terminal.run("tenants", "move", "old", "new", "--replace")
+    assert "FROM begins anew" in said
+    assert (terminal.tenant("v1"), terminal.tenant("v2")) == (new, old)
+    (line,) = terminal.run("tenants", "list")
+    assert line.startswith(f"{old}  key new")
+    (said,) = terminal.run("tenants", "move", old, "old", "--share")
+    assert "FROM does, too" in said
+    assert (terminal.tenant("v1"), terminal.tenant("v2")) == (old, old)
+    assert terminal.run("tenants", "move", "old", "new") == ["they are one tenant already"]
+
+
+def test_memory_of_a_time_without_keys(terminal: Terminal) -> None:
+    """A bare credential becomes a key, or its memory goes to one."""
+    assert terminal.run("tenants", "list") == ["nobody has memory in this store"]
+    for number, tenant in enumerate((tenant_id("sk-a"), tenant_id("sk-b"), "anonymous")):
+        terminal.remember(tenant, number * 10)
+    terminal.run("keys", "create", "a", "--keep-memory", "--value", "sk-a")
+    assert terminal.tenant("sk-a") == tenant_id("sk-a")
+    _, made, _ = terminal.run("keys", "create", "b")
+    assert "no key lets TO in" in terminal.refused("tenants", "move", "-", "-", typed="sk-b\nsk-c")
+    terminal.run("tenants", "move", "-", "b", typed="sk-b\n")
+    assert terminal.tenant(made) == tenant_id("sk-b")
+    terminal.run("keys", "create", "me", "--tenant", "anonymous", "--value", "sk-m")
+    assert terminal.tenant("sk-m") == "anonymous"
+    assert "sk-" not in terminal.printed
+    assert "no key tablet" in terminal.refused("tenants", "move", "tablet", "a")
