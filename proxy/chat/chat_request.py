@@ -92,7 +92,7 @@ def read(
         on = memory_switch.by_headers(headers, settings.memory)
         return ChatRequest(content, content, State.INVALID_HISTORY if on else State.OFF)
     suffix = memory_switch.suffix_of(body)
-    changed = {"model": msgspec.json.encode(suffix.model)} if suffix.found else {}
+    changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
     plain = body.rewritten(changed)
     shadowed = fields.shadowed(body, headers, settings)
     if not memory_switch.wanted(body, headers, suffix, settings.memory or shadowed):

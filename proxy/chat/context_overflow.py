@@ -1,10 +1,10 @@
-"""An upstream that says that a prompt is too long: how to see it, and what it says of its window.
+"""Recognising an upstream's error that says a prompt is too long, and what it says of its window.
 
 Providers agree on neither status nor words. What is common: a status of 400, 413 or 422 (gateways
 make 500 of it), and a sentence about the context, often with the limit and with what was counted.
 
-    >>> read(400, b'{"error": {"message": "This model\\'s maximum context length is 8192 tokens. '
-    ...     b'However, your messages resulted in 9001 tokens."}}')
+    >>> overflow_of(400, b'{"error": {"message": "This model\\'s maximum context length is 8192 '
+    ...     b'tokens. However, your messages resulted in 9001 tokens."}}')
     Overflow(limit=8192, counted=9001)
 """
 
@@ -18,15 +18,15 @@ from memtree.budget.packing import MARGIN
 from memtree.context.request import CompressRequest
 
 STATUSES = frozenset({400, 413, 422, 500})
-# Bytes of an error that are looked at. It is a sentence or two; a page of HTML is none.
+# Bytes of an error that are searched: it is a sentence or two, not a page of HTML.
 LONGEST = 16 * 1024
-# What is kept of the present size where nobody says how much is allowed
-STEP = 0.7
-# A second try must be smaller than the first one by so much at least
-SHRINK = 0.9
+# Share of the present size that is tried next where the upstream names no limit
+KEPT_SHARE = 0.7
+# A retry may have at most this share of what was refused
+MOST_RETRIED = 0.9
 MOST_RATIO = 4.0  # tokens as others count them, over ours
 LEAST_LIMIT = 256
-RESERVE_PART = 4
+RESERVE_PART = 4  # of a small window, one part in so many may be kept for the answer
 
 _WORDS = re.compile(
     r"context_length_exceeded|context[_ ]?(length|window|size|limit)|maximum prompt length"
@@ -37,8 +37,7 @@ _WORDS = re.compile(
     r"|.?inputs?.? tokens \+ .?max_new_tokens|too large for model with",
     re.IGNORECASE,
 )
-# It says the same words about the length of the answer that was asked for: a smaller prompt is
-# no help there.
+# Errors about the length of the answer use the same words; a smaller prompt does not help there.
 _ANSWER = re.compile(
     r"max(imum)?[_ ](completion_|output_|new_)?tokens.{0,40}too (large|high)", re.I
 )
@@ -64,8 +63,8 @@ _COUNTED = (
     rf"request(?:ed)? (?:contains |has |\()?{_NUMBER} ?(?:input )?tokens",
     rf"given: {_NUMBER}",
 )
-_LIMIT = [re.compile(one, re.IGNORECASE) for one in _LIMITS]
-_COUNT = [re.compile(one, re.IGNORECASE) for one in _COUNTED]
+_LIMIT = [re.compile(pattern, re.IGNORECASE) for pattern in _LIMITS]
+_COUNT = [re.compile(pattern, re.IGNORECASE) for pattern in _COUNTED]
 
 
 class Overflow(NamedTuple):
@@ -75,7 +74,7 @@ class Overflow(NamedTuple):
     counted: int | None
 
 
-def read(status: int, body: bytes) -> Overflow | None:
+def overflow_of(status: int, body: bytes) -> Overflow | None:
     """What an answer says about a prompt that is too long; None where it is about something else.
     `body`: decoded, its beginning is enough."""
     if status not in STATUSES:
@@ -86,21 +85,21 @@ def read(status: int, body: bytes) -> Overflow | None:
     return Overflow(_first(_LIMIT, text), _first(_COUNT, text))
 
 
-def window(said: Overflow, sent: int, reserve: int) -> int:
-    """The window to reckon with from now on, in our tokens. `sent`: what was sent, system
+def window(overflow: Overflow, sent: int, reserve: int) -> int:
+    """The window to assume from now on, in our tokens. `sent`: what was sent, system
     messages and tools included; `reserve`: kept free for the answer."""
-    if said.limit:
+    if overflow.limit:
         # Their tokenizer may make more of the same text.
-        ratio = min(MOST_RATIO, max(1.0, (said.counted or sent) / max(1, sent)))
-        room = int(said.limit / ratio)
-        if room * (1 - MARGIN) - min(reserve, room // RESERVE_PART) < SHRINK * sent:
+        ratio = min(MOST_RATIO, max(1.0, (overflow.counted or sent) / max(1, sent)))
+        room = int(overflow.limit / ratio)
+        if room * (1 - MARGIN) - min(reserve, room // RESERVE_PART) < MOST_RETRIED * sent:
             return room
-    return int((STEP * sent + reserve) / (1 - MARGIN)) + 1
+    return int((KEPT_SHARE * sent + reserve) / (1 - MARGIN)) + 1
 
 
 def narrowed(ask: CompressRequest, window: int | None) -> CompressRequest:
-    """The request for a window that was learned; what an answer may take of it is kept in bounds,
-    since the default is made for large ones."""
+    """The request for a window that was learned. The share of the answer is bounded, too: its
+    default is made for large windows."""
     if window is None or window >= ask.window:
         return ask
     return replace(ask, window=window, reserve=min(ask.reserve, window // RESERVE_PART))

@@ -1,6 +1,7 @@
-"""What upstreams have told of a model by refusing a request: its window, or that it takes no tools.
-Kept by tenant: what one tenant's key may use says nothing about another's, and nobody can make the
-server believe things for others."""
+"""What refusals of upstreams have shown about a model: its window, or that it takes no tools.
+
+Kept by tenant: one tenant's key may reach other models than another's, and no tenant may change
+what the server assumes for others."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ MAX_KEPT = 4_096
 
 
 class ModelLimits:
-    """Of one process; windows in our tokens. The least lately used are forgotten."""
+    """Of one process; windows in our tokens. The least recently used are forgotten."""
 
     def __init__(self) -> None:
         self._windows: OrderedDict[tuple[str, str], int] = OrderedDict()
@@ -28,7 +29,7 @@ class ModelLimits:
         remember(self._windows, (tenant, model[:200]), window, MAX_KEPT)
 
     def takes_tools(self, tenant: str, model: str) -> bool:
-        """Whether nothing is known to the contrary."""
+        """True unless it has refused them."""
         return (tenant, model[:200]) not in self._toolless
 
     def learn_toolless(self, tenant: str, model: str) -> None:

@@ -1,4 +1,4 @@
-"""A refused chat request, changed and sent once more.
+"""Retries: a refused chat request, changed and sent once more.
 
 Two refusals can be answered without the client: the upstream finds the prompt too long (memory
 packs it smaller), or its model takes no tools (ours are left out). Both may come as a status, or as
@@ -65,7 +65,7 @@ class RetryingUpstream:
     def _may_be_refused(self, status: int) -> bool:
         if status in context_overflow.STATUSES:
             return True
-        return self._session is not None and refusal.may(status)
+        return self._session is not None and refusal.may_be_about_tools(status)
 
     def _instead(self, body: bytes) -> Callable[[bytes], Awaitable[RelayedReply | None]]:
         """For a stream that begins with an error: another one that can take its place."""
@@ -95,7 +95,7 @@ class RetryingUpstream:
         session, chat = self._session, self._exchange.chat
         if session is None or session.withdrawn or session.rounds or chat.ask is None:
             return None
-        if not refusal.read(status, error):
+        if not refusal.is_about_tools(status, error):
             return None
         session.withdrawn = True
         reply = await self._forward(session.body(chat))
@@ -107,7 +107,7 @@ class RetryingUpstream:
     async def _shorter(self, body: bytes, status: int, error: bytes) -> RelayedReply | None:
         """The reply to the same request packed smaller, where `error` is about its length."""
         ask, session = self._exchange.chat.ask, self._session
-        overflow = context_overflow.read(status, error)
+        overflow = context_overflow.overflow_of(status, error)
         if overflow is None or ask is None or not self._sent:
             return None
         added = session.size if session else 0

@@ -1,7 +1,6 @@
 """`/context_memory/delete`: forget a history, an address, or all that a tenant has.
 
-A deletion never pretends: whatever the store raises becomes an error, and only what is gone for
-good is a 200.
+Whatever the store raises becomes an error of the request: a 200 means that all of it is gone.
 """
 
 from __future__ import annotations
@@ -87,13 +86,13 @@ class Deletion:
 def read_target(body: Body, most: int | None = None) -> Target:
     """`most`: messages that may be posted. Raises `BadRequest` naming the field, or all of them
     unless exactly one is given."""
-    whole = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
+    everything = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
     given = [name for name in NAMES[:2] if body.fragment(name) not in (None, b"null")]
-    given += ["all"] if any(whole) else []
+    given += ["all"] if any(everything) else []
     if len(given) != 1:
-        found = f"not {' and '.join(given)}" if given else "there is none"
+        posted = f"not {' and '.join(given)}" if given else "there is none"
         raise BadRequest(
-            f"give exactly one of messages, address, or all: true; {found}",
+            f"give exactly one of messages, address, or all: true; {posted}",
             param=given[-1] if given else None,
         )
     if given == ["messages"]:

@@ -1,9 +1,9 @@
 """The fields of API section 1, read strictly: a wrong type is a 400, a number out of range is
 clamped, null means absent.
 
-`context_ask` and `chat_ask` make the one value that memory takes. They differ in two rules: on
-`/context_memory` a posted target is hard, on the chat routes the window and the output reserve
-come from what the request says about its model.
+`context_ask` and `chat_ask` make the `CompressRequest` that memory takes. They differ in two rules:
+on `/context_memory` a posted target is hard, and only the output that is asked for is reserved; on
+the chat routes targets are soft, and 4,096 tokens are reserved where a request names no output.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def context_ask(
         reserve=min(wanted_output(body), limit - MIN_TARGET),
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
-        mode=mode(body, headers, _told(settings.mode) or CONTEXT_MODE),
+        mode=mode(body, headers, _packing_mode(settings.mode) or CONTEXT_MODE),
         prices=prices_of(body, settings),
         expiration_days=expiration_days(body, headers, settings.expiration_days),
         patience=patience(headers, settings, silent=True),
@@ -194,8 +194,8 @@ def context_ask(
 def chat_ask(
     tenant: str, body: Body, headers: Mapping[str, str], settings: Settings, days: int | None
 ) -> CompressRequest:
-    """What a chat route asks of memory, without the messages: those are read apart, since a
-    history that cannot be read is no error there. `days`: from the model's suffix."""
+    """What a chat route asks of memory, without the messages: they are read separately, because a
+    history that cannot be read is not an error there. `days`: from the model's suffix."""
     limit = window(body, settings)
     target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
     return CompressRequest(
@@ -208,7 +208,7 @@ def chat_ask(
         reserve=min(chat_output(body), limit // 2),
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
-        mode=mode(body, headers, _told(settings.mode) or CHAT_MODE, (*MODES, SHADOW)),
+        mode=mode(body, headers, _packing_mode(settings.mode) or CHAT_MODE, (*MODES, SHADOW)),
         prices=prices_of(body, settings),
         expiration_days=expiration_days(
             body, headers, settings.expiration_days if days is None else days
@@ -219,8 +219,8 @@ def chat_ask(
     )
 
 
-def _told(mode: str | None) -> str | None:
-    """A mode in which messages are answered with."""
+def _packing_mode(mode: str | None) -> str | None:
+    """A mode in which memory changes what is sent; None for `shadow`."""
     return None if mode == SHADOW else mode
 
 

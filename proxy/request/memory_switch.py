@@ -1,7 +1,7 @@
 """Whether a chat request wants memory, and its model's name without our suffix.
 
 >>> strip_suffix("m:online:memory-90")
-Suffix(model='m:online', found=True, days=90)
+Suffix(model='m:online', present=True, days=90)
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WORDS = {
 
 class Suffix(NamedTuple):
     model: str
-    found: bool
+    present: bool
     days: int | None
 
 
@@ -60,26 +60,26 @@ def by_headers(headers: Mapping[str, str], default: bool) -> bool:
 
 def wanted(body: Body, headers: Mapping[str, str], suffix: Suffix, default: bool) -> bool:
     """An off wins over every on. Raises `BadRequest` for a `memory` that is no boolean."""
-    said = [
+    answers = [
         _word(headers, HEADER),
         _word(headers, FLAG_HEADER),
         fields.boolean(body.value("memory"), "memory"),
-        suffix.found or None,
+        suffix.present or None,
     ]
-    return _decide(said, default)
+    return _decide(answers, default)
 
 
 def recall_tools(headers: Mapping[str, str], default: bool) -> bool:
     """Whether the model may be offered tools of ours."""
-    said = _word(headers, TOOLS_HEADER)
-    return default if said is None else said
+    answer = _word(headers, TOOLS_HEADER)
+    return default if answer is None else answer
 
 
 def _word(headers: Mapping[str, str], name: str) -> bool | None:
     return WORDS.get(headers.get(name, "").strip().lower())
 
 
-def _decide(said: list[bool | None], default: bool) -> bool:
-    if False in said:
+def _decide(answers: list[bool | None], default: bool) -> bool:
+    if False in answers:
         return False
-    return True in said or default
+    return True in answers or default

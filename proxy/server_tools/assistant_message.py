@@ -1,9 +1,9 @@
-"""The assistant message of one round, put together for the way back to the model.
+"""The assistant message of one round, assembled to be sent back to the model.
 
-Besides its text and calls the message keeps the reasoning as it came, since models that think
-between calls want it back: DeepSeek refuses a call without its `reasoning_content`, OpenRouter
-wants `reasoning_details` unmodified, Gemini its signatures. What is not known to be wanted stays
-out: servers refuse fields that they do not know.
+Besides text and calls it keeps the reasoning as it came, because models that think between calls
+want it back: DeepSeek refuses a call without its `reasoning_content`, OpenRouter wants
+`reasoning_details` unmodified, Gemini its signatures. Other fields are dropped: servers refuse
+fields that they do not know.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class AssistantMessage:
 
     @classmethod
     def of(cls, message: Json) -> AssistantMessage:
-        said = cls()
-        said.add({name: value for name, value in message.items() if name not in LISTS})
-        said._fields |= {name: message[name] for name in LISTS if message.get(name)}
-        return said
+        whole = cls()
+        whole.add({name: value for name, value in message.items() if name not in LISTS})
+        whole._fields |= {name: message[name] for name in LISTS if message.get(name)}
+        return whole
 
     def add(self, delta: Json) -> None:
         self._parts += _parts(delta.get("content"))
@@ -71,14 +71,14 @@ def _part(part: Any) -> Any:
     return {"type": "text", "text": part} if isinstance(part, str) else part
 
 
-def _extend(known: list[Any], pieces: list[Any]) -> None:
-    """Pieces of one block of reasoning become one; a signature ends its block."""
+def _extend(blocks: list[Any], pieces: list[Any]) -> None:
+    """Add pieces of reasoning: those of one block become one. A signature ends its block."""
     for piece in pieces:
-        last = known[-1] if known else None
+        last = blocks[-1] if blocks else None
         if isinstance(piece, dict) and isinstance(last, dict) and _continues(last, piece):
-            known[-1] = _joined(last, piece)
+            blocks[-1] = _joined(last, piece)
         else:
-            known.append(piece)
+            blocks.append(piece)
 
 
 def _continues(last: Json, piece: Json) -> bool:
@@ -88,10 +88,10 @@ def _continues(last: Json, piece: Json) -> bool:
 
 
 def _joined(last: Json, piece: Json) -> Json:
-    told = {name: value for name, value in piece.items() if value is not None}
+    fields = {name: value for name, value in piece.items() if value is not None}
     grown = {
-        name: last[name] + told[name]
+        name: last[name] + fields[name]
         for name in _GROWING
-        if isinstance(last.get(name), str) and isinstance(told.get(name), str)
+        if isinstance(last.get(name), str) and isinstance(fields.get(name), str)
     }
-    return {**last, **told, **grown}
+    return {**last, **fields, **grown}

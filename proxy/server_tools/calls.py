@@ -1,9 +1,9 @@
 """The tool calls of one round as their pieces come in: whose is each?
 
-Calls of ours are kept back, those of the client's tools go on, numbered anew where one of ours came
-before. A call is undecided as long as its name may still become one of ours. Providers differ: the
+Calls of our tools are held back; calls of the client's tools go on, renumbered where one of ours
+came before. A call is undecided while its name may still become one of ours. Providers differ: the
 index may be missing (Gemini) or always 0, ids may be missing, a call may come whole (Mistral,
-Ollama) or in pieces of any size, and its name in every piece again.
+Ollama) or in pieces of any size, and its name may be repeated in every piece.
 """
 
 from __future__ import annotations
@@ -67,16 +67,16 @@ _OWN = frozenset({"index", "id", "type", "function"})
 
 
 def parsed(arguments: str) -> Json | None:
-    """Arguments as an object (none at all: an empty one), None where they are no such thing."""
+    """Arguments as an object (no text at all: an empty one), None where they are not an object."""
     try:
-        found = msgspec.json.decode(arguments) if arguments.strip() else {}
+        value = msgspec.json.decode(arguments) if arguments.strip() else {}
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 class StreamedCalls:
-    """`names`: of our tools."""
+    """The calls of one round. `names`: of our tools."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
@@ -92,7 +92,7 @@ class StreamedCalls:
         return sum(call.ours is False for call in self._calls)
 
     def take(self, pieces: list[Any]) -> list[Any]:
-        """What of these pieces the client gets now, with earlier ones that were kept back."""
+        """What the client gets of these pieces now, and of earlier ones that were held back."""
         shown: list[Any] = []
         for piece in pieces:
             if not isinstance(piece, dict):
@@ -102,30 +102,30 @@ class StreamedCalls:
             if call is None:
                 shown += self.settle()  # no more comes of those before
                 call = self._begun(piece)
-            known = call.ours
+            undecided = call.ours is None
             call.add(piece, self._names)
-            if known is None:
+            if undecided:
                 self._decide(call)
             if call.ours is False:
-                late = known is None and call.pieces > 1
-                shown.append(self._numbered(call, call.whole() if late else piece))
+                held_back = undecided and call.pieces > 1
+                shown.append(self._numbered(call, call.whole() if held_back else piece))
         return shown
 
     def whole(self, posted: list[Any]) -> list[Any]:
-        """Calls that came whole: those of the client."""
+        """Of calls that came whole, those of the client's tools."""
         shown = []
-        for one in posted:
-            if isinstance(one, dict):
-                call = self._begun(one)
-                call.add(one, self._names)
+        for raw in posted:
+            if isinstance(raw, dict):
+                call = self._begun(raw)
+                call.add(raw, self._names)
                 call.ours = call.name in self._names
                 if call.ours:
                     continue
-            shown.append(one)
+            shown.append(raw)
         return shown
 
     def settle(self) -> list[Any]:
-        """The round has no more pieces for what is undecided: those of the client."""
+        """No more pieces come for calls that are undecided: of these, the client's."""
         shown = []
         for call in self._calls:
             if call.ours is None:
@@ -138,20 +138,20 @@ class StreamedCalls:
     def _continued(self, piece: Json) -> StreamedCall | None:
         """The call that a piece belongs to, None where it begins another one."""
         index, id_ = _index(piece), piece.get("id")
-        held = self._by_index.get(index)
-        if index is None and held is None and self._calls:
-            held = self._calls[-1]
+        call = self._by_index.get(index)
+        if index is None and call is None and self._calls:
+            call = self._calls[-1]
         name, _ = _function(piece)
-        if held is None or not name or not held.name or (id_ and id_ == held.id):
-            return held
-        if id_ and held.id:
+        if call is None or not name or not call.name or (id_ and id_ == call.id):
+            return call
+        if id_ and call.id:
             return None
         if index is None:
             return None
         # The same number and no ids: a name that goes on, or another call under a number that is
-        # always 0? Who has all its arguments has ended.
-        complete = bool(held.arguments) and parsed(held.arguments) is not None
-        return None if complete else held
+        # always 0? A call whose arguments are complete has ended.
+        complete = bool(call.arguments) and parsed(call.arguments) is not None
+        return None if complete else call
 
     def _begun(self, piece: Json) -> StreamedCall:
         call = StreamedCall(index=_index(piece))
@@ -171,8 +171,8 @@ class StreamedCalls:
 
     def _numbered(self, call: StreamedCall, piece: Json) -> Json:
         """The upstream's own number stays where none of ours came before."""
-        before = self._calls[: self._calls.index(call)]
-        return {**piece, "index": call.place} if any(one.ours for one in before) else piece
+        earlier = self._calls[: self._calls.index(call)]
+        return {**piece, "index": call.place} if any(other.ours for other in earlier) else piece
 
 
 def _index(piece: Json) -> int | None:

@@ -1,6 +1,6 @@
-"""An upstream that says that its model takes no tools: how to see it.
+"""Recognising an upstream's error that says its model takes no tools.
 
->>> read(400, b'{"error": {"message": "gemma:2b does not support tools"}}')
+>>> is_about_tools(400, b'{"error": {"message": "gemma:2b does not support tools"}}')
 True
 """
 
@@ -13,15 +13,18 @@ LONGEST = 16 * 1024  # bytes of an error that are looked at
 
 # Ollama, vLLM ("--enable-auto-tool-choice"), llama.cpp ("tools param requires --jinja flag"),
 # OpenRouter ("No endpoints found that support tool use"), Gemini ("Function calling is not
-# enabled"), DeepSeek ("does not support Function Calling"), and who has too many or too long ones.
+# enabled"), DeepSeek ("does not support Function Calling"), and servers for which these are too
+# many or too long.
 _WORDS = re.compile(r"\btools?\b|\btool[_ -]?(?:use|call|choice)|function[_ -]?call", re.IGNORECASE)
 
 
-def may(status: int) -> bool:
+def may_be_about_tools(status: int) -> bool:
     """Whether an answer with this status may be about tools."""
     return status in STATUSES
 
 
-def read(status: int, body: bytes) -> bool:
+def is_about_tools(status: int, body: bytes) -> bool:
     """Whether an error is about tools. `body`: decoded, its beginning is enough."""
-    return may(status) and bool(_WORDS.search(body[:LONGEST].decode("utf-8", "replace")))
+    return may_be_about_tools(status) and bool(
+        _WORDS.search(body[:LONGEST].decode("utf-8", "replace"))
+    )

@@ -1,6 +1,6 @@
-"""Server-sent events out of bytes that come in any pieces; every byte stays.
+"""Server-sent events, cut out of bytes that come in pieces of any size; no byte is lost.
 
->>> events = Events()
+>>> events = SseEvents()
 >>> events.feed(b"data: a\\r"), events.feed(b"\\n\\r\\ndata: b\\n\\nda"), events.rest()
 ([], [b'data: a\\r\\n\\r\\n', b'data: b\\n\\n'], b'da')
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 # WHATWG, server-sent events: "end-of-line = ( cr lf / cr / lf )"; an empty line ends an event. The
-# groups are atomic: the CR and the LF of one line's end are no two lines. Where a chunk ends
-# between them the LF begins the next event, which a reader takes for an empty line.
+# groups are atomic, so that the CR and the LF of one line end do not count as two. Where a chunk
+# ends between them, the LF begins the next event; a reader takes it for an empty line.
 _END = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
@@ -26,17 +26,17 @@ class SseEvents:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The events that are complete now, each with its end."""
-        looked = max(0, len(self._buffer) - _LONGEST_END)
+        searched = max(0, len(self._buffer) - _LONGEST_END)
         self._buffer += chunk
-        found, start = [], 0
-        while end := _END.search(self._buffer, max(start, looked)):
-            found.append(self._buffer[start : end.end()])
+        events, start = [], 0
+        while end := _END.search(self._buffer, max(start, searched)):
+            events.append(self._buffer[start : end.end()])
             start = end.end()
         self._buffer = self._buffer[start:]
-        return found
+        return events
 
     def rest(self) -> bytes:
-        """What came behind the last event, when no more comes."""
+        """What came after the last event, once no more comes."""
         rest, self._buffer = self._buffer, b""
         return rest
 
@@ -53,5 +53,5 @@ def data(event: bytes) -> bytes | None:
 
 
 def made(value: bytes) -> bytes:
-    """An event with this data, which is one line."""
+    """An event with this data, which must be a single line."""
     return b"data: " + value + b"\n\n"

@@ -1,13 +1,13 @@
-"""One streamed answer for the client out of the streams of several rounds. No I/O.
+"""One streamed answer for the client, made of the streams of several rounds. No I/O.
 
     bytes of round 1 -> what the client sees of them, as they come
-    its end          -> the calls of ours that it made, or None: that was all
+    its end          -> the calls of our tools that it made, or None: the answer has ended
     bytes of round 2 -> the same answer goes on: same id, one role, one end, usage as a sum
 
-A round that calls none of our tools goes through byte for byte (the first one) or under the head of
-the first one. Calls of ours are kept back, and so are finish reason, usage and `[DONE]` of a round
-that goes on. Where a round calls the client's tools as well, it is the last one: the client has to
-answer those, and ours are dropped.
+A first round that calls none of our tools goes through byte for byte, a later one under the head of
+the first. Calls of our tools are held back, and so are finish reason, usage and `[DONE]` of a round
+that another one follows. A round that calls the client's tools as well is the last one: the client
+has to answer those calls, and ours are dropped.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ class ToolStream:
         self._rounds = 0
         self._head: Json = {}
         self._used: Json | None = None  # by the rounds before
-        self._role = False  # the client knows it
-        self._seen = ""  # the last character of text that the client has seen
-        self._blocks = dict.fromkeys(LISTS, 0)  # of reasoning, that it has seen
+        self._role = False  # whether the client has it
+        self._last_character = ""  # of the text that the client has
+        self._blocks = dict.fromkeys(LISTS, 0)  # of reasoning: how many it has
         self._begin()
 
     def _begin(self) -> None:
         self._rounds += 1
-        self._events, self._calls, self._said = (
+        self._events, self._calls, self._message = (
             SseEvents(),
             StreamedCalls(self._names),
             AssistantMessage(),
         )
         self._usage: Json | None = None
-        self._seam = bool(self._seen.strip())
+        self._seam = bool(self._last_character.strip())
         self._offset = dict(self._blocks)
         self._over = False  # there was a finish reason, or an error
         self._asks = False  # and another round follows
@@ -89,7 +89,7 @@ class ToolStream:
         if not self._asks:
             return last, None
         calls = tuple(self._calls.ours)
-        asked = ToolRound(self._said.message(calls, f"mem{self._rounds:02}"), calls)
+        asked = ToolRound(self._message.message(calls, f"mem{self._rounds:02}"), calls)
         self._used = added(self._used, self._usage)
         self._begin()
         return last, asked
@@ -112,14 +112,14 @@ class ToolStream:
         shown = self._shown(chunk)
         if self._rounds == 1 and shown == chunk:
             return raw
-        return sse.made(msgspec.json.encode(shown)) if _says(shown) else b""
+        return sse.made(msgspec.json.encode(shown)) if _tells_something(shown) else b""
 
     def _ended(self, raw: bytes) -> bytes:
         self._done = True
-        late = [] if self._over else self._end_of_round(None)  # a server may give no reason
-        if not late:
+        held_back = [] if self._over else self._end_of_round(None)  # a server may give no reason
+        if not held_back:
             return b"" if self._asks else raw
-        choice = {"index": 0, "delta": {"tool_calls": late}, "finish_reason": None}
+        choice = {"index": 0, "delta": {"tool_calls": held_back}, "finish_reason": None}
         chunk = {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
         return sse.made(msgspec.json.encode(chunk)) + raw
 
@@ -142,12 +142,12 @@ class ToolStream:
         delta = choice.get("delta")
         reason = choice.get("finish_reason")
         if isinstance(delta, dict):
-            self._said.add(delta)
+            self._message.add(delta)
             shown["delta"] = delta = self._continued(self._without_ours(delta))
         if reason is not None:
-            if not self._over and (late := self._end_of_round(reason)):
+            if not self._over and (held_back := self._end_of_round(reason)):
                 delta = delta if isinstance(delta, dict) else {}
-                calls = [*(delta.get("tool_calls") or ()), *late]
+                calls = [*(delta.get("tool_calls") or ()), *held_back]
                 shown["delta"] = {**delta, "tool_calls": calls}
             shown["finish_reason"] = self._reason(reason)
         return shown
@@ -163,13 +163,13 @@ class ToolStream:
         return {name: value for name, value in delta.items() if name != "tool_calls"}
 
     def _end_of_round(self, reason: Any) -> list[Any]:
-        """No more calls come: decide whether another round follows. Calls of the client that were
-        kept back until now."""
+        """No more calls come: decide whether another round follows. Gives the client's calls that
+        were held back until now."""
         self._over = True
-        late = self._calls.settle()
+        held_back = self._calls.settle()
         ours, theirs = self._calls.ours, self._calls.theirs
         self._asks = bool(ours) and not theirs and self.offered and reason not in UNFINISHED
-        return late
+        return held_back
 
     def _reason(self, reason: Any) -> Any:
         if self._asks:
@@ -189,7 +189,7 @@ class ToolStream:
         if isinstance(text, str) and text:
             if later and self._seam:
                 delta = {**delta, "content": SEAM + text}
-            self._seam, self._seen = False, text[-1]
+            self._seam, self._last_character = False, text[-1]
         for name in LISTS:
             if isinstance(blocks := delta.get(name), list):
                 delta = {**delta, name: [self._renumbered(name, block) for block in blocks]}
@@ -203,16 +203,18 @@ class ToolStream:
         return {**block, "index": self._offset[name] + index}
 
 
-def _says(chunk: Json) -> bool:
-    """Whether a chunk that was changed still tells the client anything."""
+def _tells_something(chunk: Json) -> bool:
+    """Whether anything for the client is left in a chunk that was changed."""
     if isinstance(chunk.get("usage"), dict):
         return True
     choice = _first(chunk)
     if choice is None:
         return False
     delta = choice.get("delta")
-    told = isinstance(delta, dict) and any(value not in (None, "", []) for value in delta.values())
-    return told or choice.get("finish_reason") is not None
+    filled = isinstance(delta, dict) and any(
+        value not in (None, "", []) for value in delta.values()
+    )
+    return filled or choice.get("finish_reason") is not None
 
 
 def _first(chunk: Json) -> Json | None:

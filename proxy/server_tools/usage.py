@@ -1,4 +1,4 @@
-"""What several rounds used, as one.
+"""The `usage` of several rounds, added up.
 
 >>> added({"total_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1}}, {"total_tokens": 4})
 {'total_tokens': 7, 'prompt_tokens_details': {'cached_tokens': 1}}
@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 
-def added(one: Any, other: Any) -> Any:
-    """Numbers added, objects field by field; of all else the later one, where there is one."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        names = [*one, *(name for name in other if name not in one)]
-        return {name: added(one.get(name), other.get(name)) for name in names}
-    if _is_number(one) and _is_number(other):
-        return one + other
-    return one if other is None else other
+def added(earlier: Any, later: Any) -> Any:
+    """Numbers are added, objects field by field; of anything else the later one counts, where
+    there is one."""
+    if isinstance(earlier, dict) and isinstance(later, dict):
+        names = [*earlier, *(name for name in later if name not in earlier)]
+        return {name: added(earlier.get(name), later.get(name)) for name in names}
+    if _is_number(earlier) and _is_number(later):
+        return earlier + later
+    return earlier if later is None else later
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""One answer that is not streamed, out of those of several rounds. No I/O.
+"""One answer that is not streamed, made of the answers of several rounds. No I/O.
 
 The client gets what a streamed answer would have added up to: the texts of all rounds, the calls of
 its own tools, usage as a sum. A first answer without calls of ours stays as it is, byte for byte.
@@ -70,9 +70,9 @@ class WholeAnswer:
         before = self._before
         joined = message | {"content": _texts(before.get("content"), message.get("content"))}
         for name in (*TEXTS, *LISTS):
-            if known := before.get(name):
+            if earlier := before.get(name):
                 later = message.get(name)
-                joined[name] = known + later if _alike(known, later) else known
+                joined[name] = earlier + later if _can_be_joined(earlier, later) else earlier
         return joined
 
 
@@ -91,18 +91,18 @@ def _choice(answer: Json | None) -> Json | None:
     return choices[0] if isinstance(choices[0].get("message"), dict) else None
 
 
-def _texts(one: Any, other: Any) -> Any:
+def _texts(earlier: Any, later: Any) -> Any:
     """Two contents as one: strings with a seam between them, else parts."""
-    if not one or not other:
-        return one or other
-    if isinstance(one, str) and isinstance(other, str):
-        return one + (SEAM if one[-1].strip() else "") + other
-    return [*_as_parts(one), *_as_parts(other)]
+    if not earlier or not later:
+        return earlier or later
+    if isinstance(earlier, str) and isinstance(later, str):
+        return earlier + (SEAM if earlier[-1].strip() else "") + later
+    return [*_as_parts(earlier), *_as_parts(later)]
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _can_be_joined(earlier: Any, later: Any) -> bool:
     """Whether both are texts, or both lists."""
-    return type(one) is type(other) and isinstance(one, str | list)
+    return type(earlier) is type(later) and isinstance(earlier, str | list)
 
 
 def _as_parts(content: Any) -> list[Any]:

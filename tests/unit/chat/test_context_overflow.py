@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memtree.budget.packing import MARGIN
-from proxy.chat.context_overflow import Overflow, read, window
+from proxy.chat.context_overflow import Overflow, overflow_of, window
 
 SAID = {
     "OpenAI": (400, "This model's maximum context length is 8192 tokens. However, your messages "
@@ -58,7 +58,7 @@ def test_the_words_of_providers(name: str) -> None:
     status, message, limit, counted = SAID[name]
     code = "context_length_exceeded" if name == "by code" else "invalid_request_error"
     body = json.dumps({"error": {"message": message, "code": code}}).encode()
-    assert read(status, body) == Overflow(limit, counted)
+    assert overflow_of(status, body) == Overflow(limit, counted)
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_the_words_of_providers(name: str) -> None:
     ],
 )
 def test_other_errors_are_no_overflow(status: int, message: str) -> None:
-    assert read(status, json.dumps({"error": {"message": message}}).encode()) is None
+    assert overflow_of(status, json.dumps({"error": {"message": message}}).encode()) is None
 
 
 def test_bytes_that_are_no_text_say_nothing() -> None:
-    assert read(400, bytes(range(256)) * 100) is None
+    assert overflow_of(400, bytes(range(256)) * 100) is None
 
 
 def prompt(size: int, reserve: int) -> float:

@@ -163,8 +163,8 @@ def test_an_event_that_is_not_complete_waits():
     ],
 )
 def test_refusals_of_tools(status, text, about):
-    assert refusal.read(status, b'{"error": {"message": "%s"}}' % text.encode()) is about
-    assert refusal.may(status) is (status in (400, 404, 500))
+    assert refusal.is_about_tools(status, b'{"error": {"message": "%s"}}' % text.encode()) is about
+    assert refusal.may_be_about_tools(status) is (status in (400, 404, 500))
 
 
 # ---------------------------------------------------------------- the request
