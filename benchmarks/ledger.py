@@ -13,8 +13,8 @@ from typing import Any
 
 from benchmarks.invariants import Reply, size, weight
 from memtree.budget.prices import Prices
-from memtree.context.context_memory import Answer
 from memtree.conversation.message import Message
+from tests.answered import Answered
 
 
 class Ledger:
@@ -60,7 +60,7 @@ class Account:
         self._direct, self._ours, self._bare = (Ledger(prices, tools) for _ in range(3))
         self._epoch: str | None = None
 
-    def add(self, posted: Sequence[Message], answer: Answer) -> Reply:
+    def add(self, posted: Sequence[Message], answer: Answered) -> Reply:
         reply = Reply.of(answer.messages, posted)
         unblocked = reply.unblocked
         self._direct.add([message.raw for message in posted])

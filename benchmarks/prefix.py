@@ -18,9 +18,10 @@ from benchmarks.replay import sessions
 from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, settings
 from indexer.runtime import Runtime, open_runtime
-from memtree.context.context_memory import Answer, CompressRequest
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 from memtree.tree.node import Summary
+from tests.answered import Answered, compressed
 
 # (target, hard, mode); disturbed sessions take those of `DISTURBED` only
 TERMS = (
@@ -47,7 +48,7 @@ class Watch:
     epoch: str | None = None
     age: int = 0  # turns of the present epoch
 
-    def add(self, posted: Sequence[Message], answer: Answer) -> list[str]:
+    def add(self, posted: Sequence[Message], answer: Answered) -> list[str]:
         """What is not as promised."""
         self.age = self.age + 1 if answer.epoch == self.epoch else 1
         self.epoch = answer.epoch
@@ -203,7 +204,7 @@ async def _session(
     watch = Watch()
     disturbed = False
     for turn, ask in enumerate(asks):
-        answer = await processes.next().memory.compress(ask)
+        answer = await compressed(processes.next().memory, ask)
         before = watch.epoch
         broken = watch.add(ask.messages, answer)
         broken += violations(

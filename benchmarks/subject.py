@@ -13,9 +13,10 @@ from benchmarks.data import Data, Probe
 from benchmarks.invariants import Reply, Tally, violations
 from indexer.runtime import Runtime, SystemClock, open_runtime
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
+from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
+from tests.answered import Answered, compressed
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +42,15 @@ class Subject:
         await self.runtime.memory.index(CompressRequest(tenant, tuple(messages)))
         await self.runtime.settle()
 
-    async def compress(self, ask: CompressRequest, where: str) -> Answer:
+    async def compress(self, ask: CompressRequest, where: str) -> Answered:
         """Compress and check what came back."""
-        answer = await self.runtime.memory.compress(ask)
+        answer = await compressed(self.runtime.memory, ask)
         explain = answer.explain()
         found = violations(ask.messages, answer.messages, explain, ask.target, hard=ask.hard)
         self.tally.add(where, found)
         return answer
 
-    async def answered(self, ask: CompressRequest, where: str) -> tuple[Answer, Reply]:
+    async def answered(self, ask: CompressRequest, where: str) -> tuple[Answered, Reply]:
         """The same, and the answer taken apart."""
         answer = await self.compress(ask, where)
         return answer, Reply.of(answer.messages, ask.messages)

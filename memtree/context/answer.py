@@ -1,12 +1,14 @@
-"""What is asked of memory and what it answers, as values; putting an answer together is pure."""
+"""What memory answers, as values; putting an answer together is pure.
+
+An answer says what is sent in the client's terms of nothing but order: posted messages that stay,
+the text of the memory message, lines of the assistant. `proxy.dialects` makes messages of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import msgspec
 
 from memtree.budget.packing import LINE, lines_at
 from memtree.context.index_state import IndexState
@@ -15,14 +17,42 @@ from memtree.context.state import Reason, State
 from memtree.conversation import cache_control
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
-from memtree.unfolding import explain, recall_block
-from memtree.unfolding.plan import Plan
-from memtree.unfolding.search import FoldedHistory
+from memtree.unfolding import recall_block
+from memtree.unfolding.explain import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMessage:
+    """A posted message as it came. `index`: among all that were posted. `block`: text that is put
+    in front of its own, a recall block with its seam."""
+
+    index: int
+    block: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryText:
+    """The memory message, sent as the user's. `as_parts`: its content is a list of parts, as the
+    request uses cache markers; `cache_marker`: the client's own one that it ends with, or None."""
+
+    text: str
+    as_parts: bool = False
+    cache_marker: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantLine:
+    """A constant line of the assistant between two messages of the user."""
+
+    text: str
+
+
+AnswerItem = KeptMessage | MemoryText | AssistantLine
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`messages` are raw JSON fragments; `changed` is False where they are the posted ones.
+    """`items`: what is sent, in order; `changed` is False where that is what was posted.
 
     `reason`: why the state is this one, "" where it says that itself.
 
@@ -31,14 +61,11 @@ class Answer:
 
     `continued`: the epoch is an earlier request's. `stays`: tokens at the beginning of what is
     sent (tools and system messages included) that the request before it has sent already.
-
-    `shown`: what the memory message and the recall blocks show, None where there is no memory
-    message; `folded`: a way into what lies behind it, where the tree is whole.
     """
 
     state: State
     changed: bool
-    messages: tuple[bytes, ...]
+    items: tuple[AnswerItem, ...]
     address: bytes
     raw_tokens: int
     sent_tokens: int
@@ -57,10 +84,17 @@ class Answer:
     gain: float = 0.0
     continued: bool = False
     stays: int = 0
-    explain: Callable[[], dict[str, Any]] = explain.nothing
-    shown: Plan | None = None
-    folded: FoldedHistory | None = None
     reason: str = Reason.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class CompressResult:
+    """An answer and what it was made of: `evidence` where it has a memory message, `index` where
+    the history was looked up."""
+
+    answer: Answer
+    evidence: Evidence | None = None
+    index: IndexState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +125,7 @@ def passed(
         state=state,
         reason=reason,
         changed=False,
-        messages=tuple(message.raw for message in ask.messages),
+        items=tuple(KeptMessage(index) for index in range(len(ask.messages))),
         address=posted.addresses[-1],
         raw_tokens=size,
         sent_tokens=size,
@@ -101,27 +135,27 @@ def passed(
     )
 
 
-def assembled(posted: History, ask: CompressRequest, state: State, shape: AnswerLayout) -> Answer:
+def assembled(posted: History, ask: CompressRequest, state: State, layout: AnswerLayout) -> Answer:
     """System messages before the cut, the memory message and what stands beside it, and what
     follows the cut."""
-    border = posted.posted[shape.cut]
-    front = [message.raw for index, message in posted.system if index < border]
-    blocks = {posted.posted[index]: text for index, text in shape.blocks.items()}
-    kept = [
-        recall_block.before(message.raw, blocks[index]) if index in blocks else message.raw
-        for index, message in enumerate(ask.messages)
-        if index >= border
+    border = posted.posted[layout.cut]
+    front = [KeptMessage(index) for index, _ in posted.system if index < border]
+    blocks = {
+        posted.posted[message]: text + recall_block.SEAM for message, text in layout.blocks.items()
+    }
+    behind = [
+        KeptMessage(index, blocks.get(index, "")) for index in range(border, len(ask.messages))
     ]
-    memory = _remembered(posted, ask, shape) if shape.text else []
+    memory = _memory_items(posted, ask, layout) if layout.text else []
     reason = Reason.EMBEDDINGS_PENDING if state is State.PROVISIONAL else Reason.NONE
     return replace(
         passed(posted, ask, state, reason),
         changed=True,
-        messages=(*front, *memory, *kept),
-        sent_tokens=posted.system_tokens + shape.sent(posted),
-        cached_tokens=posted.size(shape.head, shape.cut) if shape.text else 0,
-        recent_tokens=posted.size(shape.cut),
-        recall_tokens=shape.block_tokens,
+        items=(*front, *memory, *behind),
+        sent_tokens=posted.system_tokens + layout.sent(posted),
+        cached_tokens=posted.size(layout.head, layout.cut) if layout.text else 0,
+        recent_tokens=posted.size(layout.cut),
+        recall_tokens=layout.block_tokens,
     )
 
 
@@ -135,26 +169,21 @@ def with_index(answer: Answer, index: IndexState) -> Answer:
     )
 
 
-def _remembered(posted: History, ask: CompressRequest, shape: AnswerLayout) -> list[bytes]:
+def _memory_items(posted: History, ask: CompressRequest, layout: AnswerLayout) -> list[AnswerItem]:
     """The memory message; before it the first message where that goes whole; between a user
     message of the client and ours a line of the assistant, where templates ask for one."""
-    before, behind = lines_at(posted, shape.cut, shape.head)
+    before, behind = lines_at(posted, layout.cut, layout.head)
+    line = AssistantLine(LINE)
     return [
-        *(message.raw for message in posted.messages[: shape.head]),
-        *([_LINE] if ask.alternate and before else []),
-        _memory_message(posted, ask, shape),
-        *([_LINE] if ask.alternate and behind else []),
+        *(KeptMessage(index) for index in posted.posted[: layout.head]),
+        *([line] if ask.alternate and before else []),
+        _memory_text(posted, ask, layout),
+        *([line] if ask.alternate and behind else []),
     ]
 
 
-_LINE = msgspec.json.encode({"role": "assistant", "content": LINE})
-
-
-def _memory_message(posted: History, ask: CompressRequest, shape: AnswerLayout) -> bytes:
-    content: Any = shape.text
-    if cache_control.used(posted, ask.markers):
-        content = [{"type": "text", "text": shape.text}]
-        own = cache_control.of_memory(posted, ask.markers, shape.cut, shape.head)
-        if own is not None:
-            content[0]["cache_control"] = own
-    return msgspec.json.encode({"role": "user", "content": content})
+def _memory_text(posted: History, ask: CompressRequest, layout: AnswerLayout) -> MemoryText:
+    if not cache_control.used(posted, ask.markers):
+        return MemoryText(layout.text)
+    marker = cache_control.of_memory(posted, ask.markers, layout.cut, layout.head)
+    return MemoryText(layout.text, as_parts=True, cache_marker=marker)

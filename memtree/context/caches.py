@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.tree.btree import walk
 from memtree.tree.node import Frontier, Node, NodePlace
@@ -18,6 +19,7 @@ from memtree.tree.node import Frontier, Node, NodePlace
 NODES = 16_000  # about 5 kB each: some 7 million tokens of history
 CORPORA = 12
 CORPUS_PASSAGES = 80_000  # in all; 1.5 kB each with vectors
+PASSED = 20_000  # some 200 bytes each
 INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
 
 
@@ -136,3 +138,25 @@ async def _extend(corpus: Corpus, found: Sequence[tuple[Node, NodePlace]]) -> No
         await asyncio.to_thread(corpus.extend, leaves, places)
     else:
         corpus.extend(leaves, places)
+
+
+class PassedHistories:
+    """Addresses of histories that went whole, by their tenant; the oldest go first."""
+
+    def __init__(self, limit: int = PASSED) -> None:
+        self._limit = limit
+        self._tenants: OrderedDict[bytes, str] = OrderedDict()
+
+    def add(self, posted: History) -> None:
+        self._tenants[posted.addresses[-1]] = posted.tenant
+        while len(self._tenants) > self._limit:
+            self._tenants.popitem(last=False)
+
+    def longest(self, posted: History) -> int:
+        """Messages of the longest prefix that went whole; 0 where none did."""
+        lengths = range(len(posted), 0, -1)
+        return next((i for i in lengths if posted.addresses[i] in self._tenants), 0)
+
+    def forget(self, tenant: str) -> None:
+        for address in [at for at, whose in self._tenants.items() if whose == tenant]:
+            del self._tenants[address]

@@ -1,9 +1,10 @@
 """The one use case: a posted history in, the messages for the model out.
 
 `/context_memory`, the chat route, the command line and library callers all come through
-`ContextMemory`. What to do is decided in the pure files; `indexing`, `seek` and `lasting` await
-ports for it. No failure of a port stops an answer: without the store the tree is built for this
-request alone, without the embedder ranking is BM25, without a tree in time the older rounds decay.
+`ContextMemory`. What to do is decided in the pure rooms; `indexing`, `retrieval`, `continued` and
+`fresh` await ports for it. No failure of a port stops an answer: without the store the tree is
+built for this request alone, without the embedder ranking is BM25, without a tree in time the older
+rounds decay.
 """
 
 from __future__ import annotations
@@ -12,21 +13,28 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from memtree import tracing
 from memtree.budget import packing
-from memtree.context.answer import Answer, AnswerLayout, assembled, passed, with_index
+from memtree.context.answer import (
+    Answer,
+    CompressResult,
+    passed,
+    with_index,
+)
+from memtree.context.answer_details import AnswerDetails, FoldedReader
 from memtree.context.continued import EpochAnswers
+from memtree.context.fresh import FreshAnswers
+from memtree.context.index_request import BUILD_PATIENCE, IndexRequest
 from memtree.context.index_state import IndexState, Trouble
-from memtree.context.indexing import BUILD_PATIENCE, Indexing
+from memtree.context.indexing import Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
 from memtree.context.state import Reason, State
 from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation import history
 from memtree.conversation.history import History, MessageInfoCache
-from memtree.conversation.message import MESSAGE_OVERHEAD, OFF_LOOP_BYTES, Volatile
+from memtree.conversation.message import OFF_LOOP_BYTES, Volatile
 from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
@@ -35,14 +43,12 @@ from memtree.ports.peers import NoPeers, Peers
 from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatus
 from memtree.ports.store import ContextStore, Receipt
 from memtree.summaries.completed import CompletedSummaries
-from memtree.text import tokens
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding import explain
-from memtree.unfolding.plan import Plan, render
-from memtree.unfolding.search import FoldedHistory, Work
-from memtree.unfolding.unfold import Unfolding
+from memtree.unfolding.explain import TreeView
+from memtree.unfolding.search import FoldedHistory
 
-__all__ = ["Answer", "CompressRequest", "ContextMemory"]
+__all__ = ["Answer", "AnswerDetails", "CompressRequest", "ContextMemory"]
 
 log = logging.getLogger("memtree")
 
@@ -71,26 +77,36 @@ class ContextMemory:
         self._facts = facts
         self._volatile = volatile or Volatile()
         self._summaries = summaries
-        self._debts = (
+        self._backlog = (
             SummaryBacklog(store, summaries, settled or CompletedSummaries()) if summaries else None
         )
         self._peers = peers or NoPeers()
-        self._indexing = Indexing(store, builder, queue, clock, embedder, self._debts, self._peers)
-        self._seeker = Retriever(self._indexing, embedder)
-        self._lasting = EpochAnswers(store, clock, self._indexing, self._seeker)
+        self._indexing = Indexing(
+            store, builder, queue, clock, embedder, self._backlog, self._peers
+        )
+        self._retriever = Retriever(self._indexing, embedder)
+        self._fresh = FreshAnswers(self._indexing, self._retriever)
+        self._epochs = EpochAnswers(store, clock, self._indexing, self._retriever)
 
     async def compress(self, ask: CompressRequest) -> Answer:
-        """Raises `BadRequest` (unreadable history) and `ContextOverflow`; nothing else."""
+        """What is sent instead of the posted messages. Raises `BadRequest` (unreadable history)
+        and `ContextOverflow`; nothing else."""
+        answer, _ = await self.compress_with_details(ask)
+        return answer
+
+    async def compress_with_details(self, ask: CompressRequest) -> tuple[Answer, AnswerDetails]:
+        """The same, and what can be asked about it afterwards."""
         generation = self._indexing.generation(ask.tenant)
         try:
-            return await self._compress(ask, generation)
+            result = await self._compress(ask, generation)
         finally:
             self._indexing.drop_forgotten(ask.tenant, generation)
+        return result.answer, self._details(result, generation)
 
-    async def _compress(self, ask: CompressRequest, generation: int) -> Answer:
+    async def _compress(self, ask: CompressRequest, generation: int) -> CompressResult:
         posted = await self.read(ask)
         if not len(posted):
-            return passed(posted, ask)
+            return CompressResult(passed(posted, ask))
         limits = packing.TokenLimits.of(
             target=ask.target,
             hard=ask.hard,
@@ -100,70 +116,84 @@ class ContextMemory:
             keep_first=ask.keep_first,
         )
         fixed = posted.system_tokens + ask.tools_tokens
+        indexed = IndexRequest(posted, ask.expiration_days, generation)
         admitted = packing.admit(posted, limits, fixed)
         if isinstance(admitted, packing.Refuse):
             raise ContextOverflow(admitted.limit, admitted.tokens)
         if isinstance(admitted, packing.Pass):
             self._indexing.passed(posted)
             if posted.tokens < packing.THRESHOLD:
-                return passed(posted, ask)
+                return CompressResult(passed(posted, ask))
             if ask.whole:
-                return passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST)
-            # It will need its tree soon.
-            self._indexing.prepare_later(posted, ask.expiration_days, generation)
-            return passed(posted, ask, State.PASSED, Reason.FITS)
+                return CompressResult(passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST))
+            self._indexing.prepare_later(indexed)  # it will need its tree soon
+            return CompressResult(passed(posted, ask, State.PASSED, Reason.FITS))
         fits = posted.tokens <= limits.prompt - fixed and not ask.hard
         if fits and ask.whole:  # a side request: nothing of it is kept
-            return passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST)
-        if fits:  # nobody waits long for a tree that is not needed
-            ask = replace(ask, patience=min(ask.patience, BUILD_PATIENCE))
-        known, failed = None, False
+            return CompressResult(passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST))
+        return await self._folded(indexed, ask, limits, fits)
+
+    async def _folded(
+        self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits, fits: bool
+    ) -> CompressResult:
+        """`fits`: the history may go whole, too."""
+        posted = indexed.posted
+        # Nobody waits long for a tree that is not needed.
+        patience = min(ask.patience, BUILD_PATIENCE) if fits else ask.patience
+        awaited = replace(indexed, patience=patience)
+        index, failed = None, False
         if ask.mode != "fresh":
             try:
-                answer, known = await self._lasting.answer(posted, ask, limits, generation)
+                result, index = await self._epochs.answer(awaited, ask, limits)
             except Unavailable as error:
                 log.warning("lasting.unavailable code=%s", error.code)
-                answer, failed = None, True
-            if answer is not None:
-                if answer.state is State.PASSED:
+                result, failed = None, True
+            if result is not None:
+                if result.answer.state is State.PASSED:
                     self._indexing.passed(posted)
-                    self._indexing.prepare_later(posted, ask.expiration_days, generation)
-                return self._searchable(answer, posted, known, generation)
-        known = known or await self._indexing.prepare(
-            posted, ask.expiration_days, generation, ask.patience
-        )
-        if fits and not known.whole:  # dearer, but nothing is lost
-            return with_index(passed(posted, ask, known.state()), known)
+                    self._indexing.prepare_later(indexed)
+                return result
+        index = index or await self._indexing.prepare(awaited)
+        if fits and not index.whole:  # dearer, but nothing is lost
+            return CompressResult(with_index(passed(posted, ask, index.state()), index))
         if failed:
-            known = replace(known, trouble=known.trouble or Trouble.STORE)
-        answer = await self._fresh(posted, ask, packing.pack(posted, limits, fixed), known)
-        return self._searchable(answer, posted, known, generation)
+            index = replace(index, trouble=index.trouble or Trouble.STORE)
+        return await self._fresh.answer(posted, ask, limits, index)
+
+    def _details(self, result: CompressResult, generation: int) -> AnswerDetails:
+        evidence, index = result.evidence, result.index
+        if evidence is None or index is None or not index.whole:
+            return AnswerDetails(evidence)
+        folded = FoldedHistory(evidence.history, evidence.shown, self._retriever.relevant)
+        return AnswerDetails(
+            evidence, FoldedReader(folded, index, self._indexing, self._retriever, generation)
+        )
 
     async def index(self, ask: CompressRequest) -> Answer:
         """Index what was posted; the answer has the numbers and no messages."""
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        known = await self._indexing.prepare(
-            posted, ask.expiration_days, generation, ask.patience, backfill=True
+        index = await self._indexing.prepare(
+            IndexRequest(posted, ask.expiration_days, generation, ask.patience, backfill=True)
         )
-        answer = replace(passed(posted, ask, known.state()), messages=(), sent_tokens=0)
-        return with_index(answer, known)
+        answer = replace(passed(posted, ask, index.state()), items=(), sent_tokens=0)
+        return with_index(answer, index)
 
-    async def tree(self, ask: CompressRequest) -> dict[str, Any]:
-        """The tree over the posted history, wire-shaped (API section 1)."""
-        posted, known = await self._newest(ask)
-        return explain.tree(posted, known.frontier, known.nodes, known.open)
+    async def tree(self, ask: CompressRequest) -> TreeView:
+        """The tree over the posted history, with the newest summaries."""
+        posted, index = await self._newest(ask)
+        return explain.tree(posted, index.frontier, index.nodes, index.open)
 
     async def outline(self, ask: CompressRequest) -> tuple[History, Frontier, Mapping[bytes, Node]]:
         """History, frontier and nodes, for those who draw the tree."""
-        posted, known = await self._newest(ask)
-        return posted, known.frontier, known.nodes
+        posted, index = await self._newest(ask)
+        return posted, index.frontier, index.nodes
 
     async def pending(self, tenant: str) -> Pending:
         """What stages 2 and 3 have to do yet."""
-        one = await self._queue.pending(tenant)
-        other = await self._debts.pending(tenant) if self._debts else Pending(0, 0)
-        return Pending(one.tokens + other.tokens, one.jobs + other.jobs)
+        vectors = await self._queue.pending(tenant)
+        summaries = await self._backlog.pending(tenant) if self._backlog else Pending(0, 0)
+        return Pending(vectors.tokens + summaries.tokens, vectors.jobs + summaries.jobs)
 
     async def summary_status(self, tenant: str) -> SummaryStatus:
         """How stage 3 does for a tenant."""
@@ -243,68 +273,8 @@ class ContextMemory:
         if self._embedder is not None:
             self._embedder.forget()
 
-    # -- an answer for this request alone ----------------------------------------------------
-
     async def _newest(self, ask: CompressRequest) -> tuple[History, IndexState]:
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        known = await self._indexing.prepare(posted, ask.expiration_days, generation)
-        return posted, await self._indexing.newest(posted, known)
-
-    async def _fresh(
-        self, posted: History, ask: CompressRequest, decision: packing.Packed, known: IndexState
-    ) -> Answer:
-        if not decision.memory:
-            layout = AnswerLayout(decision.cut)
-            return with_index(assembled(posted, ask, State.NO_ROOM, layout), known)
-        rows: Mapping[int, explain.ScoredPassage] = {}
-        by_words = False
-        if known.whole:
-            known = await self._indexing.newest(posted, known)
-            retrieved = await self._seeker.unfolded(posted, known, decision, ask.query)
-            unfolded, rows, by_words = retrieved.unfolding, retrieved.passages, retrieved.by_words
-        else:
-            unfolded = _decayed(posted, decision, known)
-        size = unfolded.tokens + decision.beside
-        shape = AnswerLayout(decision.cut, unfolded.text, size, head=decision.head)
-        with tracing.step("pack"):
-            answer = replace(
-                assembled(posted, ask, known.state(by_words=by_words), shape),
-                outline_tokens=unfolded.outline_tokens,
-                excerpts=len(unfolded.plan.excerpts),
-                explain=lambda: explain.of(posted, unfolded, rows, known.all_nodes),
-                shown=unfolded.plan,
-            )
-        return with_index(answer, known)
-
-    def _searchable(
-        self, answer: Answer, posted: History, known: IndexState | None, generation: int
-    ) -> Answer:
-        """The answer with a way into what it folded, where all of that can be ranked."""
-        if answer.shown is None or known is None or not known.whole:
-            return answer
-
-        async def seek(query: str, work: Work) -> str:
-            try:
-                text, _ = await self._seeker.rank(posted, known, query, work)
-                return text
-            finally:
-                self._indexing.drop_forgotten(posted.tenant, generation)
-
-        folded = FoldedHistory(posted, answer.shown, seek, self._seeker.relevant)
-        return replace(answer, folded=folded)
-
-
-def _decayed(posted: History, decision: packing.Packed, known: IndexState) -> Unfolding:
-    """No tree over the whole in time: the older rounds, cut in the middle."""
-    budget = decision.memory - MESSAGE_OVERHEAD
-    share = float(budget)
-    while True:
-        first = max(decision.head, known.frontier.messages)
-        spans = packing.decay(posted, first, decision.cut, int(share))
-        plan = Plan(decision.cut, excerpts=spans, head=decision.head)
-        text = render(plan, posted, {})
-        size = tokens.count(text)
-        if size <= budget or not spans:
-            return Unfolding(plan, text, size, 0, [])
-        share *= min(0.9, budget / size)  # labels and marks are not in the shares
+        index = await self._indexing.prepare(IndexRequest(posted, ask.expiration_days, generation))
+        return posted, await self._indexing.newest(posted, index)

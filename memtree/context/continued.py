@@ -20,22 +20,21 @@ import msgspec
 from memtree import tracing
 from memtree.budget import costs, epoch, packing
 from memtree.budget.epoch import Epoch, EpochTurn
-from memtree.context.answer import Answer, passed
+from memtree.context.answer import CompressResult, passed
+from memtree.context.index_request import IndexRequest
 from memtree.context.index_state import IndexState, with_summary
 from memtree.context.indexing import Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
 from memtree.context.state import State, cheaper_whole
-from memtree.context.turn_request import TurnContent, TurnRequest, epoch_answer
-from memtree.conversation.history import History
+from memtree.context.turn_request import TurnContent, TurnRequest, epoch_result
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.days import DAY
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.store import ContextStore, ContinuedTurn
-from memtree.ranking.corpus import Corpus
-from memtree.ranking.fusion import Ranking
 from memtree.ranking.query_text import query_text
+from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
@@ -62,39 +61,39 @@ class EpochAnswers:
         self._indexing, self._retriever = indexing, retriever
 
     async def answer(
-        self, posted: History, ask: CompressRequest, limits: packing.TokenLimits, generation: int
-    ) -> tuple[Answer | None, IndexState | None]:
+        self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
+    ) -> tuple[CompressResult | None, IndexState | None]:
         """An answer, or None where it must be made for this request alone; and what is indexed of
         the history, if that was looked up. Raises `Unavailable` where epochs cannot be kept."""
         index = None
         for _ in range(TRIES):  # another one was first: what it sends is sent here, too
-            request = await self._looked_up(posted, ask, limits, generation)
+            request = await self._looked_up(indexed, ask, limits)
             folds_at = await self._folds_later(request)
             if folds_at is not None:
-                return passed(posted, ask, State.PASSED, cheaper_whole(folds_at)), None
-            index = await self._indexing.prepare(
-                posted, ask.expiration_days, generation, ask.patience
-            )
+                reason = cheaper_whole(folds_at)
+                return CompressResult(passed(indexed.posted, ask, State.PASSED, reason)), None
+            index = await self._indexing.prepare(indexed)
             content = await self._continued(request, index) or await self._begun(request, index)
             if content is None:
                 return None, index
             kept = await self._kept(request, index, content)
             if kept is not None:
                 with tracing.step("pack"):
-                    return epoch_answer(request, index, *kept), index
+                    return epoch_result(request, index, *kept), index
         return None, index
 
     async def _looked_up(
-        self, posted: History, ask: CompressRequest, limits: packing.TokenLimits, generation: int
+        self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
     ) -> TurnRequest:
         """The request with the turn that it continues."""
+        posted = indexed.posted
         request = TurnRequest.of(
             posted,
             ask,
             limits,
             recipe=self._retriever.recipe,
             now=self._clock.now(),
-            generation=generation,
+            generation=indexed.generation,
         )
         newest = posted.addresses[:0:-1][:REACH]
         with tracing.step("look_up"):
@@ -309,12 +308,9 @@ class EpochAnswers:
             return (), False
         earlier = [span for turn in content.blocks.values() for span in turn.block]
 
-        def work(corpus: Corpus, ranking: Ranking) -> tuple[TextSpan, ...]:
-            plan = content.epoch.plan
-            relevant = self._retriever.relevant
-            return recall_block.chosen(
-                posted, corpus, ranking, plan, earlier, room, relevant, tokens.count
-            )
+        def work(ranked: RankedHistory) -> tuple[TextSpan, ...]:
+            plan, relevant = content.epoch.plan, self._retriever.relevant
+            return recall_block.chosen(ranked, plan, earlier, room, relevant)
 
         return await self._retriever.rank(
             posted, index, query_text(posted, request.ask.query), work

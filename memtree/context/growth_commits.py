@@ -10,11 +10,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from weakref import WeakValueDictionary
 
 from memtree import tracing
+from memtree.context.generations import Generations
+from memtree.context.index_request import IndexRequest
 from memtree.context.prefix_lookup import thinned
 from memtree.conversation.history import History
+from memtree.days import DAY
 from memtree.errors import NodesGone, Unavailable
+from memtree.ports.clock import Clock
 from memtree.ports.store import IndexBatch, TreeStore
 from memtree.tree.growth import GrownTree
 from memtree.tree.node import Node
@@ -79,3 +84,46 @@ class GrowthCommits:
                 return False
             self.stored = last
             return True
+
+
+class SharedCommits:
+    """Commits of the runs under way: requests for the same history that began alike share them."""
+
+    def __init__(
+        self,
+        store: TreeStore,
+        clock: Clock,
+        generations: Generations,
+        made: Callable[[str, Sequence[Node]], None],
+    ) -> None:
+        """`made`: told of a tenant's nodes that were made before the end of a run."""
+        self._store, self._clock = store, clock
+        self._generations, self._made = generations, made
+        self._runs: WeakValueDictionary[tuple[bytes, int, int], GrowthCommits] = (
+            WeakValueDictionary()
+        )
+
+    def of(self, request: IndexRequest, stored: int) -> GrowthCommits:
+        """`stored`: messages of the prefix that is stored already."""
+        commits = self._runs.get(_run(request))
+        if commits is None:
+            tenant = request.tenant
+            commits = GrowthCommits(
+                self._store,
+                request.posted,
+                self._clock.now() + request.days * DAY,
+                stored,
+                wanted=lambda: request.generation == self._generations.of(tenant),
+                made=lambda nodes: self._made(tenant, nodes),
+            )
+            self._runs[_run(request)] = commits
+        commits.stored = max(commits.stored, stored)
+        return commits
+
+    def drop(self, request: IndexRequest) -> None:
+        """What they had stored is gone."""
+        self._runs.pop(_run(request), None)
+
+
+def _run(request: IndexRequest) -> tuple[bytes, int, int]:
+    return request.posted.addresses[-1], request.days, request.generation

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -25,8 +25,10 @@ from memtree.ports.models import Embedder
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
 from memtree.ranking.query_text import query_text
-from memtree.text import terms, tokens
+from memtree.ranking.ranked_history import RankedHistory
+from memtree.text import terms
 from memtree.unfolding import explain
+from memtree.unfolding.plan import FoldWindow, SummaryTree
 from memtree.unfolding.unfold import ONE_SHOT, BudgetSplit, Unfolding, unfold
 
 log = logging.getLogger("memtree")
@@ -42,8 +44,8 @@ class RetrievedContext:
     embedder failed, so that words alone ranked."""
 
     unfolding: Unfolding
-    passages: Mapping[int, explain.ScoredPassage]
-    by_words: bool
+    passages: Mapping[int, explain.ScoredPassage] = field(default_factory=dict)
+    by_words: bool = False
 
 
 class Retriever:
@@ -68,7 +70,7 @@ class Retriever:
         posted: History,
         index: IndexState,
         query: str,
-        work: Callable[[Corpus, Ranking], Result],
+        work: Callable[[RankedHistory], Result],
     ) -> tuple[Result, bool]:
         """What `work` makes of the ranked passages, and whether words alone ranked them because
         the embedder failed. `work` runs in a thread, while the corpus is locked."""
@@ -76,7 +78,7 @@ class Retriever:
 
         def ranked(corpus: Corpus) -> Result:
             with corpus.with_open(index.open, index.open_place):
-                return work(corpus, _ranked(corpus, query, vector))
+                return work(RankedHistory(posted, corpus, _ranked(corpus, query, vector)))
 
         with tracing.step("rank"):
             async with self._indexing.corpus(posted, index) as corpus:
@@ -91,25 +93,14 @@ class Retriever:
         split: BudgetSplit = ONE_SHOT,
     ) -> RetrievedContext:
         """The tree unfolded for the query; without one, for the newest words."""
-        nodes, roots = index.all_nodes, index.roots
-        budget = packed.memory - MESSAGE_OVERHEAD
+        tree = SummaryTree(index.roots, index.all_nodes)
+        window = FoldWindow(packed.cut, packed.memory - MESSAGE_OVERHEAD, packed.head)
 
         def work(
-            corpus: Corpus, ranking: Ranking
+            ranked: RankedHistory,
         ) -> tuple[Unfolding, Mapping[int, explain.ScoredPassage]]:
-            unfolding = unfold(
-                posted,
-                roots,
-                nodes,
-                corpus,
-                ranking,
-                packed.cut,
-                budget,
-                tokens.count,
-                split,
-                packed.head,
-            )
-            return unfolding, explain.rows_of(unfolding, corpus, ranking)
+            unfolding = unfold(ranked, tree, window, split)
+            return unfolding, explain.scored_by(unfolding, ranked)
 
         made, by_words = await self.rank(posted, index, query_text(posted, query), work)
         return RetrievedContext(*made, by_words)

@@ -68,7 +68,7 @@ class SummaryBacklog:
         name = (posted.tenant, posted.addresses[1])
         self._waiting[name] = _Handover(posted, frontier, nodes, lacking, wanted, backfill)
         if name not in self._tasks:
-            task = asyncio.create_task(self._hand_on(name), name="debts")
+            task = asyncio.create_task(self._hand_on(name), name="summary-backlog")
             self._tasks[name] = task
             task.add_done_callback(lambda _: self._tasks.pop(name, None))
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
-
-import msgspec
 
 from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochTerms, EpochTurn
-from memtree.context.answer import Answer, AnswerLayout, assembled, with_index
+from memtree.context.answer import AnswerLayout, CompressResult, assembled, with_index
 from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import RetrievedContext
@@ -19,7 +16,8 @@ from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.ports.store import ContinuedTurn
 from memtree.text import tokens
 from memtree.tree.node import Node
-from memtree.unfolding import explain, recall_block
+from memtree.unfolding import recall_block
+from memtree.unfolding.explain import Evidence
 from memtree.unfolding.plan import outline_line
 
 
@@ -100,10 +98,10 @@ class TurnContent:
     by_words: bool = False
 
 
-def epoch_answer(
+def epoch_result(
     request: TurnRequest, index: IndexState, content: TurnContent, turn: EpochTurn
-) -> Answer:
-    """The answer, with what it costs and why it shows what it shows."""
+) -> CompressResult:
+    """The answer, with what it costs."""
     posted, plan, previous = request.posted, content.epoch.plan, request.previous
     blocks = {m: recall_block.text_of(t.block, posted) for m, t in content.blocks.items()}
     block_tokens = sum(turn.block_tokens for turn in content.blocks.values())
@@ -124,14 +122,15 @@ def epoch_answer(
         gain=0.0 if request.again else saved - before,
         continued=continued,
         stays=min(previous.turn.sent, turn.sent) if previous and continued else request.fixed,
-        explain=lambda: explain.of_epoch(
-            posted,
-            plan,
-            spans,
-            retrieved.unfolding if retrieved else None,
-            retrieved.passages if retrieved else {},
-            content.nodes,
-        ),
-        shown=msgspec.structs.replace(plan, excerpts=(*plan.excerpts, *chain(*spans))),
     )
-    return with_index(answer, index)
+    evidence = Evidence(
+        posted,
+        plan,
+        content.nodes,
+        chosen=retrieved.unfolding.chosen if retrieved else (),
+        left_out=retrieved.unfolding.left_out if retrieved else (),
+        passages=retrieved.passages if retrieved else {},
+        blocks=spans,
+        otherwise="kept",
+    )
+    return CompressResult(with_index(answer, index), evidence, index)

@@ -1,15 +1,16 @@
-"""Why an answer shows what it shows, and the tree as JSON: wire shapes of API section 1."""
+"""Why an answer shows what it shows, and the tree over a history, as values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from itertools import chain
+
+import msgspec
 
 from memtree.conversation.history import History
-from memtree.ranking.corpus import Corpus
-from memtree.ranking.fusion import Ranking
+from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.node import KIND_NAMES, Frontier, Node, NodePlace, after
@@ -17,150 +18,222 @@ from memtree.unfolding.excerpts import ExcerptChoice
 from memtree.unfolding.plan import Plan, Quote, TextSpan, quotes
 from memtree.unfolding.unfold import Unfolding
 
+Scores = Mapping[str, float]  # by what scored: fused, bm25, cosine
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage of the corpus with its scores, taken out while the corpus was held."""
+    """A passage of the corpus with its scores, taken out while the corpus was locked."""
 
     span: TextSpan
     tokens: int
     kind: str
-    scores: dict[str, float]
+    scores: Scores
 
 
-def nothing() -> dict[str, Any]:
-    return {"nodes": [], "excerpts": [], "candidates": []}
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an explanation is made of. `chosen`, `left_out`: of this request's unfolding, none where
+    the plan is an earlier one's. `passages`: by row of the corpus. `blocks`: the recall blocks.
+    `otherwise`: the reason told for an excerpt that was not chosen by this request."""
+
+    history: History
+    plan: Plan
+    nodes: Mapping[bytes, Node]
+    chosen: Sequence[ExcerptChoice] = ()
+    left_out: Sequence[int] = ()
+    passages: Mapping[int, ScoredPassage] = field(default_factory=dict)
+    blocks: Sequence[Sequence[TextSpan]] = ()
+    otherwise: str = "decayed"
+
+    @property
+    def shown(self) -> Plan:
+        """All that the model sees of the folded part: the plan with the recall blocks' excerpts."""
+        excerpts = (*self.plan.excerpts, *chain(*self.blocks))
+        return msgspec.structs.replace(self.plan, excerpts=excerpts)
 
 
-def scored(rows: Sequence[int], corpus: Corpus, ranking: Ranking) -> dict[int, ScoredPassage]:
-    found = {}
+@dataclass(frozen=True, slots=True)
+class ExplainedNode:
+    """A node of the outline. `first`, `last`: numbers of its messages in what was posted."""
+
+    id: bytes
+    level: int
+    first: int
+    last: int
+    depth: int
+    body: bool
+    headline: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedExcerpt:
+    """Characters [start, end) of the text of posted message `message`, with their hash."""
+
+    message: int
+    start: int
+    end: int
+    sha256: str
+    tokens: int
+    scores: Scores
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedCandidate:
+    """One of the best passages that found no room."""
+
+    message: int
+    tokens: int
+    kind: str
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    nodes: tuple[ExplainedNode, ...] = ()
+    excerpts: tuple[ExplainedExcerpt, ...] = ()
+    candidates: tuple[ExplainedCandidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TreeNode:
+    """A node over posted messages `first` to `last`. `sealed`: final."""
+
+    id: bytes
+    level: int
+    children: tuple[bytes, ...]
+    first: int
+    last: int
+    tokens: int
+    headline: str
+    body: str
+    anchors: tuple[str, ...]
+    by_model: bool
+    sealed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TreeView:
+    nodes: tuple[TreeNode, ...]
+    roots: tuple[bytes, ...]
+
+
+def scored(rows: Sequence[int], ranked: RankedHistory) -> dict[int, ScoredPassage]:
+    """Those rows of the corpus."""
+    corpus, ranking = ranked.corpus, ranked.ranking
+    passages = {}
     for row in rows:
         scores = {"fused": float(ranking.fused[row]), "bm25": float(ranking.lexical[row])}
         if ranking.cosine is not None:
             scores["cosine"] = float(ranking.cosine[row])
         span = TextSpan(int(corpus.message[row]), int(corpus.start[row]), int(corpus.end[row]))
-        found[row] = ScoredPassage(
+        passages[row] = ScoredPassage(
             span, int(corpus.tokens[row]), KIND_NAMES[corpus.kind[row]], scores
         )
-    return found
+    return passages
 
 
-def rows_of(unfolded: Unfolding, corpus: Corpus, ranking: Ranking) -> dict[int, ScoredPassage]:
-    """Scores of what was chosen and of the best that was left out."""
-    rows = [one.passage for one in unfolded.chosen if one.passage >= 0]
-    return scored([*rows, *unfolded.left_out], corpus, ranking)
+def scored_by(unfolded: Unfolding, ranked: RankedHistory) -> dict[int, ScoredPassage]:
+    """The passages that were chosen and the best that were left out."""
+    rows = [choice.passage for choice in unfolded.chosen if choice.passage >= 0]
+    return scored([*rows, *unfolded.left_out], ranked)
 
 
-def of_epoch(
-    history: History,
-    plan: Plan,
-    blocks: Sequence[Sequence[TextSpan]],
-    unfolded: Unfolding | None,
-    rows: Mapping[int, ScoredPassage],
-    nodes: Mapping[bytes, Node],
-) -> dict[str, Any]:
-    """The same for an answer of an epoch; `unfolded` where this request began it."""
-    shown = of(history, unfolded or Unfolding(plan, "", 0, 0, []), rows, nodes, "kept")
-    recalled = [
-        _excerpt(history, quote, [], rows, "recalled")
-        for block in blocks
-        for quote in quotes(block, history)
-    ]
-    return {**shown, "excerpts": [*shown["excerpts"], *recalled]}
+def explanation(evidence: Evidence) -> Explanation:
+    """What an answer shows and why; hashes and counts all of its excerpts."""
+    history, plan, passages = evidence.history, evidence.plan, evidence.passages
+    shown = [*quotes(plan.rules, history), *quotes(plan.excerpts, history)]
+    return Explanation(
+        nodes=tuple(_outlined(evidence)),
+        excerpts=(
+            *(_excerpt(evidence, quote, evidence.chosen, evidence.otherwise) for quote in shown),
+            *(
+                _excerpt(evidence, quote, (), "recalled")
+                for block in evidence.blocks
+                for quote in quotes(block, history)
+            ),
+        ),
+        candidates=tuple(
+            ExplainedCandidate(
+                history.posted[passages[row].span.message],
+                passages[row].tokens,
+                passages[row].kind,
+                passages[row].scores,
+            )
+            for row in evidence.left_out
+            if row in passages
+        ),
+    )
 
 
-def of(
-    history: History,
-    unfolded: Unfolding,
-    rows: Mapping[int, ScoredPassage],
-    nodes: Mapping[bytes, Node],
-    otherwise: str = "decayed",
-) -> dict[str, Any]:
-    """The `explain` object of an answer."""
-    plan = unfolded.plan
-    return {
-        "nodes": [
-            {
-                "id": shown.id.hex(),
-                "level": nodes[shown.id].level,
-                "messages": _range(history, shown.place),
-                "depth": shown.depth,
-                "body": shown.body,
-                "headline": nodes[shown.id].summary.headline,
-                "version": shown.version,
-            }
-            for shown in plan.outline
-        ],
-        "excerpts": [
-            _excerpt(history, quote, unfolded.chosen, rows, otherwise)
-            for spans in (plan.rules, plan.excerpts)
-            for quote in quotes(spans, history)
-        ],
-        "candidates": [
-            {
-                "message": history.posted[rows[row].span.message],
-                "tokens": rows[row].tokens,
-                "kind": rows[row].kind,
-                "scores": rows[row].scores,
-            }
-            for row in unfolded.left_out
-            if row in rows
-        ],
-    }
+def _outlined(evidence: Evidence) -> Iterator[ExplainedNode]:
+    for shown in evidence.plan.outline:
+        node = evidence.nodes[shown.id]
+        first, last = _range(evidence.history, shown.place)
+        yield ExplainedNode(
+            shown.id,
+            node.level,
+            first,
+            last,
+            shown.depth,
+            shown.body,
+            node.summary.headline,
+            shown.version,
+        )
 
 
 def _excerpt(
-    history: History,
-    quote: Quote,
-    chosen: Sequence[ExcerptChoice],
-    rows: Mapping[int, ScoredPassage],
-    otherwise: str,
-) -> dict[str, Any]:
-    piece = history.messages[quote.span.message].text[quote.start : quote.end]
-    why = next((one for one in chosen if _inside(one.span, quote.span)), None)
-    return {
-        "message": quote.posted,
-        "start": quote.start,
-        "end": quote.end,
-        "sha256": sha256(piece.encode("utf-8", "surrogatepass")).hexdigest(),
-        "tokens": tokens.count(piece),
-        "scores": rows[why.passage].scores if why and why.passage in rows else {},
-        "reason": why.reason if why else otherwise,
-    }
+    evidence: Evidence, quote: Quote, chosen: Sequence[ExcerptChoice], otherwise: str
+) -> ExplainedExcerpt:
+    piece = evidence.history.messages[quote.span.message].text[quote.start : quote.end]
+    why = next((choice for choice in chosen if _inside(choice.span, quote.span)), None)
+    passage = evidence.passages.get(why.passage) if why else None
+    return ExplainedExcerpt(
+        message=quote.posted,
+        start=quote.start,
+        end=quote.end,
+        sha256=sha256(piece.encode("utf-8", "surrogatepass")).hexdigest(),
+        tokens=tokens.count(piece),
+        scores=passage.scores if passage else {},
+        reason=why.reason if why else otherwise,
+    )
 
 
-def _inside(one: TextSpan, other: TextSpan) -> bool:
-    return one.message == other.message and other.start <= one.start and one.end <= other.end
+def _inside(inner: TextSpan, outer: TextSpan) -> bool:
+    return inner.message == outer.message and outer.start <= inner.start and inner.end <= outer.end
 
 
 def tree(
     history: History, frontier: Frontier, nodes: Mapping[bytes, Node], open_leaf: Node | None
-) -> dict[str, Any]:
+) -> TreeView:
     """All nodes over a posted history, leaves included, and what stands at the top."""
     listed = [_node(node, place, history, True) for node, place in walk(frontier.nodes, nodes)]
-    roots = [id_.hex() for id_ in frontier.nodes]
-    if open_leaf is not None:
-        place = after(NodePlace(0, 0, frontier.messages, frontier.tail), open_leaf)
-        listed.append(_node(open_leaf, place, history, False))
-        roots.append(open_leaf.id.hex())
-    return {"nodes": listed, "roots": roots}
+    if open_leaf is None:
+        return TreeView(tuple(listed), frontier.nodes)
+    place = after(NodePlace(0, 0, frontier.messages, frontier.tail), open_leaf)
+    listed.append(_node(open_leaf, place, history, False))
+    return TreeView(tuple(listed), (*frontier.nodes, open_leaf.id))
 
 
-def _node(node: Node, place: NodePlace, history: History, sealed: bool) -> dict[str, Any]:
-    return {
-        "id": node.id.hex(),
-        "level": node.level,
-        "children": [child.hex() for child in node.children],
-        "messages": _range(history, place),
-        "tokens": node.tokens,
-        "headline": node.summary.headline,
-        "body": node.summary.shown,
-        "anchors": list(node.summary.anchors),
-        "summary": "model" if node.summary.by_model else "extracted",
-        "sealed": sealed,
-    }
+def _node(node: Node, place: NodePlace, history: History, sealed: bool) -> TreeNode:
+    first, last = _range(history, place)
+    return TreeNode(
+        id=node.id,
+        level=node.level,
+        children=tuple(node.children),
+        first=first,
+        last=last,
+        tokens=node.tokens,
+        headline=node.summary.headline,
+        body=node.summary.shown,
+        anchors=tuple(node.summary.anchors),
+        by_model=node.summary.by_model,
+        sealed=sealed,
+    )
 
 
-def _range(history: History, place: NodePlace) -> list[int]:
+def _range(history: History, place: NodePlace) -> tuple[int, int]:
     last = max(place.first, min(place.last, len(history) - 1))
-    return [history.posted[place.first], history.posted[last]]
+    return history.posted[place.first], history.posted[last]

@@ -7,36 +7,29 @@ first; opened siblings stay headlines.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtree.conversation.history import History
-from memtree.ranking.corpus import Corpus
+from memtree.ranking.ranked_history import RankedHistory
+from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, after
-from memtree.unfolding.plan import OutlineNode, outline_line
+from memtree.unfolding.plan import OutlineNode, SummaryTree, outline_line
 
 SPARE = 6  # tokens; with less left nothing more is opened
 
-Count = Callable[[str], int]
-
 
 def outline(
-    history: History,
-    roots: Sequence[bytes],
-    nodes: Mapping[bytes, Node],
-    fused: NDArray[np.float32],
-    corpus: Corpus,
-    cut: int,
-    budget: int,
-    count: Count,
+    ranked: RankedHistory, tree: SummaryTree, fused: NDArray[np.float32], cut: int, budget: int
 ) -> Iterator[OutlineNode]:
-    leaf_scores = np.zeros(len(corpus.leaves) + 1, np.float32)
-    np.maximum.at(leaf_scores, corpus.leaf, fused)
-    tree = _Tree(history, roots, nodes, leaf_scores, cut, count)
-    return tree.open(budget)
+    """Lines in reading order that cost at most `budget` tokens. `fused`: the score of each passage,
+    0 where it does not count."""
+    leaf_scores = np.zeros(len(ranked.corpus.leaves) + 1, np.float32)
+    np.maximum.at(leaf_scores, ranked.corpus.leaf, fused)
+    return _OpenedTree(ranked.history, tree, leaf_scores, cut).open(budget)
 
 
 @dataclass(slots=True)
@@ -51,22 +44,16 @@ class _Branch:
     children: list[_Branch] = field(default_factory=list)
 
 
-class _Tree:
+class _OpenedTree:
     """The part of the tree that is looked at; children are made when a node opens."""
 
     def __init__(
-        self,
-        history: History,
-        roots: Sequence[bytes],
-        nodes: Mapping[bytes, Node],
-        leaf_scores: NDArray[np.float32],
-        cut: int,
-        count: Count,
+        self, history: History, tree: SummaryTree, leaf_scores: NDArray[np.float32], cut: int
     ) -> None:
-        self._history, self._nodes, self._scores = history, nodes, leaf_scores
-        self._cut, self._count = cut, count
+        self._history, self._nodes, self._scores = history, tree.nodes, leaf_scores
+        self._cut = cut
         self._leaves: dict[bytes, int] = {}
-        self._tops = self._branches(roots, None, 0, 0)
+        self._tops = self._branches(tree.roots, None, 0, 0)
 
     def open(self, budget: int) -> Iterator[OutlineNode]:
         left = self._show(sorted(self._tops, key=lambda b: (-b.node.level, -b.score)), budget)
@@ -100,41 +87,41 @@ class _Tree:
             shown = OutlineNode(
                 branch.node.id, branch.node.summary.version, branch.depth, branch.place, False
             )
-            cost = self._count(outline_line(shown, branch.node, self._history)) + 1
+            cost = tokens.count(outline_line(shown, branch.node, self._history)) + 1
             if cost <= left:
                 branch.shown = True
                 left -= cost
         return left
 
     def _body_cost(self, branch: _Branch) -> int:
-        return self._count(branch.node.summary.shown) + 1
+        return tokens.count(branch.node.summary.shown) + 1
 
     def _branches(
         self, ids: Sequence[bytes], before: NodePlace | None, depth: int, leaf: int
     ) -> list[_Branch]:
         """Branches of consecutive nodes that begin where `before` ends."""
         place = before
-        found = []
+        branches = []
         for id_ in ids:
             node = self._nodes[id_]
             place = after(place, node)
             leaves = self._leaf_count(id_)
             score = float(self._scores[leaf : leaf + leaves].max(initial=0.0))
             if place.last < self._cut:
-                found.append(_Branch(node, place, depth, leaf, score))
+                branches.append(_Branch(node, place, depth, leaf, score))
             elif not node.is_leaf:  # straddles the cut: its children before the cut stand for it
                 outer = NodePlace(0, 0, place.first, place.start)
-                found += self._branches(node.children, outer, depth, leaf)
+                branches += self._branches(node.children, outer, depth, leaf)
             leaf += leaves
-        return found
+        return branches
 
     def _leaf_count(self, id_: bytes) -> int:
-        known = self._leaves.get(id_)
-        if known is None:
+        count = self._leaves.get(id_)
+        if count is None:
             node = self._nodes[id_]
-            known = 1 if node.is_leaf else sum(self._leaf_count(child) for child in node.children)
-            self._leaves[id_] = known
-        return known
+            count = 1 if node.is_leaf else sum(self._leaf_count(child) for child in node.children)
+            self._leaves[id_] = count
+        return count
 
 
 def _lines(branch: _Branch) -> Iterator[OutlineNode]:

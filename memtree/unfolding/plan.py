@@ -22,6 +22,7 @@ from memtree.tree.node import Node, NodePlace
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
 GAP = "[...]"
+WRAPPER = 60  # tokens of all lines of a memory message that show nothing
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
 
 
@@ -52,6 +53,23 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     outline: tuple[OutlineNode, ...] = ()
     rules: tuple[TextSpan, ...] = ()
     excerpts: tuple[TextSpan, ...] = ()
+    head: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryTree:
+    """The nodes over a history: the top ones in order, an open leaf last, and all of them by id."""
+
+    roots: Sequence[bytes]
+    nodes: Mapping[bytes, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldWindow:
+    """What a memory message stands for, messages [head, cut), and the tokens that it may have."""
+
+    cut: int
+    budget: int
     head: int = 0
 
 
@@ -155,6 +173,3 @@ def _fenced(piece: str, opened: str, left_open: str) -> str:
     head = f"{opened}\n" if opened else ""
     tail = ("" if piece.endswith("\n") else "\n") + left_open if left_open else ""
     return head + piece + tail
-
-
-WRAPPER = 60

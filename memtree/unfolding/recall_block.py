@@ -8,16 +8,16 @@ in the memory message nor in an earlier block.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.conversation import json_fields
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
+from memtree.ranking.ranked_history import RankedHistory
+from memtree.text import tokens
 from memtree.unfolding.excerpts import ExcerptChoice, Units, lopsided
 from memtree.unfolding.plan import Plan, TextSpan, quote_lines
 
@@ -32,46 +32,18 @@ LEAD = 2.0  # of what is hidden, for a remark to be given anything
 USER_SHARE = 0.75  # of a block, for text of the user where answers are long
 LEAST = 120  # tokens; less holds no excerpt worth its wrapper
 
-Count = Callable[[str], int]
-
 
 def text_of(spans: Sequence[TextSpan], history: History) -> str:
     """The block as it is sent, without the seam that follows it."""
     return "\n".join([OPENING, NOTE, *quote_lines(spans, history), CLOSING])
 
 
-def before(raw: bytes, block: str) -> bytes:
-    """A user message with a block before its text; all other bytes of it stay as they are."""
-    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    content = _content(bytes(fields["content"]), block + SEAM)
-    try:
-        span = json_fields.spans(raw, fields)["content"]
-    except json_fields.DuplicateKey:  # which of two values counts is the decoder's to say
-        return msgspec.json.encode({**fields, "content": msgspec.Raw(content)})
-    return raw[: span.start] + content + raw[span.end :]
-
-
-def _content(raw: bytes, text: str) -> bytes:
-    """The raw JSON of a content with a text before it: a list gains a first part."""
-    if raw.startswith(b"["):
-        first = msgspec.json.encode({"type": "text", "text": text})
-        rest = raw[1:]
-        return b"[" + first + (b"," if rest.strip() != b"]" else b"") + rest
-    return msgspec.json.encode(text)[:-1] + raw[1:]
-
-
 def chosen(
-    history: History,
-    corpus: Corpus,
-    ranking: Ranking,
-    plan: Plan,
-    earlier: Iterable[TextSpan],
-    room: int,
-    relevant: float,
-    count: Count,
+    ranked: RankedHistory, plan: Plan, earlier: Iterable[TextSpan], room: int, relevant: float
 ) -> tuple[TextSpan, ...]:
     """Spans of a block for the newest message, at most `room` tokens as sent; empty for none.
     `relevant`: the embedder's cosine from which on a passage may matter."""
+    history, corpus, ranking = ranked.history, ranked.corpus, ranked.ranking
     if room < LEAST or not len(corpus):
         return ()
     hidden = unsent(corpus, plan, earlier)
@@ -82,19 +54,17 @@ def chosen(
         return ()
     fused = np.where(hidden, ranking.fused, 0.0).astype(np.float32)
     units = Units(corpus, fused, hidden & (fused > 0), [])
-    mine = USER_SHARE * room if lopsided(corpus, before) else 0
-    found = units.choose(room - WRAPPER, int(mine))
-    return _fitted(found, history, room, count)
+    user_room = USER_SHARE * room if lopsided(corpus, before) else 0
+    return _fitted(units.choose(room - WRAPPER, int(user_room)), history, room)
 
 
-def _fitted(
-    found: list[ExcerptChoice], history: History, room: int, count: Count
-) -> tuple[TextSpan, ...]:
-    while found:
-        spans = tuple(sorted(one.span for one in found))
-        if count(text_of(spans, history) + SEAM) <= room:
+def _fitted(choices: list[ExcerptChoice], history: History, room: int) -> tuple[TextSpan, ...]:
+    """The spans of as many choices, best first, as fit exactly."""
+    while choices:
+        spans = tuple(sorted(choice.span for choice in choices))
+        if tokens.count(text_of(spans, history) + SEAM) <= room:
             return spans
-        found = found[:-1]
+        choices = choices[:-1]
     return ()
 
 
@@ -128,7 +98,7 @@ def _leads(ranking: Ranking, hidden: NDArray[np.bool_], visible: NDArray[np.bool
 
 # -- what the newest message is ---------------------------------------------------------------
 
-LATE = 200  # messages
+RECENT = 200  # messages
 LONG_ANSWERS = 2.0  # mean size of the assistant's messages over the user's: people ask, it works
 
 
@@ -143,9 +113,9 @@ def wants(history: History) -> bool:
     question, or stands in a dialogue where the other side does the work."""
     if any(mark in history.view(len(history) - 1).text for mark in "?？؟"):
         return True
-    late = history.facts[-LATE:]
-    mine = [fact.tokens for fact in late if fact.role == "user"]
-    theirs = [fact.tokens for fact in late if fact.role == "assistant"]
+    recent = history.facts[-RECENT:]
+    mine = [fact.tokens for fact in recent if fact.role == "user"]
+    theirs = [fact.tokens for fact in recent if fact.role == "assistant"]
     if not theirs:
         return False
     return sum(theirs) / len(theirs) >= LONG_ANSWERS * sum(mine) / len(mine)

@@ -5,13 +5,13 @@ Both answer with text for the model, cut from the posted history and never longe
 labelled as a record: what it quotes may hold orders that were meant for somebody else. Numbers are
 those of the memory message, the index of a message in what the client posted.
 
-What this file does not do: write anything, or know of tools (`proxy.tools`).
+What this file does not do: write anything, or know of tools (`proxy/chat/recall_tools.py`).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
+from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.unfolding.excerpts import Units
 from memtree.unfolding.plan import OutlineNode, Plan, outline_line, quote_lines
@@ -43,32 +44,23 @@ ELSEWHERE = "Headlines of other places [message numbers]:"
 READ = f"Earlier messages, verbatim, as [number role]. {RECORD}"
 NO_ROOM = "There is no room left in the context window for more of the record. Answer without it."
 
-Work = Callable[[Corpus, Ranking], str]
-
 
 @dataclass(frozen=True, slots=True)
 class FoldedHistory:
-    """A history of which a part was folded. `plan`: what the model sees of that part. `seek`: calls
-    its second argument with the passages ranked for the first. `relevant`: the embedder's cosine
-    from which on a passage may matter."""
+    """A history of which a part was folded. `plan`: what the model sees of that part. `relevant`:
+    the embedder's cosine from which on a passage may matter."""
 
     posted: History
     plan: Plan
-    seek: Callable[[str, Work], Awaitable[str]]
     relevant: float
 
-    async def search(self, query: str, most: int = EXCERPTS, room: int = SEARCH_TOKENS) -> str:
+    def excerpts(self, ranked: RankedHistory, most: int, room: int) -> str:
         """The best passages before the cut, at most `most` of them and `room` tokens in all; those
         that the model does not see come first."""
         room = min(room, SEARCH_TOKENS)
         if room < LEAST:
             return NO_ROOM
-        most = max(1, min(MOST_EXCERPTS, most))
-
-        def work(corpus: Corpus, ranking: Ranking) -> str:
-            return _found(self, corpus, ranking, most, room)
-
-        return await self.seek(query[:QUERY], work)
+        return _excerpts(self, ranked, max(1, min(MOST_EXCERPTS, most)), room)
 
     def read(
         self, first: int, last: int | None = None, start: int = 0, room: int = READ_TOKENS
@@ -92,8 +84,9 @@ class FoldedHistory:
         return "\n".join([READ, *_read(self.posted, low, high, start, room - WRAPPER)])
 
 
-def _found(folded: FoldedHistory, corpus: Corpus, ranking: Ranking, most: int, room: int) -> str:
+def _excerpts(folded: FoldedHistory, ranked: RankedHistory, most: int, room: int) -> str:
     posted, plan = folded.posted, folded.plan
+    corpus, ranking = ranked.corpus, ranked.ranking
     before = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
     seen = before & ~unsent(corpus, plan, ())
     fused = np.where(before, ranking.fused, 0) * np.where(seen, VISIBLE, 1)
@@ -102,12 +95,12 @@ def _found(folded: FoldedHistory, corpus: Corpus, ranking: Ranking, most: int, r
     if not chosen:
         return "Nothing was found. Other words may find it; messages can be read by their number."
     while chosen:
-        lines = [FOUND, *quote_lines((one.span for one in chosen), posted)]
+        lines = [FOUND, *quote_lines((choice.span for choice in chosen), posted)]
         if _is_far(ranking, before, folded.relevant):
             lines.insert(1, FAR)
         text = "\n".join(lines)
         if tokens.count(text) <= room:
-            quoted = {one.span.message for one in chosen}
+            quoted = {choice.span.message for choice in chosen}
             return _with_headlines(text, _headlines(posted, corpus, fused, quoted), room)
         chosen.pop()  # labels and seams are not in the sizes
     return NO_ROOM
@@ -134,13 +127,13 @@ def _headlines(
     posted: History, corpus: Corpus, fused: NDArray[Any], quoted: set[int]
 ) -> Iterator[str]:
     """Leaves by their best passage, without those of which something was quoted."""
-    told: set[int] = set()
+    listed: set[int] = set()
     for row in np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]:
         leaf = int(corpus.leaf[row])
         place = corpus.places[leaf]
-        if leaf in told or not quoted.isdisjoint(range(place.first, place.last + 1)):
+        if leaf in listed or not quoted.isdisjoint(range(place.first, place.last + 1)):
             continue
-        told.add(leaf)
+        listed.add(leaf)
         if (node := corpus.leaves[leaf]).summary.headline:
             yield outline_line(OutlineNode(node.id, 0, 0, place, False), node, posted)
 

@@ -8,22 +8,28 @@ most of the evidence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
-from memtree.ranking.fusion import Ranking
-from memtree.tree.node import Node
+from memtree.ranking.ranked_history import RankedHistory
+from memtree.text import tokens
 from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Units, lopsided
 from memtree.unfolding.outline import outline
-from memtree.unfolding.plan import WRAPPER, Plan, TextSpan, outline_line, render
+from memtree.unfolding.plan import (
+    WRAPPER,
+    FoldWindow,
+    Plan,
+    SummaryTree,
+    TextSpan,
+    outline_line,
+    render,
+)
 
 TRAIL_REACH = 40  # messages before the cut
-
-Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,114 +51,122 @@ ONE_SHOT = BudgetSplit(
 LASTING = BudgetSplit(((500, 2_000), (0.3, 0.5)), rules=0.2, ask=0.57, trail=0.2, user=0.5)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Unfolding:
+    """A plan and its text of `tokens` tokens, `outline_tokens` of them in the outline. `chosen`:
+    why each span is in it. `left_out`: rows of the corpus, the best that found no room."""
+
     plan: Plan
     text: str
     tokens: int
     outline_tokens: int
-    chosen: list[ExcerptChoice]
-    left_out: list[int] = field(default_factory=list)  # best rows that found no room
+    chosen: Sequence[ExcerptChoice] = ()
+    left_out: Sequence[int] = ()
 
 
 def unfold(
-    history: History,
-    roots: Sequence[bytes],
-    nodes: Mapping[bytes, Node],
-    corpus: Corpus,
-    ranking: Ranking,
-    cut: int,
-    budget: int,
-    count: Count,
-    split: BudgetSplit = ONE_SHOT,
-    head: int = 0,
+    ranked: RankedHistory, tree: SummaryTree, window: FoldWindow, split: BudgetSplit = ONE_SHOT
 ) -> Unfolding:
-    """A plan whose rendered text has at most `budget` tokens (or the bare wrapper). Messages
-    [0, head) are sent whole: nothing of them is quoted."""
-    before = (corpus.message >= head) & (corpus.message < cut)
-    fused = np.where(before & (corpus.tokens > 0), ranking.fused, 0.0).astype(np.float32)
-    pinned = _pins(history, corpus, cut, budget, split, count, head)
-    room = budget - WRAPPER - sum(one.tokens + LABEL for one in pinned)
+    """A plan whose rendered text has at most `window.budget` tokens (or is the bare wrapper).
+    Messages [0, window.head) are sent whole: nothing of them is quoted."""
+    history, corpus, cut, budget = ranked.history, ranked.corpus, window.cut, window.budget
+    before = (corpus.message >= window.head) & (corpus.message < cut)
+    fused = np.where(before & (corpus.tokens > 0), ranked.ranking.fused, 0.0).astype(np.float32)
+    pinned = _pins(history, corpus, window, split)
+    room = budget - WRAPPER - _size(pinned)
     share = min(int(np.interp(budget, *split.outline) * budget), room)
-    shown = tuple(outline(history, roots, nodes, fused, corpus, cut, share, count))
-    outline_tokens = count("\n".join(outline_line(s, nodes[s.id], history) for s in shown))
-    room -= outline_tokens
+    shown = tuple(outline(ranked, tree, fused, cut, share))
+    lines = "\n".join(outline_line(line, tree.nodes[line.id], history) for line in shown)
+    outline_tokens = tokens.count(lines)
     units = Units(corpus, fused, before & (corpus.tokens > 0), pinned)
-    chosen = units.choose(room, int(split.user * budget) if lopsided(corpus, before) else 0)
-    plan = Plan(cut, shown, head=head)
-    return _fit(history, nodes, plan, pinned, chosen, units, budget, outline_tokens, count)
+    user_room = int(split.user * budget) if lopsided(corpus, before) else 0
+    draft = _Draft(
+        Plan(cut, shown, head=window.head),
+        rules=[choice for choice in pinned if choice.reason == "rule"],
+        asks=[choice for choice in pinned if choice.reason != "rule"],
+        excerpts=units.choose(room - outline_tokens, user_room),
+    )
+    text, size = _fit(draft, history, tree, units, budget)
+    return Unfolding(draft.full, text, size, outline_tokens, draft.chosen, units.left_out())
 
 
-def _fit(
-    history: History,
-    nodes: Mapping[bytes, Node],
-    plan: Plan,
-    pinned: list[ExcerptChoice],
-    chosen: list[ExcerptChoice],
-    units: Units,
-    budget: int,
-    outline_tokens: int,
-    count: Count,
-) -> Unfolding:
-    """Render, count exactly, and mend: estimates of labels and joints are not exact."""
-    rules = [one for one in pinned if one.reason == "rule"]
-    asks = [one for one in pinned if one.reason != "rule"]
+@dataclass(slots=True)
+class _Draft:
+    """A plan in the making; `plan` has the outline alone."""
 
-    def made() -> tuple[Plan, str, int]:
-        full = Plan(
-            plan.cut,
-            plan.outline,
-            tuple(sorted(one.span for one in rules)),
-            tuple(sorted(one.span for one in (*asks, *chosen))),
-            plan.head,
-        )
-        text = render(full, history, nodes)
-        return full, text, count(text)
+    plan: Plan
+    rules: list[ExcerptChoice]
+    asks: list[ExcerptChoice]
+    excerpts: list[ExcerptChoice]
 
-    full, text, size = made()
-    for _ in range(3):
-        added = units.more(chosen, budget - size) if size < budget else []
-        if not added:
-            break
-        chosen = [*chosen, *added]
-        full, text, size = made()
-    while size > budget and (chosen or asks or rules or plan.outline):
-        over = size - budget
-        for group in (chosen, asks, rules):
+    @property
+    def chosen(self) -> list[ExcerptChoice]:
+        return [*self.rules, *self.asks, *self.excerpts]
+
+    @property
+    def full(self) -> Plan:
+        rules = tuple(sorted(choice.span for choice in self.rules))
+        excerpts = tuple(sorted(choice.span for choice in (*self.asks, *self.excerpts)))
+        return Plan(self.plan.cut, self.plan.outline, rules, excerpts, self.plan.head)
+
+    def shrink(self, over: int) -> None:
+        """Take away about that many tokens, what matters least first."""
+        for group in (self.excerpts, self.asks, self.rules):
             while group and over > 0:
                 over -= group.pop().tokens + 1
         if over > 0:
-            plan = Plan(plan.cut, plan.outline[:-1], head=plan.head)
-        full, text, size = made()
-    return Unfolding(full, text, size, outline_tokens, [*rules, *asks, *chosen], units.left_out())
+            self.plan = Plan(self.plan.cut, self.plan.outline[:-1], head=self.plan.head)
+
+
+def _fit(
+    draft: _Draft, history: History, tree: SummaryTree, units: Units, budget: int
+) -> tuple[str, int]:
+    """Render, count exactly, and mend the draft: estimates of labels and joints are not exact.
+    Returns the text and its tokens."""
+
+    def rendered() -> tuple[str, int]:
+        text = render(draft.full, history, tree.nodes)
+        return text, tokens.count(text)
+
+    text, size = rendered()
+    for _ in range(3):
+        added = units.more(draft.excerpts, budget - size) if size < budget else []
+        if not added:
+            break
+        draft.excerpts.extend(added)
+        text, size = rendered()
+    while size > budget and (draft.chosen or draft.plan.outline):
+        draft.shrink(size - budget)
+        text, size = rendered()
+    return text, size
+
+
+def _size(choices: Iterable[ExcerptChoice]) -> int:
+    """Tokens with labels."""
+    return sum(choice.tokens + LABEL for choice in choices)
 
 
 def _pins(
-    history: History,
-    corpus: Corpus,
-    cut: int,
-    budget: int,
-    split: BudgetSplit,
-    count: Count,
-    head: int,
+    history: History, corpus: Corpus, window: FoldWindow, split: BudgetSplit
 ) -> list[ExcerptChoice]:
     """Standing rules, newest first, and the ask whose tool loop is cut."""
+    budget, cut, head = window.budget, window.cut, window.head
     pins: list[ExcerptChoice] = []
     left = min(budget - WRAPPER, int(split.rules * budget))
     seen: set[str] = set()
     for span in _rules(corpus, head, cut):
         text = history.view(span.message).text[span.start : span.end]
-        tokens = count(text)
-        if text not in seen and tokens + LABEL <= left:
+        size = tokens.count(text)
+        if text not in seen and size + LABEL <= left:
             seen.add(text)
-            left -= tokens + LABEL
-            pins.append(ExcerptChoice(span, tokens, "rule", -1))
-    room = budget - WRAPPER - sum(one.tokens + LABEL for one in pins)
+            left -= size + LABEL
+            pins.append(ExcerptChoice(span, size, "rule", -1))
+    room = budget - WRAPPER - _size(pins)
     ask = _asked(history, cut)
     if ask is None:
         return pins
-    asked = _ask(history, ask, min(room, int(split.ask * budget)), count) if ask >= head else []
-    room -= sum(one.tokens + LABEL for one in asked)
+    asked = _ask(history, ask, min(room, int(split.ask * budget))) if ask >= head else []
+    room -= _size(asked)
     return [*pins, *asked, *_trail(history, ask, cut, min(room, int(split.trail * budget)))]
 
 
@@ -182,11 +196,11 @@ def _asked(history: History, cut: int) -> int | None:
     return next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
 
 
-def _ask(history: History, ask: int, room: int, count: Count) -> list[ExcerptChoice]:
+def _ask(history: History, ask: int, room: int) -> list[ExcerptChoice]:
     """As much of its beginning as there is room for."""
     if room <= 0:
         return []
     text = history.view(ask).text
-    size = count(text)
+    size = tokens.count(text)
     end = len(text) if size <= room else int(len(text) * room / size)
     return [ExcerptChoice(TextSpan(ask, 0, end), min(size, room), "ask", -1)] if end else []

@@ -16,6 +16,7 @@ from memtree.conversation import side_requests
 from memtree.errors import BadRequest
 from proxy.chat import context_overflow
 from proxy.chat.model_limits import ModelLimits
+from proxy.dialects import openai_chat
 from proxy.http import json_body
 from proxy.request import fields, memory_switch
 from proxy.request.patience import patience
@@ -69,9 +70,9 @@ class ChatRequest:
     ) -> bytes:
         """The body for the upstream with the messages of an answer, with `more` behind them, and
         with other fields (raw JSON)."""
-        if self.body is None or not (answer.changed or more or also):
+        if self.body is None or self.ask is None or not (answer.changed or more or also):
             return self.plain
-        messages = json_body.joined((*answer.messages, *more))
+        messages = json_body.joined((*openai_chat.messages(answer.items, self.ask.messages), *more))
         return self.body.rewritten({**self.changed, "messages": messages, **(also or {})})
 
 

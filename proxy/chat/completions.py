@@ -148,9 +148,9 @@ class ChatCompletions:
         if chat.ask is None:
             return PreparedChat(chat.plain)
         trace.mode = chat.ask.mode
-        answer = await self._memory.compress(chat.ask)
+        answer, details = await self._memory.compress_with_details(chat.ask)
         trace.learn(answer)
-        session = tool_session.begin(chat, answer)
+        session = tool_session.begin(chat, answer, details.folded)
         with step("pack"):
             return PreparedChat(exchange.body(answer, session), answer.sent_tokens, session)
 

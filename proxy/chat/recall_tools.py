@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from memtree.context.answer_details import FoldedReader
 from memtree.errors import BadRequest
-from memtree.unfolding.search import EXCERPTS, FoldedHistory
+from memtree.unfolding.search import EXCERPTS
 from proxy.request import fields
 from proxy.server_tools import offer
 from proxy.server_tools.calls import ToolHandler
@@ -15,7 +16,7 @@ from proxy.server_tools.calls import ToolHandler
 _MAX_NUMBER = 10**12
 
 
-def handlers(folded: FoldedHistory) -> dict[str, ToolHandler]:
+def handlers(folded: FoldedReader) -> dict[str, ToolHandler]:
     """What answers the calls, by the name of the tool."""
 
     async def search(arguments: Mapping[str, Any], room: int) -> str:

@@ -121,14 +121,14 @@ class RetryingUpstream:
             tools_tokens=ask.tools_tokens + added,
         )
         try:
-            answer = await self._memory.compress(smaller)
+            answer, details = await self._memory.compress_with_details(smaller)
         except (BadRequest, ContextOverflow):
             return None
         except Exception as failure:  # noqa: BLE001  the client gets what the upstream said
             log.failure("chat.memory_failed", failure)
             return None
         if session:
-            session.repack(smaller, answer)
+            session.repack(smaller, answer, details.folded)
         again = self._exchange.body(answer, session)
         if len(again) >= len(body):
             return None

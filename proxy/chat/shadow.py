@@ -14,7 +14,7 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtree.config import Settings
@@ -29,6 +29,7 @@ from memtree.shadow.probes import Score, ShadowResult
 from memtree.shadow.usage import SightRecord
 from memtree.tree.node import Frontier, Node
 from proxy.chat.chat_request import ShadowRequest
+from proxy.dialects import openai_chat
 from proxy.http import json_body
 from proxy.observability import log
 from proxy.observability.metrics import Metrics
@@ -157,7 +158,9 @@ class ShadowRunner:
         self, ask: CompressRequest, answer: Answer
     ) -> tuple[dict[str, Score], SightRecord]:
         posted, frontier, nodes = await self._memory.outline(ask)
-        return await asyncio.to_thread(judged, posted, frontier, nodes, answer, self._key)
+        cut = probes.cut_of(posted, answer.recent_tokens)
+        sent = openai_chat.messages(answer.items, ask.messages)
+        return await asyncio.to_thread(judged, posted, frontier, nodes, cut, sent, self._key)
 
     async def _tally(self, tenant: str, amounts: Mapping[str, int]) -> None:
         if self._tallies is None:
@@ -206,11 +209,16 @@ class SightRecords:
 
 
 def judged(
-    posted: History, frontier: Frontier, nodes: Mapping[bytes, Node], answer: Answer, key: bytes
+    posted: History,
+    frontier: Frontier,
+    nodes: Mapping[bytes, Node],
+    cut: int,
+    sent: Sequence[bytes],
+    key: bytes,
 ) -> tuple[dict[str, Score], SightRecord]:
-    """How the probes of a folded history fared, and what is in sight for the model's answer."""
-    cut = probes.cut_of(posted, answer.recent_tokens)
-    visible = probes.visible(answer.messages)
+    """How the probes of a folded history fared, and what is in sight for the model's answer.
+    `sent`: raw messages."""
+    visible = probes.visible(sent)
     asked = probes.probes(posted, frontier, nodes, cut)
     return probes.survival(asked, visible), usage.seen(cut, visible, key)
 

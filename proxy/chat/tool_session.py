@@ -15,6 +15,7 @@ import msgspec
 
 from memtree.budget.packing import TokenLimits
 from memtree.context.answer import Answer
+from memtree.context.answer_details import FoldedReader
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import MESSAGE_OVERHEAD
@@ -67,12 +68,12 @@ class ToolSession:
         fields = {} if self.withdrawn else self.offer.fields(last=not self.offered)
         return chat.with_messages(self.packed, self.messages, fields)
 
-    def repack(self, ask: CompressRequest, answer: Answer) -> None:
+    def repack(self, ask: CompressRequest, answer: Answer, folded: FoldedReader | None) -> None:
         """Memory packed again: the window is smaller than it was thought. `ask` counts what the
         rounds have added."""
         self.packed, self.room = answer, _room(ask, answer) + self.size
-        if answer.folded is not None:
-            self.handlers = {**self.handlers, **recall_tools.handlers(answer.folded)}
+        if folded is not None:
+            self.handlers = {**self.handlers, **recall_tools.handlers(folded)}
 
     async def answer(self, asked: ToolRound) -> None:
         """Add a round: what the model said, and the results of its calls."""
@@ -102,13 +103,13 @@ class ToolSession:
             return BROKEN
 
 
-def begin(chat: ChatRequest, answer: Answer) -> ToolSession | None:
-    """None where the model gets no tools of ours."""
+def begin(chat: ChatRequest, answer: Answer, folded: FoldedReader | None) -> ToolSession | None:
+    """`folded`: a way into what the answer folded. None where the model gets no tools of ours."""
     if chat.offer is None or chat.ask is None:
         return None
-    if answer.folded is None or answer.state not in STATES:
+    if folded is None or answer.state not in STATES:
         return None
-    handlers = recall_tools.handlers(answer.folded)
+    handlers = recall_tools.handlers(folded)
     return ToolSession(chat.offer, answer, handlers, _room(chat.ask, answer))
 
 

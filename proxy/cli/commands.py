@@ -23,6 +23,7 @@ from memtree.ports.store import Receipt
 from memtree.stores import open_store
 from proxy.cli import estimate
 from proxy.cli.terminal import bar, draw_all, draw_unfolded, summary_line
+from proxy.dialects import openai_chat
 from proxy.request import fields, price_table
 
 TENANT = "local"
@@ -34,17 +35,15 @@ async def compress(options: argparse.Namespace, settings: Settings) -> int:
     async with open_runtime(settings, drain=0) as runtime:
         await runtime.memory.index(CompressRequest(TENANT, messages, patience=UNHURRIED))
         await progress(runtime, Console(stderr=True))
-        answer = await runtime.memory.compress(_ask(options, settings, messages))
+        answer, details = await runtime.memory.compress_with_details(
+            _ask(options, settings, messages)
+        )
     console = Console(stderr=True)
     if options.explain:
-        draw_unfolded(console, answer.explain())
+        draw_unfolded(console, details.explain())
     console.print(summary_line(answer))
-    sys.stdout.write(
-        json.dumps(
-            [msgspec.json.decode(raw) for raw in answer.messages], ensure_ascii=False, indent=1
-        )
-    )
-    sys.stdout.write("\n")
+    sent = [msgspec.json.decode(raw) for raw in openai_chat.messages(answer.items, messages)]
+    sys.stdout.write(json.dumps(sent, ensure_ascii=False, indent=1) + "\n")
     return 0
 
 
@@ -77,8 +76,10 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
         await runtime.memory.index(CompressRequest(TENANT, messages, patience=UNHURRIED))
         if unfolds:
             await progress(runtime, Console(stderr=True))
-            answer = await runtime.memory.compress(_ask(options, settings, messages))
-            draw_unfolded(console, answer.explain())
+            answer, details = await runtime.memory.compress_with_details(
+                _ask(options, settings, messages)
+            )
+            draw_unfolded(console, details.explain())
             console.print(summary_line(answer))
         else:
             draw_all(console, await runtime.memory.tree(CompressRequest(TENANT, messages)))

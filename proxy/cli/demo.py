@@ -23,11 +23,12 @@ from rich.markup import escape
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, CompressRequest
+from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest
 from memtree.conversation.history import describe
 from memtree.conversation.message import Message, Volatile
 from proxy.cli.commands import TENANT, progress
 from proxy.cli.terminal import draw_unfolded, summary_line
+from proxy.dialects import openai_chat
 
 SEED = 20_260
 TARGET = 20_000
@@ -92,6 +93,16 @@ class DemoFact:
     answer: str
 
 
+@dataclass(frozen=True, slots=True)
+class DemoAnswer:
+    """`text`: of all messages that are sent. `seconds`: that the answer took."""
+
+    answer: Answer
+    details: AnswerDetails
+    text: str
+    seconds: float
+
+
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     console = Console()
     posted, facts = session(options.tokens)
@@ -101,10 +112,11 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             await _index(console, runtime, posted)
             asked = [DemoFact(options.query, "")] if options.query else _spread(facts, 4)
             answers = [(fact, await _ask(runtime, posted, fact.question)) for fact in asked]
-    for fact, (answer, spent) in answers:
-        _tell(console, fact, answer, spent)
-    draw_unfolded(console, answers[-1][1][0].explain())
-    console.print(summary_line(answers[-1][1][0]))
+    for fact, answer in answers:
+        _tell(console, fact, answer)
+    newest = answers[-1][1]
+    draw_unfolded(console, newest.details.explain())
+    console.print(summary_line(newest.answer))
     return 0
 
 
@@ -123,30 +135,29 @@ async def _index(console: Console, runtime: Runtime, posted: tuple[Message, ...]
     )
 
 
-async def _ask(
-    runtime: Runtime, posted: tuple[Message, ...], question: str
-) -> tuple[Answer, float]:
+async def _ask(runtime: Runtime, posted: tuple[Message, ...], question: str) -> DemoAnswer:
     begun = time.perf_counter()
-    newest = Message.of({"role": "user", "content": question})
-    answer = await runtime.memory.compress(
-        CompressRequest(TENANT, (*posted, newest), target=TARGET)
+    ask = CompressRequest(
+        TENANT, (*posted, Message.of({"role": "user", "content": question})), target=TARGET
     )
-    return answer, time.perf_counter() - begun
+    answer, details = await runtime.memory.compress_with_details(ask)
+    seconds = time.perf_counter() - begun
+    sent = openai_chat.messages(answer.items, ask.messages)
+    text = "\n".join(str(msgspec.json.decode(raw).get("content")) for raw in sent)
+    return DemoAnswer(answer, details, text, seconds)
 
 
-def _tell(console: Console, fact: DemoFact, answer: Answer, spent: float) -> None:
-    text = "\n".join(str(msgspec.json.decode(raw).get("content")) for raw in answer.messages)
+def _tell(console: Console, fact: DemoFact, demo: DemoAnswer) -> None:
+    answer = demo.answer
     console.print(f"[bold]? {escape(fact.question)}[/bold]")
     console.print(
-        f"  {answer.raw_tokens:,} tokens -> {answer.sent_tokens:,} in {spent * 1000:.0f} ms", end=""
+        f"  {answer.raw_tokens:,} tokens -> {answer.sent_tokens:,} in {demo.seconds * 1000:.0f} ms",
+        end="",
     )
     if fact.answer:
-        found = (
-            f"  holds {fact.answer!r}"
-            if fact.answer in text
-            else f"  does NOT hold {fact.answer!r}"
-        )
-        console.print(escape(found), style="green" if fact.answer in text else "red")
+        holds = fact.answer in demo.text
+        verdict = f"  {'holds' if holds else 'does NOT hold'} {fact.answer!r}"
+        console.print(escape(verdict), style="green" if holds else "red")
     else:
         console.print()
     console.print()

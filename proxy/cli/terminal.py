@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Self
+from typing import Self
 
 from rich import progress
 from rich.console import Console
@@ -11,30 +11,31 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from memtree.context.context_memory import Answer, ContextMemory
+from memtree.unfolding.explain import ExplainedNode, Explanation, TreeNode, TreeView
 
 
-def draw_all(console: Console, shape: dict[str, Any]) -> None:
-    """The whole tree, as `ContextMemory.tree` gives it: every node a line."""
-    nodes = {node["id"]: node for node in shape["nodes"]}
+def draw_all(console: Console, view: TreeView) -> None:
+    """The whole tree: every node a line."""
+    nodes = {node.id: node for node in view.nodes}
     tree = Tree(f"[bold]{len(nodes)} nodes[/bold]", guide_style="dim")
-    for root in shape["roots"]:
+    for root in view.roots:
         _branch(tree, nodes[root], nodes)
     console.print(tree)
 
 
-def draw_unfolded(console: Console, explained: dict[str, Any]) -> None:
+def draw_unfolded(console: Console, explained: Explanation) -> None:
     """What one answer shows: opened nodes, and under them how many excerpts are quoted."""
     tree = Tree("[bold]memory message[/bold]", guide_style="dim")
     stack = [tree]
-    for node in explained["nodes"]:
-        del stack[node["depth"] + 1 :]
-        stack.append(stack[-1].add(_line(node, opened=node["body"])))
-    quoted = tree.add(f"[bold]{len(explained['excerpts'])} excerpts, verbatim[/bold]")
-    for one in sorted(explained["excerpts"], key=lambda one: one["message"]):
-        scores = ", ".join(f"{name} {value:.2f}" for name, value in one["scores"].items())
+    for node in explained.nodes:
+        del stack[node.depth + 1 :]
+        stack.append(stack[-1].add(_line(node, opened=node.body)))
+    quoted = tree.add(f"[bold]{len(explained.excerpts)} excerpts, verbatim[/bold]")
+    for excerpt in sorted(explained.excerpts, key=lambda excerpt: excerpt.message):
+        scores = ", ".join(f"{name} {value:.2f}" for name, value in excerpt.scores.items())
         quoted.add(
-            f"[cyan]{one['message']}[/cyan] {one['tokens']} tokens "
-            f"[dim]{one['reason']} {scores}[/dim]"
+            f"[cyan]{excerpt.message}[/cyan] {excerpt.tokens} tokens "
+            f"[dim]{excerpt.reason} {scores}[/dim]"
         )
     console.print(tree)
 
@@ -48,18 +49,17 @@ def summary_line(answer: Answer) -> str:
     )
 
 
-def _branch(parent: Tree, node: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> None:
-    branch = parent.add(_line(node))
-    for child in node["children"]:
+def _branch(parent: Tree, node: TreeNode, nodes: dict[bytes, TreeNode]) -> None:
+    by = " [dim](model)[/dim]" if node.by_model else ""
+    branch = parent.add(_line(node) + by)
+    for child in node.children:
         _branch(branch, nodes[child], nodes)
 
 
-def _line(node: dict[str, Any], opened: bool = False) -> str:
-    first, last = node["messages"]
-    where = f"{first}" if first == last else f"{first}-{last}"
+def _line(node: TreeNode | ExplainedNode, opened: bool = False) -> str:
+    where = f"{node.first}" if node.first == node.last else f"{node.first}-{node.last}"
     style = "bold" if opened else "default"
-    by = " [dim](model)[/dim]" if node.get("summary") == "model" else ""
-    return f"[cyan]{where}[/cyan] [{style}]{escape(node['headline'])}[/{style}]{by}"
+    return f"[cyan]{where}[/cyan] [{style}]{escape(node.headline)}[/{style}]"
 
 
 STEP = 0.1  # seconds

@@ -13,13 +13,21 @@ from starlette.responses import Response
 
 from memtree import __version__
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
+from memtree.context.context_memory import (
+    Answer,
+    AnswerDetails,
+    CompressRequest,
+    ContextMemory,
+)
 from memtree.context.state import State
 from memtree.errors import ContextOverflow
 from memtree.ports.queues import SummaryStatus
 from memtree.tracing import step
+from memtree.unfolding.explain import Explanation
 from proxy.access.auth import Gate
 from proxy.access.rate_limits import WaitingRequests
+from proxy.context.explanation import explanation_json, tree_json
+from proxy.dialects import openai_chat
 from proxy.http import json_body, request_body
 from proxy.observability import request_trace
 from proxy.request import fields
@@ -44,10 +52,9 @@ class ContextMemoryRoutes:
     async def compress(self, request: Request) -> Response:
         posted = await self._read(request)
         started = time.perf_counter()
-        work = self._memory.index if posted.index_only else self._memory.compress
         trace = request_trace.of(request.scope)
         try:
-            answer = await self._waits.counted(posted.ask.tenant, work(posted.ask))
+            answer, details = await self._waits.counted(posted.ask.tenant, self._answered(posted))
         except ContextOverflow as error:
             trace.decide(State.REFUSED)
             trace.mode, trace.raw_tokens = posted.ask.mode, error.tokens
@@ -55,13 +62,17 @@ class ContextMemoryRoutes:
         finally:
             trace.memory_ms = (time.perf_counter() - started) * 1000
         trace.learn(answer)
-        explained = await asyncio.to_thread(answer.explain) if posted.explain else None
+        explained = await asyncio.to_thread(details.explain) if posted.explain else None
         if posted.index_only:
             trace.index_only, trace.sent_tokens = True, 0
             return _json(rendered(answer, None, explained), 202, trace.headers())
-        return _json(
-            rendered(answer, json_body.joined(answer.messages), explained), 200, trace.headers()
-        )
+        messages = json_body.joined(openai_chat.messages(answer.items, posted.ask.messages))
+        return _json(rendered(answer, messages, explained), 200, trace.headers())
+
+    async def _answered(self, posted: ContextRequest) -> tuple[Answer, AnswerDetails]:
+        if posted.index_only:
+            return await self._memory.index(posted.ask), AnswerDetails()
+        return await self._memory.compress_with_details(posted.ask)
 
     async def status(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
@@ -78,7 +89,7 @@ class ContextMemoryRoutes:
     async def tree(self, request: Request) -> Response:
         posted = await self._read(request)
         tree = await self._waits.counted(posted.ask.tenant, self._memory.tree(posted.ask))
-        return _json(msgspec.json.encode(tree))
+        return _json(msgspec.json.encode(tree_json(tree)))
 
     async def _read(self, request: Request) -> ContextRequest:
         tenant = await self._gate.tenant(request)
@@ -111,13 +122,13 @@ def summaries(status: SummaryStatus) -> dict[str, Any]:
     }
 
 
-def rendered(answer: Answer, messages: bytes | None, explained: dict[str, Any] | None) -> bytes:
+def rendered(answer: Answer, messages: bytes | None, explained: Explanation | None) -> bytes:
     """The answer's JSON; `messages` is raw JSON, None where none are returned."""
     shown: dict[str, Any] = {} if messages is None else {"messages": msgspec.Raw(messages)}
     shown["usage"] = usage(answer, 0 if messages is None else answer.sent_tokens)
     shown["memory"] = memory(answer)
     if explained is not None:
-        shown["explain"] = explained
+        shown["explain"] = explanation_json(explained)
     return msgspec.json.encode(shown)
 
 

@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from memtree.conversation import json_fields as fragment
-from memtree.conversation.json_fields import DuplicateKey, FieldSpan
 from memtree.conversation.message import OFF_LOOP_BYTES, Message
 from memtree.errors import BadRequest
+from proxy.http import json_fields as fragment
+from proxy.http.json_fields import DuplicateKey, FieldSpan
 
 OWN_FIELDS = frozenset(
     {

@@ -18,11 +18,11 @@ import pytest
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
 from memtree.models import relevance_calibration
 from memtree.tree.node import decode_node
+from tests.answered import Answered, compressed
 from tests.embeddings import Embeddings, Status, serving
 from tests.sessions import chat
 
@@ -84,16 +84,16 @@ def widths(store: Path) -> set[int]:
     return {len(vectors) // len(decode_node(node).passages) for node, vectors in found}
 
 
-def ranked_by_meaning(answer: Answer) -> bool:
+def ranked_by_meaning(answer: Answered) -> bool:
     return any("cosine" in one["scores"] for one in answer.explain()["candidates"])
 
 
-def memory_of(answer: Answer) -> str:
+def memory_of(answer: Answered) -> str:
     return str(msgspec.json.decode(answer.messages[0])["content"])
 
 
-async def answered(runtime: Runtime, mode: str = "fresh") -> Answer:
-    answer = await runtime.memory.compress(replace(ASK, mode=mode))
+async def answered(runtime: Runtime, mode: str = "fresh") -> Answered:
+    answer = await compressed(runtime.memory, replace(ASK, mode=mode))
     assert answer.changed
     assert NEEDLE in memory_of(answer)
     return answer
@@ -187,13 +187,13 @@ def port_of(endpoint: Embeddings) -> int:
     return int(endpoint.url.rpartition(":")[2].partition("/")[0])
 
 
-async def met(runtime: Runtime, mode: str = "fresh") -> Answer:
+async def met(runtime: Runtime, mode: str = "fresh") -> Answered:
     """The first answer to a new question that was ranked by meaning."""
     async with asyncio.timeout(20):
         for number in count():
             asked = Message.of({"role": "user", "content": f"{QUESTION} I ask {number} times."})
             posted = (*ASK.messages[:-1], asked)
-            answer = await runtime.memory.compress(replace(ASK, mode=mode, messages=posted))
+            answer = await compressed(runtime.memory, replace(ASK, mode=mode, messages=posted))
             if answer.state == "packed":
                 return answer
             assert answer.state == "degraded:embedder"

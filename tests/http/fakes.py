@@ -14,7 +14,8 @@ from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
+from memtree.context.answer import AnswerItem, KeptMessage, MemoryText
+from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest, ContextMemory
 from memtree.context.state import State
 from memtree.conversation import history
 from memtree.conversation.message import Volatile
@@ -23,10 +24,12 @@ from memtree.ports.queues import Pending, SummaryStatus
 from memtree.ports.store import Credentials, Receipt
 from memtree.stores import open_store
 from memtree.text import tokens
+from memtree.unfolding.explain import TreeNode, TreeView
 from proxy.chat.keepalive import PACE, KeepalivePace
 from proxy.server.app import Services, create_app
 from proxy.upstream.client import Upstream
 
+MEMORY = "<context_memory>short</context_memory>"
 MEMORY_MESSAGE = b'{"role":"user","content":"<context_memory>short</context_memory>"}'
 
 
@@ -34,8 +37,8 @@ class FakeMemory:
     """Keeps system messages and the newest message, and puts one line in place of the rest.
 
     Below `threshold` messages nothing changes. `before` runs ahead of each answer and deletion:
-    raise from it, or wait in it. `told`: fields of the next answers. Each history that was
-    answered or indexed counts as one node until it is forgotten.
+    raise from it, or wait in it. `told`: fields of the next answers, `folded`: of their details.
+    Each history that was answered or indexed counts as one node until it is forgotten.
     """
 
     def __init__(self, threshold: int = 3) -> None:
@@ -45,23 +48,27 @@ class FakeMemory:
         self.waiting = Pending(0, 0)
         self.summaries = SummaryStatus("off")
         self.told: dict[str, Any] = {}
+        self.folded: Any = None
         self.kept: set[tuple[str, bytes]] = set()
 
     async def compress(self, ask: CompressRequest) -> Answer:
+        return (await self.compress_with_details(ask))[0]
+
+    async def compress_with_details(self, ask: CompressRequest) -> tuple[Answer, AnswerDetails]:
         self.asks.append(ask)
         await self._pause()
         read = history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
-        raws = [message.raw for message in ask.messages]
+        items: list[AnswerItem] = [KeptMessage(index) for index in range(len(ask.messages))]
         changed = len(read) > self.threshold
         if changed:
-            system = [message.raw for _, message in read.system]
-            raws = [*system, MEMORY_MESSAGE, read.messages[-1].raw]
+            system = [KeptMessage(index) for index, _ in read.system]
+            items = [*system, MemoryText(MEMORY), KeptMessage(read.posted[len(read) - 1])]
         size = read.tokens + read.system_tokens
         self.kept.add((ask.tenant, read.addresses[-1]))
         answer = Answer(
             state=State.PACKED if changed else State.BELOW_THRESHOLD,
             changed=changed,
-            messages=tuple(raws),
+            items=tuple(items),
             address=read.addresses[-1],
             raw_tokens=size,
             sent_tokens=20 if changed else size,
@@ -71,16 +78,16 @@ class FakeMemory:
             recent_tokens=6,
             excerpts=2,
             mode=ask.mode,
-            explain=lambda: {"nodes": [], "excerpts": [], "candidates": []},
         )
-        return dataclasses.replace(answer, **self.told)
+        return dataclasses.replace(answer, **self.told), AnswerDetails(folded=self.folded)
 
     async def index(self, ask: CompressRequest) -> Answer:
-        return dataclasses.replace(await self.compress(ask), messages=())
+        return dataclasses.replace(await self.compress(ask), items=())
 
-    async def tree(self, ask: CompressRequest) -> dict[str, Any]:
+    async def tree(self, ask: CompressRequest) -> TreeView:
         await self.compress(ask)
-        return {"nodes": [{"id": "ab"}], "roots": ["ab"]}
+        leaf = TreeNode(b"\xab", 0, (), 0, 1, 9, "short", "", (), by_model=False, sealed=True)
+        return TreeView((leaf,), (leaf.id,))
 
     async def pending(self, tenant: str) -> Pending:
         return self.waiting

@@ -157,7 +157,9 @@ async def test_status_tells_of_summaries():
 async def test_tree():
     async with edge(None) as client:
         answer = await client.post("/v1/context_memory/tree", json=turn(3))
-    assert answer.json() == {"nodes": [{"id": "ab"}], "roots": ["ab"]}
+    (leaf,) = answer.json()["nodes"]
+    assert (leaf["id"], leaf["messages"], leaf["summary"]) == ("ab", [0, 1], "extracted")
+    assert answer.json()["roots"] == ["ab"]
 
 
 BAD = [

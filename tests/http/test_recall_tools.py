@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.context.retrieval import Retriever
+from memtree.context.state import State
 from memtree.unfolding.search import NO_ROOM
 from proxy.chat.tool_session import MOST_ROUNDS, TOO_MANY
 from proxy.server_tools import offer
@@ -185,7 +186,7 @@ async def test_not_where_nothing_was_folded(posted: dict[str, Any]):
 )
 async def test_not_where_memory_is_degraded(state: str, offered: bool):
     memory = FakeMemory()
-    memory.told = {"state": state, "folded": object()}
+    memory.told, memory.folded = {"state": State(state)}, object()
     async with rounds(Say("ok"), memory=memory) as upstream:
         await upstream.post(large())
     assert ("tools" in upstream.sent[0]) == offered

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
-from memtree.context.context_memory import Answer, ContextMemory
+from memtree.context.context_memory import Answer, AnswerDetails, ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.conversation.history import History
 from memtree.errors import ContextOverflow, StoreUnavailable
@@ -53,12 +53,15 @@ class Watched:
         return await self._memory.read(ask)
 
     async def compress(self, ask: CompressRequest) -> Answer:
+        return (await self.compress_with_details(ask))[0]
+
+    async def compress_with_details(self, ask: CompressRequest) -> tuple[Answer, AnswerDetails]:
         self.asks.append(ask)
         self.begun.set()
         await self.go.wait()
         if self.error:
             raise self.error
-        return await self._memory.compress(ask)
+        return await self._memory.compress_with_details(ask)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._memory, name)

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from memtree.budget import epoch, packing
-from memtree.context.context_memory import Answer, CompressRequest
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.history import History
 from memtree.conversation.message import SYSTEM_ROLES, Message
 from memtree.text import tokens
@@ -25,6 +25,7 @@ from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, Summary
 from memtree.unfolding.plan import WRAPPER
 from tests import outgoing
+from tests.answered import Answered, compressed
 from tests.properties.strategies import (
     VOLATILE_MARK,
     Turn,
@@ -55,9 +56,9 @@ def own_count(raw: bytes) -> int:
     return tokens.count(content) + 4
 
 
-async def examine(world: World, ask: CompressRequest) -> tuple[Answer, list[str]]:
+async def examine(world: World, ask: CompressRequest) -> tuple[Answered, list[str]]:
     """Post a history, and look at answer and tree from all sides."""
-    answer = await world.memory.compress(ask)
+    answer = await compressed(world.memory, ask)
     history, frontier, nodes = await world.memory.outline(ask)
     problems = tree_problems(frontier, nodes)
     if not problems:
@@ -109,7 +110,7 @@ def _extracted(node: Node, made: Mapping[bytes, Node]) -> Node:
     return msgspec.structs.replace(node, summary=made[node.id].summary)
 
 
-def broken_answer(ask: CompressRequest, history: History, answer: Answer) -> Iterator[str]:
+def broken_answer(ask: CompressRequest, history: History, answer: Answered) -> Iterator[str]:
     posted = [message.raw for message in ask.messages]
     if not answer.changed:
         if list(answer.messages) != posted:
@@ -132,7 +133,7 @@ def broken_answer(ask: CompressRequest, history: History, answer: Answer) -> Ite
     yield from broken_request(ask, answer)
 
 
-def broken_request(ask: CompressRequest, answer: Answer) -> list[str]:
+def broken_request(ask: CompressRequest, answer: Answered) -> list[str]:
     """What the validator of outgoing requests says."""
     tools = [{"name": "t", "cache_control": {"type": "ephemeral"}}] * ask.markers
     posted, sent = (
@@ -155,7 +156,7 @@ def _unmarked(raw: bytes) -> bytes:
     return msgspec.json.encode({"role": "user", "content": text})
 
 
-def split(answer: Answer, posted: Sequence[bytes]) -> tuple[str | None, list[bytes]]:
+def split(answer: Answered, posted: Sequence[bytes]) -> tuple[str | None, list[bytes]]:
     """The memory message's text and everything behind it."""
     for index, raw in enumerate(answer.messages):
         if raw not in set(posted) and raw != LINE:
@@ -215,7 +216,7 @@ def _broken_recent(history: History, kept: list[bytes], blocks: Mapping[int, str
 
 
 def _broken_memory(
-    ask: CompressRequest, answer: Answer, memory: str, blocks: Sequence[str]
+    ask: CompressRequest, answer: Answered, memory: str, blocks: Sequence[str]
 ) -> Iterator[str]:
     shown = "\n".join((memory, *blocks))
     if VOLATILE_MARK in shown:
@@ -253,7 +254,7 @@ def _broken_labels(history: History, cut: int, *shown: str) -> Iterator[str]:
 
 
 def _broken_size(
-    ask: CompressRequest, history: History, answer: Answer, blocks: Mapping[int, str]
+    ask: CompressRequest, history: History, answer: Answered, blocks: Mapping[int, str]
 ) -> Iterator[str]:
     """Within the target, unless the newest round alone is larger; recall blocks count where the
     target is hard, and are small."""
@@ -319,7 +320,7 @@ async def lasting_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
         for hard in (True, False):
             posted = conversation(seed, size)
             ask = CompressRequest("t", tuple(posted), target=8_000, hard=hard, mode="stable")
-            before: Answer | None = None
+            before: Answered | None = None
             epochs = set()
             for step in range(8):
                 answer, found = await examine(world, replace(ask, messages=tuple(posted)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
-from memtree.context.context_memory import Answer, CompressRequest, ContextMemory
+from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
 from memtree.ports.builder import Keep
@@ -17,6 +17,7 @@ from memtree.stores import RamStore, open_store
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail
 from memtree.unfolding import recall_block
+from tests.answered import Answered, compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat
 
@@ -97,8 +98,8 @@ class World:
 
     async def ask(
         self, posted: Sequence[dict[str, Any]], memory: Any = None, **named: Any
-    ) -> Answer:
-        answer: Answer = await (memory or self.used).compress(an_ask(posted, **named))
+    ) -> Answered:
+        answer: Answered = await compressed((memory or self.used), an_ask(posted, **named))
         return answer
 
     @property
@@ -150,15 +151,15 @@ def after(
     return [*posted, assistant(f"{words}, {number}."), user(f"And {words.lower()} {number}.")]
 
 
-def text_of(answer: Answer) -> str:
+def text_of(answer: Answered) -> str:
     return "\n".join(Message(raw).text for raw in answer.messages)
 
 
-def begins(longer: Answer, shorter: Answer) -> bool:
+def begins(longer: Answered, shorter: Answered) -> bool:
     return longer.messages[: len(shorter.messages)] == shorter.messages
 
 
-def size_of(answer: Answer) -> int:
+def size_of(answer: Answered) -> int:
     return sum(tokens.count(Message(raw).text) + 4 for raw in answer.messages)
 
 

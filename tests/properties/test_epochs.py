@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memtree.budget.prices import Prices
-from memtree.context.context_memory import Answer, CompressRequest
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import SYSTEM_ROLES, Message
 from memtree.stores import RamStore
 from memtree.tree.node import Summary
+from tests.answered import Answered, compressed
 from tests.properties.examined import examine, unmarked
 from tests.properties.strategies import (
     FixedClock,
@@ -204,7 +205,7 @@ class Walk(RuleBasedStateMachine):
         assert marks_in(answer.messages) <= marks_in(raws), "an answer shows another branch"
         assert answer.address == history_of(messages).addresses[-1]
 
-    def grows(self, answer: Answer) -> None:
+    def grows(self, answer: Answered) -> None:
         """Promise 5."""
         if answer.epoch is None:
             return
@@ -216,9 +217,9 @@ class Walk(RuleBasedStateMachine):
                 assert begins(sent, sent_before), "what was sent did not only grow"
         self.sent.append(Sent(answer.epoch, posted, answer.messages))
 
-    def is_that_of_the_other(self, answer: Answer) -> None:
+    def is_that_of_the_other(self, answer: Answered) -> None:
         """Same store contents, same bytes: without an epoch, what is indexed may grow meanwhile."""
-        again = self.runner.run(self.worlds[1].memory.compress(self.ask()))
+        again = self.runner.run(compressed(self.worlds[1].memory, self.ask()))
         assert again.epoch == answer.epoch
         if answer.epoch or not answer.changed:
             assert again.messages == answer.messages

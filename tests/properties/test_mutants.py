@@ -12,13 +12,14 @@ import msgspec
 import pytest
 
 from memtree.budget import epoch, packing
-from memtree.context import answer, indexing, retrieval
+from memtree.context import answer, index_lookup, retrieval
 from memtree.context.continued import EpochAnswers
 from memtree.context.turn_request import TurnRequest
 from memtree.conversation import addresses, cache_control, history
 from memtree.conversation.message import View, Volatile
 from memtree.tree import btree, chunking, growth
 from memtree.unfolding import explain, plan, recall_block
+from proxy.dialects import openai_chat
 from tests.properties.examined import forms_scenario, lasting_scenario, scenario
 
 pytestmark = pytest.mark.slow
@@ -99,8 +100,8 @@ def view_forgets_what_was_cut(original):
 
 def explain_is_off_by_one(original):
     def mutant(*args):
-        found = original(*args)
-        return {**found, "end": found["end"] - 1}
+        excerpt = original(*args)
+        return replace(excerpt, end=excerpt.end - 1)
 
     return mutant
 
@@ -161,7 +162,7 @@ def blocks_are_not_labelled(original):
 
 
 def blocks_replace_the_message(original):
-    return lambda raw, block: original(raw, block).replace(b"?", b"!")
+    return lambda raw, text: original(raw, text).replace(b"?", b"!")
 
 
 def blocks_take_any_room(original):
@@ -208,15 +209,17 @@ def memory_is_always_marked(original):
 
 
 def the_first_message_is_quoted_as_well(original):
-    return lambda *args: original(*args[:-1], 0)
+    return lambda ranked, tree, window, split: original(
+        ranked, tree, replace(window, head=0), split
+    )
 
 
 def the_first_message_is_lost(original):
-    return lambda posted, ask, shape: original(posted, ask, shape)[shape.head :]
+    return lambda posted, ask, layout: original(posted, ask, layout)[layout.head :]
 
 
 def the_first_message_stands_behind_memory(original):
-    return lambda posted, ask, shape: original(posted, ask, shape)[::-1]
+    return lambda posted, ask, layout: original(posted, ask, layout)[::-1]
 
 
 def the_first_message_is_not_counted(original):
@@ -229,8 +232,8 @@ FORM_MUTANTS = [
     (cache_control, "of_memory", memory_is_not_marked),
     (cache_control, "of_memory", memory_is_always_marked),
     (retrieval, "unfold", the_first_message_is_quoted_as_well),
-    (answer, "_remembered", the_first_message_is_lost),
-    (answer, "_remembered", the_first_message_stands_behind_memory),
+    (answer, "_memory_items", the_first_message_is_lost),
+    (answer, "_memory_items", the_first_message_stands_behind_memory),
     (packing, "_beside", the_first_message_is_not_counted),
 ]
 
@@ -238,7 +241,7 @@ LASTING_MUTANTS = [
     (packing, "begin", plans_look_behind_their_cut),
     (recall_block, "unsent", blocks_show_what_is_visible),
     (recall_block, "text_of", blocks_are_not_labelled),
-    (recall_block, "before", blocks_replace_the_message),
+    (openai_chat, "with_text_before", blocks_replace_the_message),
     (epoch, "block_room", blocks_take_any_room),
     (epoch, "stays", an_epoch_never_ends),
     (EpochAnswers, "_looked_up", turns_are_never_found),
@@ -249,7 +252,7 @@ LASTING_MUTANTS = [
 MUTANTS = [
     (chunking, "_text_spans", blocks_lose_a_character),
     (chunking, "cuts", leaves_overlap),
-    (indexing, "covering", covering_finds_another_branch),
+    (index_lookup, "covering", covering_finds_another_branch),
     (plan, "quote_lines", quotes_have_no_label),
     (packing, "_cut", cut_splits_a_round),
     (addresses, "digest", digest_ignores_the_role),

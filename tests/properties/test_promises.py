@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from memtree.budget import packing
-from memtree.context.context_memory import Answer, CompressRequest
+from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import SYSTEM_ROLES, Message
+from memtree.unfolding.explain import TreeView
+from tests.answered import Answered, compressed
 from tests.properties.examined import OPENING, broken_addresses, examine
 from tests.properties.strategies import (
     Turn,
@@ -38,7 +40,7 @@ forms = st.fixed_dictionaries(
 )
 
 
-def first_is_whole(answer: Answer) -> bool:
+def first_is_whole(answer: Answered) -> bool:
     """Whether a message of the client stands before the memory message."""
     talk = [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
     return any(OPENING in raw[:80] for raw in talk[1:3])
@@ -129,10 +131,10 @@ class Client(RuleBasedStateMachine):
         """Same store contents, same bytes."""
         self.finish_indexing()
         ask = self.ask(share)
-        first = self.runner.run(self.world.memory.compress(ask))
+        first = self.runner.run(compressed(self.world.memory, ask))
         self.finish_indexing()
-        second = self.runner.run(self.world.memory.compress(ask))
-        third = self.runner.run(self.world.memory.compress(ask))
+        second = self.runner.run(compressed(self.world.memory, ask))
+        third = self.runner.run(compressed(self.world.memory, ask))
         assert second.messages == third.messages
         assert first.address == second.address
 
@@ -173,20 +175,20 @@ class TestClientAtLength(Client.TestCase):  # type: ignore[misc, valid-type]
 @settings(max_examples=5)
 @given(seed=seeds, size=st.sampled_from([11_000, 18_000]), share=st.floats(0.1, 0.9))
 def test_a_cold_answer_and_a_warm_one_name_the_same_leaves(seed, size, share):
-    async def both() -> tuple[Answer, Answer, dict, dict]:
+    async def both() -> tuple[Answered, Answered, TreeView, TreeView]:
         posted = tuple(conversation(seed, size))
         ask = CompressRequest("t", posted, target=target_of(share, size), hard=True)
         async with a_world(embedding=True) as world:
-            cold = await world.memory.compress(ask)
+            cold = await compressed(world.memory, ask)
             early = await world.memory.tree(ask)
             await world.settle()
-            warm = await world.memory.compress(ask)
+            warm = await compressed(world.memory, ask)
             return cold, warm, early, await world.memory.tree(ask)
 
     cold, warm, early, late = asyncio.run(both())
     event(f"states: {cold.state}, {warm.state}")
     assert early == late
-    known = {node["id"] for node in early["nodes"]}
+    known = {node.id.hex() for node in early.nodes}
     for answer in (cold, warm):
         assert {node["id"] for node in answer.explain()["nodes"]} <= known
 
@@ -194,13 +196,13 @@ def test_a_cold_answer_and_a_warm_one_name_the_same_leaves(seed, size, share):
 @settings(max_examples=5)
 @given(seed=seeds, share=st.floats(0.1, 0.9))
 def test_without_embeddings_the_cold_answer_is_the_warm_one(seed, share):
-    async def both() -> tuple[Answer, Answer, Answer]:
+    async def both() -> tuple[Answered, Answered, Answered]:
         ask = CompressRequest(
             "t", tuple(conversation(seed, 12_000)), target=target_of(share, 12_000), hard=True
         )
         async with a_world(embedding=False) as world, a_world(embedding=False) as other:
-            cold = await world.memory.compress(ask)
-            return cold, await world.memory.compress(ask), await other.memory.compress(ask)
+            cold = await compressed(world.memory, ask)
+            return cold, await compressed(world.memory, ask), await compressed(other.memory, ask)
 
     cold, warm, elsewhere = asyncio.run(both())
     assert cold.messages == warm.messages == elsewhere.messages

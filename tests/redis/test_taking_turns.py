@@ -20,6 +20,7 @@ from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
 from memtree.ports.store import Store
 from memtree.stores import open_store
+from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.redis_server import RedisServer, redis_server
 from tests.sessions import chat
@@ -71,7 +72,7 @@ class Proxy:
     heard: list[str | None] = field(default_factory=list)  # deletions, as they were told
 
     def compress(self, ask=ASK):
-        return asyncio.create_task(self.memory.compress(ask))
+        return asyncio.create_task(compressed(self.memory, ask))
 
     async def waits(self):
         await until(lambda: self.shared.turns.waiting)
@@ -147,7 +148,7 @@ async def wanted():
         SystemClock(),
         embedder=HashingEmbedder(),
     )
-    return (await memory.compress(ASK)).messages
+    return (await compressed(memory, ASK)).messages
 
 
 async def test_one_grows_and_the_other_reads_it(two, wanted):

@@ -12,6 +12,7 @@ from indexer.runtime import Runtime, SystemClock, open_runtime
 from memtree.budget.prices import UNKNOWN, Prices
 from memtree.config import Settings
 from memtree.context.answer import Answer
+from memtree.context.answer_details import AnswerDetails, FoldedReader
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
@@ -25,7 +26,8 @@ from memtree.ports.store import ContextStore, KeyStore, Receipt, Store
 from memtree.stores import RamStore, SqliteStore, open_store, shown_store
 from memtree.stores.postgres import PostgresStore
 from memtree.tree.node import Frontier, Node
-from memtree.unfolding.search import FoldedHistory
+from memtree.unfolding.explain import Explanation, TreeView
+from proxy.dialects import openai_chat
 
 
 def messages() -> None:
@@ -86,7 +88,8 @@ async def memory(context: ContextMemory, request: CompressRequest) -> None:
         raise
     assert_type(answer, Answer)
     assert_type(await context.index(request), Answer)
-    assert_type(await context.tree(request), dict[str, Any])
+    assert_type(await context.compress_with_details(request), tuple[Answer, AnswerDetails])
+    assert_type(await context.tree(request), TreeView)
     assert_type(await context.outline(request), tuple[History, Frontier, Mapping[bytes, Node]])
     assert_type(await context.pending("tenant"), Pending)
     assert_type(await context.summary_status("tenant"), SummaryStatus)
@@ -96,17 +99,17 @@ async def memory(context: ContextMemory, request: CompressRequest) -> None:
     assert_type(await context.sweep(), Receipt)
 
 
-async def answers(answer: Answer) -> str:
+async def answers(request: CompressRequest, answer: Answer, details: AnswerDetails) -> str:
     assert_type(answer.state, State)
-    assert_type(answer.messages, tuple[bytes, ...])
+    assert_type(openai_chat.messages(answer.items, request.messages), tuple[bytes, ...])
     assert_type(answer.changed, bool)
     assert_type(answer.sent_tokens, int)
     assert_type(answer.epoch, str | None)
-    assert_type(answer.explain(), dict[str, Any])
-    assert_type(answer.folded, FoldedHistory | None)
-    if answer.folded is None:
+    assert_type(details.explain(), Explanation)
+    assert_type(details.folded, FoldedReader | None)
+    if details.folded is None:
         return ""
-    return assert_type(await answer.folded.search("which port?"), str)
+    return assert_type(await details.folded.search("which port?"), str)
 
 
 async def stores(url: str) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from memtree.context.answer import Answer
+from memtree.context.answer import Answer, KeptMessage
+from memtree.context.request import CompressRequest
 from memtree.context.state import State
+from memtree.conversation.message import Message
 from proxy.chat.chat_request import ChatRequest
 from proxy.http import json_body
 
 
 def test_fields_that_were_not_posted_go_to_the_end():
     body = json_body.split(b'{"model": "m", "messages": [1], "memory": true }')
-    chat = ChatRequest(body.raw, body.raw, body=body)
-    kept = Answer(State.PACKED, True, (b"2",), b"", 0, 0, 0)
+    ask = CompressRequest("t", (Message(b"1"), Message(b"2")))
+    chat = ChatRequest(body.raw, body.raw, body=body, ask=ask)
+    kept = Answer(State.PACKED, True, (KeptMessage(1),), b"", 0, 0, 0)
     raw = chat.with_messages(kept, [b"3", b"4"], {"tools": b"[5]"})
     assert raw == b'{"model": "m", "messages": [2,3,4],"tools":[5] }'
     assert chat.with_messages(kept) == b'{"model": "m", "messages": [2] }'

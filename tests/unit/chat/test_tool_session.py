@@ -7,8 +7,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from memtree.context.answer import Answer
+from memtree.context.answer import Answer, KeptMessage
+from memtree.context.request import CompressRequest
 from memtree.context.state import State
+from memtree.conversation.message import Message
 from memtree.errors import BadRequest
 from proxy.chat.chat_request import ChatRequest
 from proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
@@ -18,7 +20,8 @@ from proxy.server_tools.calls import StreamedCall
 from proxy.server_tools.stream import ToolRound
 
 BODY = json_body.split(b'{"model": "m", "messages": [1]}')
-CHAT = ChatRequest(BODY.raw, BODY.raw, body=BODY)
+ASK = CompressRequest("t", (Message(b"1"), Message(b"2")))
+CHAT = ChatRequest(BODY.raw, BODY.raw, body=BODY, ask=ASK)
 
 
 async def save(arguments: Mapping[str, Any], room: int) -> str:
@@ -34,7 +37,7 @@ async def broken(arguments: Mapping[str, Any], room: int) -> str:
 def session(room: int = 1_000) -> ToolSession:
     offered = offer.of(BODY)
     assert offered
-    packed = Answer(State.PACKED, True, (b"2",), b"", 0, 0, 0)
+    packed = Answer(State.PACKED, True, (KeptMessage(1),), b"", 0, 0, 0)
     return ToolSession(offered, packed, {"save_memory": save, "broken": broken}, room)
 
 

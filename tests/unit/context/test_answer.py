@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from memtree.budget import packing
 from memtree.budget.packing import LINE, LINE_TOKENS, Packed, TokenLimits, admit, begin, pack
-from memtree.context.answer import Answer, AnswerLayout, assembled
+from memtree.context.answer import AnswerLayout, assembled
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import cache_control
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message
 from memtree.text import tokens
+from tests.answered import Answered, answered, compressed
 from tests.outgoing import problems
 from tests.properties.examined import unmarked
 from tests.properties.process import World, after, an_ask, assistant, story, text_of, user
@@ -252,7 +253,7 @@ def memory_of(posted, elsewhere=0, cut=6, head=0):
     history = history_of([Message.of(one) for one in posted])
     ask = CompressRequest("t", tuple(map(Message.of, posted)), markers=elsewhere)
     shape = AnswerLayout(cut, "<context_memory>\nx\n</context_memory>", 9, head=head)
-    messages = sent(assembled(history, ask, State.PACKED, shape))
+    messages = sent(answered(assembled(history, ask, State.PACKED, shape), ask))
     return messages[place(messages)]
 
 
@@ -334,7 +335,7 @@ async def test_the_form_and_the_text_do_not_change_with_the_number(world):
     assert len({answer.messages[1] for answer in answers}) == 2
 
 
-def checked_with_tools(posted, answer: Answer, number: int):
+def checked_with_tools(posted, answer: Answered, number: int):
     tools = [{"name": "t", "cache_control": EPHEMERAL}] * number
     both = ({"tools": tools, "messages": messages} for messages in (posted, sent(answer)))
     assert problems(*both) == []
@@ -401,6 +402,6 @@ async def test_whatever_stands_last_is_sent_whole(mode, ending):
 async def test_an_ask_is_not_changed_by_what_it_does_not_use(world):
     posted = story()
     plain = an_ask(posted)
-    assert (await world.used.compress(plain)).messages == (
-        await world.used.compress(replace(plain, patience=1.0))
+    assert (await compressed(world.used, plain)).messages == (
+        await compressed(world.used, replace(plain, patience=1.0))
     ).messages

@@ -12,6 +12,7 @@ from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.text import tokens
 from memtree.unfolding import recall_block
+from proxy.dialects.openai_chat import with_text_before
 from tests.properties.process import (
     NEEDLE,
     QUESTION,
@@ -171,8 +172,8 @@ async def test_a_question_gets_a_block_and_keeps_it(embedding: bool, parts: bool
     assert second.recall_tokens == tokens.count(
         block_of(second.messages[-1]) + f"{recall_block.CLOSING}\n\n"
     )
-    assert second.messages[-1] == recall_block.before(
-        Message.of(asked[-1]).raw, block_of(second.messages[-1]) + recall_block.CLOSING
+    assert second.messages[-1] == with_text_before(
+        Message.of(asked[-1]).raw, f"{block_of(second.messages[-1])}{recall_block.CLOSING}\n\n"
     )
     for number in range(4):
         asked = after(asked, number)

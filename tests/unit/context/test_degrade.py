@@ -22,6 +22,7 @@ from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import Node
+from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat
 
@@ -112,7 +113,7 @@ async def test_without_the_store_the_tree_is_built_for_the_request(broken: tuple
     used = memory(BrokenStore(*broken), embedder=HashingEmbedder())
     ask = CompressRequest("t", posted(), target=4_000, hard=True)
     for _ in range(2):
-        answer = await used.compress(ask)
+        answer = await compressed(used, ask)
         assert answer.changed
         assert NEEDLE in msgspec.json.decode(answer.messages[0])["content"]
         assert size_of(answer.messages) <= 4_000
@@ -121,8 +122,9 @@ async def test_without_the_store_the_tree_is_built_for_the_request(broken: tuple
 
 
 async def test_without_the_embedder_words_rank() -> None:
-    answer = await memory(open_store("memory:"), embedder=DumbEmbedder()).compress(
-        CompressRequest("t", posted(), target=4_000, hard=True)
+    answer = await compressed(
+        memory(open_store("memory:"), embedder=DumbEmbedder()),
+        CompressRequest("t", posted(), target=4_000, hard=True),
     )
     assert NEEDLE in msgspec.json.decode(answer.messages[0])["content"]
     assert answer.state == "degraded:embedder"
@@ -153,19 +155,19 @@ async def test_a_query_that_was_ranked_by_words_alone_is_told(mode: str) -> None
     used = ContextMemory(store, StageOne(child=False), queue, clock, embedder=embedder)
     ask = CompressRequest("t", posted(), target=4_000, hard=True, mode=mode)
     await embedded(used, queue, ask)
-    first = await used.compress(ask)
+    first = await compressed(used, ask)
     assert (first.state, first.pending_tokens) == ("degraded:embedder", 0)
-    again = await used.compress(ask)
+    again = await compressed(used, ask)
     assert again.state == ("packed" if mode == "stable" else "degraded:embedder")
     assert (again.epoch, again.messages) == (first.epoch, first.messages)
     said = {"role": "assistant", "content": "It is 7319."}
     asked = {"role": "user", "content": "And who wrote the code of the vault down, and when?"}
     ask = replace(ask, messages=(*ask.messages, Message.of(said), Message.of(asked)))
-    assert (await used.compress(ask)).state == "degraded:embedder"
+    assert (await compressed(used, ask)).state == "degraded:embedder"
     embedder.down = False
     asked = {"role": "user", "content": "Why was that code of the vault chosen at all?"}
     ask = replace(ask, messages=(*ask.messages, Message.of(said), Message.of(asked)))
-    assert (await used.compress(ask)).state == "packed"
+    assert (await compressed(used, ask)).state == "packed"
     await queue.close(0)
 
 
@@ -194,9 +196,9 @@ async def test_a_corpus_that_was_begun_before_an_embedder_was_met_takes_no_vecto
     ask = CompressRequest("t", posted(), target=4_000, hard=True, mode="fresh")
     await embedded(used, queue, ask)
     await queue.close(0)
-    expected = await used.compress(ask)
+    expected = await compressed(used, ask)
     used = memory(store, embedder=Late())
-    first, second = await used.compress(ask), await used.compress(ask)
+    first, second = await compressed(used, ask), await compressed(used, ask)
     assert (first.state, second.state) == ("provisional", "packed")
     assert (first.reason, second.reason) == ("embeddings-pending", "")
     assert NEEDLE in msgspec.json.decode(first.messages[0])["content"]
@@ -205,8 +207,8 @@ async def test_a_corpus_that_was_begun_before_an_embedder_was_met_takes_no_vecto
 
 async def test_other_troubles_are_told_first() -> None:
     used = memory(BrokenStore("vectors", "commit"), embedder=DumbEmbedder())
-    answer = await used.compress(
-        CompressRequest("t", posted(), target=4_000, hard=True, mode="fresh")
+    answer = await compressed(
+        used, CompressRequest("t", posted(), target=4_000, hard=True, mode="fresh")
     )
     assert answer.state == "degraded:store"
 
@@ -215,8 +217,9 @@ async def test_other_troubles_are_told_first() -> None:
 async def test_without_a_tree_older_rounds_decay_within_the_target(target: int) -> None:
     question = {"role": "user", "content": "What is the vault code?"}
     history = tuple(Message.of(one) for one in [*chat(40, words=500), question])
-    answer = await memory(open_store("memory:"), NoBuilder()).compress(
-        CompressRequest("t", history, target=target, hard=True)
+    answer = await compressed(
+        memory(open_store("memory:"), NoBuilder()),
+        CompressRequest("t", history, target=target, hard=True),
     )
     assert answer.state == "degraded:indexing"
     assert answer.messages[-1] == history[-1].raw
@@ -231,8 +234,8 @@ async def test_without_a_tree_older_rounds_decay_within_the_target(target: int) 
 async def test_a_lost_node_means_a_new_tree() -> None:
     store = LostNodes()
     ask = CompressRequest("t", posted(), target=4_000, hard=True)
-    wanted = await memory(store).compress(ask)
-    again = await memory(store).compress(ask)  # another process: nothing is kept in memory
+    wanted = await compressed(memory(store), ask)
+    again = await compressed(memory(store), ask)  # another process: nothing is kept in memory
     assert again.messages == wanted.messages
     assert again.state == "packed"
 
@@ -241,7 +244,7 @@ async def test_index_without_a_store_still_answers() -> None:
     answer = await memory(BrokenStore("frontiers", "commit")).index(CompressRequest("t", posted()))
     assert answer.state == "degraded:store"
     assert answer.indexed_tokens > 0
-    assert answer.messages == ()
+    assert answer.items == ()
 
 
 @pytest.mark.parametrize("mode", ["fresh", "stable"])
@@ -250,7 +253,7 @@ async def test_where_the_newest_round_leaves_no_room_for_memory_the_state_says_s
 ) -> None:
     newest = Message.of({"role": "user", "content": "river " * 11_700})
     ask = CompressRequest("t", (*posted(), newest), window=12_000, reserve=0, mode=mode)
-    answer = await memory(open_store("memory:")).compress(ask)
+    answer = await compressed(memory(open_store("memory:")), ask)
     assert (answer.state, answer.reason) == ("degraded:no-room", "")
     assert answer.messages == (newest.raw,)
 
@@ -259,7 +262,7 @@ async def test_where_the_newest_round_leaves_no_room_for_memory_the_state_says_s
 async def test_one_round_that_cannot_be_cut_passes(mode: str) -> None:
     only = Message.of({"role": "user", "content": "river " * 11_700})
     used = memory(open_store("memory:"))
-    answer = await used.compress(CompressRequest("t", (only,), target=4_000, mode=mode))
+    answer = await compressed(used, CompressRequest("t", (only,), target=4_000, mode=mode))
     await used.close()
     assert (answer.state, answer.reason, answer.changed) == ("passed", "fits", False)
     assert answer.messages == (only.raw,)
@@ -278,8 +281,8 @@ class SlowBuilder:
 
 
 async def test_without_a_tree_a_history_that_fits_the_model_goes_whole() -> None:
-    answer = await memory(open_store("memory:"), NoBuilder()).compress(
-        CompressRequest("t", posted(), target=4_000)
+    answer = await compressed(
+        memory(open_store("memory:"), NoBuilder()), CompressRequest("t", posted(), target=4_000)
     )
     assert answer.state == "degraded:indexing"
     assert answer.messages == tuple(message.raw for message in posted())
@@ -291,7 +294,7 @@ async def test_who_needs_the_tree_waits_as_long_as_the_request_says(
     patience: float, state: str, mode: str
 ) -> None:
     ask = CompressRequest("t", posted(), target=4_000, window=11_000, patience=patience, mode=mode)
-    answer = await memory(open_store("memory:"), SlowBuilder(0.3)).compress(ask)
+    answer = await compressed(memory(open_store("memory:"), SlowBuilder(0.3)), ask)
     assert answer.state == state
     assert answer.changed
     assert size_of(answer.messages) <= 11_000
@@ -301,11 +304,11 @@ async def test_who_needs_the_tree_waits_as_long_as_the_request_says(
 async def test_a_side_request_goes_whole_where_it_fits_and_leaves_nothing(mode: str) -> None:
     store = open_store("memory:")
     ask = CompressRequest("t", posted(), target=4_000, whole=True, mode=mode)
-    answer = await memory(store).compress(ask)
+    answer = await compressed(memory(store), ask)
     assert (answer.state, answer.changed, answer.epoch) == ("passed", False, None)
     assert answer.reason == "side-request"
     assert (await store.stats()).nodes == 0
-    packed = await memory(store).compress(replace(ask, window=11_000))
+    packed = await compressed(memory(store), replace(ask, window=11_000))
     assert packed.changed
 
 
@@ -313,7 +316,7 @@ async def test_a_tree_that_comes_too_late_for_one_request_is_kept_for_the_next()
     store = open_store("memory:")
     used = memory(store, SlowBuilder(0.3))
     ask = CompressRequest("t", posted(), target=4_000, window=11_000, patience=0.05)
-    assert (await used.compress(ask)).state == "degraded:indexing"
+    assert (await compressed(used, ask)).state == "degraded:indexing"
     assert (await store.stats()).leaves == 0
     await used.close()
     assert (await store.stats()).leaves > 0

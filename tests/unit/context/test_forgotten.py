@@ -20,6 +20,7 @@ from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.conversation.message_cache import MessageCache
+from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat
 
@@ -60,8 +61,8 @@ async def used(runtime: Runtime, tenant: str, word: str) -> list[Any]:
     """Two turns in an epoch, all vectors; then a third whose vectors still wait."""
     posted = history(word)
     ask = CompressRequest(tenant, posted[:-3], target=3_000, hard=True, mode="stable")
-    answers = [await runtime.memory.compress(ask)]
-    answers.append(await runtime.memory.compress(replace(ask, messages=posted)))
+    answers = [await compressed(runtime.memory, ask)]
+    answers.append(await compressed(runtime.memory, replace(ask, messages=posted)))
     return answers
 
 

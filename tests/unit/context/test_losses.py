@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from memtree.context.context_memory import Answer
 from memtree.days import DAY
 from memtree.errors import NodesGone, NotFound, StoreUnavailable
 from memtree.stores import RamStore
 from memtree.tree.node import Summary
+from tests.answered import Answered
 from tests.contracts.backends import garbage
 from tests.properties.process import (
     NEEDLE,
@@ -36,7 +36,7 @@ def world() -> World:
 # ---------------------------------------------------------------- what is lost
 
 
-async def a_second_answer(world: World) -> tuple[Answer, Answer]:
+async def a_second_answer(world: World) -> tuple[Answered, Answered]:
     posted = story()
     first = await world.ask(posted)
     memory = world.memory()  # nothing is at hand

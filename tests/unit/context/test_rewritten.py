@@ -16,7 +16,6 @@ from indexer.embedding.queue import InProcessQueue
 from indexer.growing.builder import StageOne
 from memtree.budget.costs import costs_little
 from memtree.budget.prices import UNKNOWN
-from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State
 from memtree.conversation.message import Message
@@ -26,6 +25,7 @@ from memtree.ports.store import Store
 from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.tree.node import Summary
+from tests.answered import Answered, compressed
 from tests.fakes import HashingEmbedder
 from tests.properties.process import Clock, Watched, an_ask, assistant, begins, text_of, user
 from tests.properties.strategies import history_of
@@ -58,8 +58,8 @@ class Desk:
             facts=MessageCache(7),
         )
 
-    async def ask(self, posted: Posted, **named: Any) -> Answer:
-        answer = await self.memory.compress(an_ask(posted, **{"target": TARGET, **named}))
+    async def ask(self, posted: Posted, **named: Any) -> Answered:
+        answer = await compressed(self.memory, an_ask(posted, **{"target": TARGET, **named}))
         await self.settle()
         self.clock.time += 20
         return answer
@@ -147,7 +147,7 @@ SHAPES = [
 ]
 
 
-async def used(desk: Desk, full: Posted, mode: str) -> Answer:
+async def used(desk: Desk, full: Posted, mode: str) -> Answered:
     """The session as its client posts it, turn by turn, up to its end."""
     await desk.ask(full[:1], mode=mode)
     asked = [at for at, one in enumerate(full) if one["role"] == "user"]
@@ -347,7 +347,7 @@ async def test_what_was_in_the_newest_message_for_one_turn_only(desk: Desk, mode
         asked = {**posted[-1], "content": f"{rules}\n{posted[-1]['content']}"}
         answers.append(await desk.ask([*posted[:-1], asked], mode=mode))
         assert rules in Message(answers[-1].messages[-1]).text
-        posted = [*posted, assistant(f"Answer {turn}."), user(f"Question {turn}, then?")]
+        posted = [*posted, assistant(f"Answered {turn}."), user(f"Question {turn}, then?")]
     epochs = [answer.epoch for answer in answers]
     assert len(set(epochs[1:])) == 1, "every request began an epoch"
     assert None not in epochs
@@ -359,7 +359,7 @@ async def test_it_is_not_kept_twice_for_clients_that_change_nothing(desk: Desk) 
     posted = chat(401, 3, words=60)
     for turn in range(4):
         await desk.ask(posted)
-        posted = [*posted, assistant(f"Answer {turn}."), user(f"Question {turn}, then?")]
+        posted = [*posted, assistant(f"Answered {turn}."), user(f"Question {turn}, then?")]
     assert desk.watched.calls.count("put_turn") == 4
 
 
@@ -370,7 +370,7 @@ async def test_the_history_before_such_a_message_posted_alone(desk: Desk) -> Non
         asked = {**posted[-1], "content": f"Rules of turn {turn}.\n{posted[-1]['content']}"}
         last = await desk.ask([*posted[:-1], asked])
         before = posted[:-1]
-        posted = [*posted, assistant(f"Answer {turn}."), user(f"Question {turn}, then?")]
+        posted = [*posted, assistant(f"Answered {turn}."), user(f"Question {turn}, then?")]
     alone = await desk.ask(before)
     assert alone.epoch == last.epoch
     assert alone.messages == last.messages[:-1]
@@ -386,7 +386,7 @@ async def test_files_that_move(desk: Desk) -> None:
         posted = [shown, assistant("Ok."), *told, user(f"Question {turn}?")]
         answer = await desk.ask(posted, mode="auto")
         assert answer.state in ("packed", "provisional")
-        told = [*told, user(f"Question {turn}?"), assistant(f"Answer {turn}.")]
+        told = [*told, user(f"Question {turn}?"), assistant(f"Answered {turn}.")]
     assert len(desk.embedder.embedded) == len(set(desk.embedder.embedded))
 
 
@@ -409,6 +409,6 @@ async def test_another_process_knows_from_the_store_what_went_whole(desk: Desk) 
     assert (await desk.ask(posted, mode="auto")).state is State.PASSED
     other = Desk(desk.store)
     posted = [*posted, assistant("This."), user("And then?")]
-    answer = await other.memory.compress(an_ask(posted, mode="auto", target=TARGET))
+    answer = await compressed(other.memory, an_ask(posted, mode="auto", target=TARGET))
     await other.memory.close()
     assert answer.state is State.PASSED

@@ -13,6 +13,7 @@ from indexer.summarizing.spending import TOKENS
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
 from tests import summaries as scripted
+from tests.answered import compressed
 from tests.embeddings import Silence, Status
 from tests.summaries import Answer, Asked, Held, ScriptedSummarizer, Unavailable
 from tests.unit.summarizing.refined import (
@@ -69,7 +70,7 @@ async def test_what_cannot_be_used_is_asked_once_more_and_then_the_extraction_st
         assert tallies["summary.rejected"] == 2 * len(nodes)
         assert "summary.nodes" not in tallies
         tree = await desk.memory.tree(CompressRequest("t", tuple(messages)))
-        assert {one["summary"] for one in tree["nodes"]} == {"extracted"}
+        assert {node.by_model for node in tree.nodes} == {False}
         calls = desk.model.calls
     async with a_desk(ScriptedSummarizer(), store) as again:
         await again.post(messages)
@@ -184,7 +185,7 @@ async def test_a_model_that_never_answers_delays_nobody():
             await desk.submitted()
             await until(lambda: desk.model.open == 4)
             ask = CompressRequest("t", tuple(messages), target=3_000, hard=True, mode="stable")
-            assert (await desk.memory.compress(ask)).state == "packed"
+            assert (await compressed(desk.memory, ask)).state == "packed"
         async with asyncio.timeout(2):
             await desk.close()
     async with a_desk(store=desk.store) as again:
@@ -270,8 +271,8 @@ async def test_planted_orders_reach_no_summary(monkeypatch):
         assert not [one for one in by_model if "PWNED" in f"{one.headline} {one.body}"]
         assert desk.three.queue.totals.problems["planted"] > 0
         tree = await desk.memory.tree(CompressRequest("t", tuple(messages)))
-        shown = [one for one in tree["nodes"] if one["summary"] == "model"]
-        assert not [one for one in shown if "PWNED" in one["headline"] + one["body"]]
+        shown = [node for node in tree.nodes if node.by_model]
+        assert not [node for node in shown if "PWNED" in node.headline + node.body]
 
 
 async def test_a_secret_in_the_text_or_in_an_answer_is_kept_nowhere():

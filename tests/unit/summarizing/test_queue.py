@@ -17,6 +17,7 @@ from memtree.conversation.message import Message
 from memtree.ports.queues import Pending
 from memtree.text.tokens import count
 from tests import summaries as scripted
+from tests.answered import compressed
 from tests.summaries import SHORT, Held, ScriptedSummarizer
 from tests.unit.summarizing.refined import (
     DAY,
@@ -230,28 +231,28 @@ async def test_summaries_that_land_change_no_byte_of_an_epoch():
     model = ScriptedSummarizer(always=Held(held))
     ask = CompressRequest("t", tuple(messages[:71]), target=4_000, mode="stable", window=40_000)
     async with a_desk(model) as desk:
-        first = await desk.memory.compress(ask)
+        first = await compressed(desk.memory, ask)
         assert first.epoch
         held.set()
         await desk.settle()
-        second = await desk.memory.compress(replace(ask, messages=tuple(messages[:72])))
+        second = await compressed(desk.memory, replace(ask, messages=tuple(messages[:72])))
         assert second.epoch == first.epoch
         assert second.messages[: len(first.messages)] == first.messages
         assert SHORT.encode() not in b"".join(second.messages)
-        again = await desk.memory.compress(ask)
+        again = await compressed(desk.memory, ask)
         assert again.messages == first.messages
-        fresh = await desk.memory.compress(replace(ask, mode="fresh"))
+        fresh = await compressed(desk.memory, replace(ask, mode="fresh"))
         assert SHORT.encode() in b"".join(fresh.messages)
         # A new epoch takes the newest versions, and keeps them in another process.
         await desk.post(messages)
         await desk.settle()
         branch = tuple(messages)
-        new = await desk.memory.compress(replace(ask, messages=branch))
+        new = await compressed(desk.memory, replace(ask, messages=branch))
         assert new.epoch != first.epoch
         versions = [one["version"] for one in new.explain()["nodes"]]
         assert versions.count(1) >= len(versions) - 1 > 0, "all but the open end"
         async with a_desk(store=desk.store) as other:
-            same = await other.memory.compress(replace(ask, messages=branch))
+            same = await compressed(other.memory, replace(ask, messages=branch))
             assert (same.epoch, same.messages) == (new.epoch, new.messages)
 
 
@@ -261,12 +262,12 @@ async def test_without_a_model_all_is_as_it_was():
     store = Counting()
     async with a_desk(store=store) as desk:
         plain = ContextMemory(Counting(), StageOne(child=False), NoQueue(), desk.clock)
-        answer = await plain.compress(ask)
+        answer = await compressed(plain, ask)
         assert answer.pending_tokens == 0
         assert (await plain.summary_status("t")).state == "off"
         assert (await plain.pending("t")) == Pending(0, 0)
         assert not desk.model.asked
-        other = await desk.memory.compress(ask)
+        other = await compressed(desk.memory, ask)
         assert other.messages == answer.messages, "extraction until summaries are there"
         assert other.state == answer.state
         await plain.close()
@@ -282,7 +283,7 @@ async def test_extraction_and_model_together():
             assert one.extracted == nodes[id_].summary.body
             assert one.shown == f"{one.body} {one.extracted}"
         ask = CompressRequest("t", tuple(messages), target=6_000, hard=True, mode="fresh")
-        answer = await desk.memory.compress(ask)
+        answer = await compressed(desk.memory, ask)
         text = b"".join(answer.messages).decode()
         shown = [one for one in answer.explain()["nodes"] if one["body"]]
         assert shown
@@ -300,15 +301,14 @@ async def test_the_tree_tells_who_wrote_what():
     async with a_desk(ScriptedSummarizer(step, step, step, step, step), summary_parallel=1) as desk:
         await desk.post(messages)
         tree = await desk.memory.tree(CompressRequest("t", tuple(messages)))
-        assert {one["summary"] for one in tree["nodes"]} == {"extracted"}
+        assert not any(node.by_model for node in tree.nodes)
         await desk.settle()
         _, found = await later(desk.store, messages)
         tree = await desk.memory.tree(CompressRequest("t", tuple(messages)))
-        for one in tree["nodes"]:
-            summary = found.get(bytes.fromhex(one["id"]))
-            wrote = "model" if summary and summary.by_model else "extracted"
-            assert one["summary"] == wrote
-        assert {one["summary"] for one in tree["nodes"] if one["sealed"]} == {"extracted", "model"}
+        for node in tree.nodes:
+            summary = found.get(node.id)
+            assert node.by_model == bool(summary and summary.by_model)
+        assert {node.by_model for node in tree.nodes if node.sealed} == {True, False}
 
 
 async def test_accepted_summaries_pass_the_check_and_their_caps():

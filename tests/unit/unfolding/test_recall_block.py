@@ -1,8 +1,7 @@
-"""Recall blocks: what they quote, when there is one, and how they stand in a message."""
+"""Recall blocks: what they quote, and when there is one."""
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -13,12 +12,12 @@ from hypothesis import strategies as st
 from memtree.conversation.message import Message
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking, rank
+from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import terms, tokens
 from memtree.unfolding import recall_block
 from memtree.unfolding.plan import Plan, TextSpan
 from memtree.unfolding.recall_block import (
     LEAST,
-    before,
     chosen,
     is_acknowledgement,
     needless,
@@ -27,8 +26,6 @@ from memtree.unfolding.recall_block import (
 )
 from tests.properties.strategies import batch, conversation, history_of, leaves_of, prose
 from tests.trees import places
-
-BLOCK = '<recalled_context>\nÄ quote "here"\n</recalled_context>'
 
 
 def user(content, **more):
@@ -40,75 +37,6 @@ def assistant(content, **more):
 
 
 # ---------------------------------------------------------------- the block in its message
-
-
-def test_a_string_stays_a_string():
-    found = json.loads(before(b'{"role":"user","content":"What?"}', BLOCK))
-    assert found == user(f"{BLOCK}\n\nWhat?")
-
-
-def test_other_fields_stay_byte_for_byte():
-    front = rb'{"name":"M\u00fcller","x-new":{"b":1.50, "a":[1e3,null]},"role":"user","content":'
-    back = rb',"\u0061":"\ud83d\ude00","zz":12345678901234567890,"cache_control":{"type":"x"}}'
-    found = before(front + b'"caf\xc3\xa9 \\u00e9"' + back, BLOCK)
-    assert found.startswith(front)
-    assert found.endswith(b'caf\xc3\xa9 \\u00e9"' + back)
-    assert json.loads(found)["content"] == f"{BLOCK}\n\ncafé é"
-
-
-def test_space_between_fields_stays():
-    """As `json.dumps` writes it: a proxy that relays bytes must not make it compact."""
-    front, back = b'{"role": "user", "content": ', b', "name": "me"}'
-    found = before(front + b'"What?"' + back, BLOCK)
-    assert found.startswith(front)
-    assert found.endswith(back)
-
-
-def test_a_string_keeps_its_text_whatever_it_holds():
-    text = 'a "b" \\ \u2028 \U0001f600 \x00 </recalled_context>\n\n'
-    raw = json.dumps(user(text)).encode()
-    assert json.loads(before(raw, BLOCK))["content"] == f"{BLOCK}\n\n{text}"
-
-
-PICTURE = (
-    rb'{"image_url":{"url":"data:image/png;base64,iVBOR\/w=="},"type":"image_url","\u00e4":1.0}'
-)
-TEXT = rb'{"type":"text","text":"caf\u00e9","cache_control":{"type":"ephemeral"}}'
-
-
-@pytest.mark.parametrize("parts", [[PICTURE, TEXT], [TEXT, PICTURE], [TEXT], [PICTURE]])
-def test_a_list_gains_a_first_part_and_keeps_the_others_byte_for_byte(parts):
-    raw = b'{"role":"user","content":[' + b",".join(parts) + b'],"name":"n"}'
-    found = before(raw, BLOCK)
-    assert found.endswith(b"," + b",".join(parts) + b'],"name":"n"}')
-    first, *others = json.loads(found)["content"]
-    assert first == {"type": "text", "text": f"{BLOCK}\n\n"}
-    assert others == json.loads(raw)["content"]
-
-
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-parts = st.fixed_dictionaries({"type": st.just("text"), "text": st.text(max_size=20)})
-contents = st.text(max_size=40) | st.lists(parts, max_size=3)
-
-
-@given(contents, st.dictionaries(st.text(max_size=6), values, max_size=4), st.booleans(), st.text())
-def test_any_message_keeps_everything_else(content, more, ascii_, block):
-    fields = {"role": "user", **more, "content": content}
-    raw = json.dumps(fields, ensure_ascii=ascii_, separators=(",", ":")).encode()
-    found = json.loads(before(raw, block))
-    assert list(found) == list(fields)
-    own = found.pop("content")
-    assert found == {key: value for key, value in fields.items() if key != "content"}
-    if isinstance(content, str):
-        assert own == f"{block}\n\n{content}"
-    else:
-        assert own == [{"type": "text", "text": f"{block}\n\n"}, *content]
 
 
 # ---------------------------------------------------------------- a history to look back on
@@ -140,9 +68,8 @@ class Past:
 
     def chosen_by(self, ranking, plan=None, earlier=(), room=1_000, relevant=0.3):
         plan = plan or Plan(len(self.history) - 5)
-        return chosen(
-            self.history, self.corpus, ranking, plan, earlier, room, relevant, tokens.count
-        )
+        ranked = RankedHistory(self.history, self.corpus, ranking)
+        return chosen(ranked, plan, earlier, room, relevant)
 
     def pieces(self, spans):
         return [self.history.view(one.message).text[one.start : one.end] for one in spans]

@@ -10,6 +10,7 @@ import pytest
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
 from indexer.runtime import SystemClock
+from memtree.context.answer_details import FoldedReader
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.conversation.message import Message
 from memtree.stores import open_store
@@ -21,8 +22,8 @@ from memtree.unfolding.search import (
     READ_TOKENS,
     RECORD,
     SEARCH_TOKENS,
-    FoldedHistory,
 )
+from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat, coding
 
@@ -62,13 +63,13 @@ async def folded(
     store: Any = None,
     mode: str = "stable",
     **fields: Any,
-) -> FoldedHistory:
+) -> FoldedReader:
     kept = store or open_store("memory:")
     memory = ContextMemory(kept, StageOne(child=False), NoQueue(), SystemClock(), **fields)
     messages = tuple(Message.of(one) for one in posted or history())
-    answer = await memory.compress(CompressRequest("t", messages, target=6_000, mode=mode))
-    assert answer.folded is not None
-    return answer.folded
+    answer = await compressed(memory, CompressRequest("t", messages, target=6_000, mode=mode))
+    assert answer.details.folded is not None
+    return answer.details.folded
 
 
 def quoted(text: str) -> list[tuple[int, str]]:
@@ -91,7 +92,7 @@ async def test_excerpts_are_verbatim_and_from_before_the_cut():
     posted, one = history(), await folded()
     excerpts = quoted(await one.search("garden letter window 77", 20))
     assert len(excerpts) > 5
-    cut = one.posted.posted[one.plan.cut]
+    cut = one.folded.posted.posted[one.folded.plan.cut]
     for number, text in excerpts:
         content = posted[number]["content"]
         assert number < cut
@@ -114,7 +115,7 @@ async def test_as_many_excerpts_as_asked_for(asked: int, most: int):
 
 async def test_what_the_model_sees_already_comes_last():
     one = await folded()
-    shown = {one.posted.posted[span.message] for span in one.plan.excerpts}
+    shown = {one.folded.posted.posted[span.message] for span in one.folded.plan.excerpts}
     query = " ".join(history()[max(shown)]["content"].split()[-9:])  # with a number of its own
     found = [number for number, _ in quoted(await one.search(query, 3))]
     assert len(found) == 3
@@ -123,7 +124,7 @@ async def test_what_the_model_sees_already_comes_last():
 
 async def test_what_is_sent_as_it_is_is_not_found():
     one = await folded()
-    kept = one.posted.posted[one.plan.cut]
+    kept = one.folded.posted.posted[one.folded.plan.cut]
     found = [number for number, _ in quoted(await one.search(history()[kept]["content"], 20))]
     assert found
     assert max(found) < kept
@@ -170,10 +171,11 @@ async def test_the_store_is_neither_written_nor_read():
 async def test_a_deletion_in_between_leaves_nothing_at_hand():
     memory = ContextMemory(open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock())
     messages = tuple(Message.of(one) for one in history())
-    answer = await memory.compress(CompressRequest("t", messages, target=6_000))
-    assert answer.folded
+    answer = await compressed(memory, CompressRequest("t", messages, target=6_000))
+    reader = answer.details.folded
+    assert reader
     await memory.forget_tenant("t")
-    assert FACT in await answer.folded.search("crane of the harbour"), "the request carries it"
+    assert FACT in await reader.search("crane of the harbour"), "the request carries it"
     assert memory.cached_tenants == set()
 
 
@@ -247,5 +249,5 @@ async def test_only_answers_that_folded_can_be_searched():
     memory = ContextMemory(open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock())
     for posted in (history()[-5:], history()):
         messages = tuple(Message.of(one) for one in posted)
-        answer = await memory.compress(CompressRequest("t", messages, target=40_000))
-        assert answer.folded is None
+        answer = await compressed(memory, CompressRequest("t", messages, target=40_000))
+        assert answer.details.folded is None

@@ -8,10 +8,12 @@ import pytest
 from memtree.conversation.message import Message
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import rank
+from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import terms, tokens
 from memtree.unfolding import explain, unfold
-from memtree.unfolding.plan import TextSpan, merge, outline_line
+from memtree.unfolding.plan import FoldWindow, SummaryTree, TextSpan, merge, outline_line
 from memtree.unfolding.unfold import ONE_SHOT
+from proxy.context.explanation import explanation_json
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 from tests.trees import places
 
@@ -37,31 +39,27 @@ class Tree:
         self.corpus = Corpus(1)
         self.corpus.extend(leaves, places(leaves))
 
-    def ranking(self, query):
+    def ranked(self, query):
         lexical = self.corpus.lexicon.scores(terms.terms(query))
-        return rank(lexical, None, self.corpus.short(100))
+        ranking = rank(lexical, None, self.corpus.short(100))
+        return RankedHistory(self.history, self.corpus, ranking)
 
     def unfold(self, query, budget, cut=None, head=0, split=ONE_SHOT):
         cut = len(self.history) - 1 if cut is None else cut
-        return unfold.unfold(
-            self.history,
-            self.roots,
-            self.nodes,
-            self.corpus,
-            self.ranking(query),
-            cut,
-            budget,
-            tokens.count,
-            split,
-            head,
-        )
+        tree = SummaryTree(self.roots, self.nodes)
+        return unfold.unfold(self.ranked(query), tree, FoldWindow(cut, budget, head), split)
 
     def explained(self, unfolded, query):
-        ranking = self.ranking(query)
-        rows = [one.passage for one in unfolded.chosen if one.passage >= 0]
-        rows += unfolded.left_out
-        scored = explain.scored(rows, self.corpus, ranking)
-        return explain.of(self.history, unfolded, scored, self.nodes)
+        scored = explain.scored_by(unfolded, self.ranked(query))
+        evidence = explain.Evidence(
+            self.history,
+            unfolded.plan,
+            self.nodes,
+            unfolded.chosen,
+            unfolded.left_out,
+            scored,
+        )
+        return explanation_json(explain.explanation(evidence))
 
     def pieces(self, unfolded):
         return [self.history.view(s.message).text[s.start : s.end] for s in unfolded.plan.excerpts]

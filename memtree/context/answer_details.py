@@ -1,0 +1,76 @@
+"""What can be asked about an answer after it was made: why it shows what it shows, and what it
+folded away.
+
+An `Answer` is a small value. Details keep the history and its tree in memory, so whoever does not
+need them lets them go.
+"""
+
+from __future__ import annotations
+
+from memtree.context.index_state import IndexState
+from memtree.context.indexing import Indexing
+from memtree.context.retrieval import Retriever
+from memtree.ranking.ranked_history import RankedHistory
+from memtree.unfolding.explain import Evidence, Explanation, explanation
+from memtree.unfolding.search import (
+    EXCERPTS,
+    LEAST,
+    NO_ROOM,
+    QUERY,
+    READ_TOKENS,
+    SEARCH_TOKENS,
+    FoldedHistory,
+)
+
+
+class FoldedReader:
+    """Searches and reads a history of which a part was `folded`; texts for a model."""
+
+    def __init__(
+        self,
+        folded: FoldedHistory,
+        index: IndexState,
+        indexing: Indexing,
+        retriever: Retriever,
+        generation: int,
+    ) -> None:
+        """`generation`: of the tenant's deletions when the request began."""
+        self.folded, self._index, self._generation = folded, index, generation
+        self._indexing, self._retriever = indexing, retriever
+
+    async def search(self, query: str, most: int = EXCERPTS, room: int = SEARCH_TOKENS) -> str:
+        """The best passages before the cut, at most `most` of them and `room` tokens in all; those
+        that the model does not see come first."""
+        if room < LEAST:
+            return NO_ROOM
+        posted = self.folded.posted
+
+        def work(ranked: RankedHistory) -> str:
+            return self.folded.excerpts(ranked, most, room)
+
+        try:
+            text, _ = await self._retriever.rank(posted, self._index, query[:QUERY], work)
+            return text
+        finally:
+            self._indexing.drop_forgotten(posted.tenant, self._generation)
+
+    def read(
+        self, first: int, last: int | None = None, start: int = 0, room: int = READ_TOKENS
+    ) -> str:
+        """As `FoldedHistory.read`; may take a while for a message of megabytes."""
+        return self.folded.read(first, last, start, room)
+
+
+class AnswerDetails:
+    """`folded`: a way into what the answer folded; None where it folded nothing, or where not all
+    of that can be ranked."""
+
+    def __init__(
+        self, evidence: Evidence | None = None, folded: FoldedReader | None = None
+    ) -> None:
+        self._evidence, self.folded = evidence, folded
+
+    def explain(self) -> Explanation:
+        """Why the answer shows what it shows; empty where it has no memory message. Takes some
+        milliseconds."""
+        return explanation(self._evidence) if self._evidence else Explanation()

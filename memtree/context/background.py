@@ -1,0 +1,40 @@
+"""Work that goes on when its request has been answered: of one conversation once at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from memtree import tracing
+
+
+class BackgroundTasks:
+    """`step`: the name under which traces show the work."""
+
+    def __init__(self, step: str) -> None:
+        self._step = step
+        self._tasks: dict[tuple[str, bytes], asyncio.Task[Any]] = {}
+
+    def start(
+        self, conversation: tuple[str, bytes], work: Callable[[], Coroutine[Any, Any, Any]]
+    ) -> None:
+        """Nothing happens where this conversation has a task already."""
+        if conversation in self._tasks:
+            return
+        task = asyncio.create_task(self._traced(work()))
+        self._tasks[conversation] = task
+        task.add_done_callback(lambda _: self._tasks.pop(conversation, None))
+
+    async def close(self, seconds: float) -> None:
+        """Wait that long for all tasks, then cancel those that are left."""
+        if not self._tasks:
+            return
+        _, unfinished = await asyncio.wait(self._tasks.values(), timeout=seconds)
+        for task in unfinished:
+            task.cancel()
+        await asyncio.gather(*unfinished, return_exceptions=True)
+
+    async def _traced(self, work: Coroutine[Any, Any, Any]) -> Any:
+        with tracing.behind(self._step, tracing.current()):
+            return await work

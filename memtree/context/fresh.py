@@ -1,0 +1,77 @@
+"""Answers for the present request alone: mode `fresh`, and what epochs cannot do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memtree import tracing
+from memtree.budget import packing
+from memtree.context.answer import AnswerLayout, CompressResult, assembled, with_index
+from memtree.context.index_state import IndexState
+from memtree.context.indexing import Indexing
+from memtree.context.request import CompressRequest
+from memtree.context.retrieval import RetrievedContext, Retriever
+from memtree.context.state import State
+from memtree.conversation.history import History
+from memtree.conversation.message import MESSAGE_OVERHEAD
+from memtree.text import tokens
+from memtree.unfolding.explain import Evidence
+from memtree.unfolding.plan import Plan, render
+from memtree.unfolding.unfold import Unfolding
+
+
+class FreshAnswers:
+    def __init__(self, indexing: Indexing, retriever: Retriever) -> None:
+        self._indexing, self._retriever = indexing, retriever
+
+    async def answer(
+        self,
+        posted: History,
+        ask: CompressRequest,
+        limits: packing.TokenLimits,
+        index: IndexState,
+    ) -> CompressResult:
+        """The tree unfolded for the present question; without a whole tree, the older rounds cut
+        in the middle."""
+        packed = packing.pack(posted, limits, posted.system_tokens + ask.tools_tokens)
+        if not packed.memory:
+            answer = assembled(posted, ask, State.NO_ROOM, AnswerLayout(packed.cut))
+            return CompressResult(with_index(answer, index), None, index)
+        if index.whole:
+            newest = await self._indexing.newest(posted, index)
+            retrieved = await self._retriever.unfolded(posted, newest, packed, ask.query)
+        else:
+            newest, retrieved = index, RetrievedContext(_decayed(posted, packed, index))
+        unfolding = retrieved.unfolding
+        size = unfolding.tokens + packed.beside
+        layout = AnswerLayout(packed.cut, unfolding.text, size, head=packed.head)
+        with tracing.step("pack"):
+            answer = replace(
+                assembled(posted, ask, newest.state(by_words=retrieved.by_words), layout),
+                outline_tokens=unfolding.outline_tokens,
+                excerpts=len(unfolding.plan.excerpts),
+            )
+        evidence = Evidence(
+            posted,
+            unfolding.plan,
+            newest.all_nodes,
+            unfolding.chosen,
+            unfolding.left_out,
+            retrieved.passages,
+        )
+        return CompressResult(with_index(answer, newest), evidence, index)
+
+
+def _decayed(posted: History, packed: packing.Packed, index: IndexState) -> Unfolding:
+    """No tree over the whole in time: the older rounds, cut in the middle."""
+    budget = packed.memory - MESSAGE_OVERHEAD
+    share = float(budget)
+    while True:
+        first = max(packed.head, index.frontier.messages)
+        spans = packing.decay(posted, first, packed.cut, int(share))
+        plan = Plan(packed.cut, excerpts=spans, head=packed.head)
+        text = render(plan, posted, {})
+        size = tokens.count(text)
+        if size <= budget or not spans:
+            return Unfolding(plan, text, size, 0)
+        share *= min(0.9, budget / size)  # labels and marks are not in the shares

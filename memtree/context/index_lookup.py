@@ -1,0 +1,68 @@
+"""What the store holds of the index of a history."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from memtree import tracing
+from memtree.context.caches import NodeCache
+from memtree.context.index_request import IndexRequest
+from memtree.context.index_state import NOTHING_INDEXED, IndexState, Trouble
+from memtree.context.prefix_lookup import CoveredPrefix, covering
+from memtree.days import DAY
+from memtree.errors import Unavailable
+from memtree.ports.clock import Clock
+from memtree.ports.store import TreeStore
+from memtree.tree.node import Node
+
+log = logging.getLogger("memtree")
+
+
+class IndexLookup:
+    """Finds the longest indexed prefix with its nodes, and keeps it from expiring."""
+
+    def __init__(self, store: TreeStore, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+
+    async def find(self, request: IndexRequest, nodes: NodeCache) -> IndexState:
+        """What the store knows of the history; `nodes`: of this process, read and added to."""
+        try:
+            with tracing.step("look_up"):
+                return await self._find(request, nodes)
+        except Unavailable as error:
+            log.warning("store.unavailable code=%s", error.code)
+            return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
+
+    async def _find(self, request: IndexRequest, cache: NodeCache) -> IndexState:
+        tenant = request.tenant
+        covered = await covering(self._store, request.posted)
+        if covered is None:
+            return NOTHING_INDEXED
+        frontier = covered.frontier
+        nodes = cache.below(tenant, frontier.nodes)
+        cached = nodes is not None
+        if nodes is None:
+            nodes = await self._store.descendants(tenant, frontier.nodes)
+            if not _complete(frontier.nodes, nodes):
+                log.warning("store.node_missing")
+                return NOTHING_INDEXED
+            cache.add(tenant, nodes.values())
+        await self._renew(request, covered)
+        return IndexState(frontier, nodes, covered.length, cached=cached)
+
+    async def _renew(self, request: IndexRequest, covered: CoveredPrefix) -> None:
+        """Use keeps a chain alive; written at most once a day."""
+        expires = self._clock.now() + request.days * DAY
+        if covered.expires > expires - DAY:
+            return
+        chain = request.posted.addresses[1 : covered.length + 1]
+        try:
+            await self._store.renew(request.tenant, chain, expires)
+        except Unavailable as error:
+            log.warning("store.renew_failed code=%s", error.code)
+
+
+def _complete(ids: Sequence[bytes], nodes: Mapping[bytes, Node]) -> bool:
+    return all(id_ in nodes and _complete(nodes[id_].children, nodes) for id_ in ids)

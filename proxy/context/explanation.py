@@ -1,0 +1,68 @@
+"""Explanations and trees as JSON: the shapes of API section 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtree.unfolding.explain import Explanation, TreeView
+
+
+def explanation_json(explanation: Explanation) -> dict[str, Any]:
+    """The `explain` object of an answer."""
+    return {
+        "nodes": [
+            {
+                "id": node.id.hex(),
+                "level": node.level,
+                "messages": [node.first, node.last],
+                "depth": node.depth,
+                "body": node.body,
+                "headline": node.headline,
+                "version": node.version,
+            }
+            for node in explanation.nodes
+        ],
+        "excerpts": [
+            {
+                "message": excerpt.message,
+                "start": excerpt.start,
+                "end": excerpt.end,
+                "sha256": excerpt.sha256,
+                "tokens": excerpt.tokens,
+                "scores": excerpt.scores,
+                "reason": excerpt.reason,
+            }
+            for excerpt in explanation.excerpts
+        ],
+        "candidates": [
+            {
+                "message": candidate.message,
+                "tokens": candidate.tokens,
+                "kind": candidate.kind,
+                "scores": candidate.scores,
+            }
+            for candidate in explanation.candidates
+        ],
+    }
+
+
+def tree_json(tree: TreeView) -> dict[str, Any]:
+    """The answer of `/context_memory/tree`."""
+    return {
+        "nodes": [
+            {
+                "id": node.id.hex(),
+                "level": node.level,
+                "children": [child.hex() for child in node.children],
+                "messages": [node.first, node.last],
+                "tokens": node.tokens,
+                "headline": node.headline,
+                "body": node.body,
+                "anchors": list(node.anchors),
+                "summary": "model" if node.by_model else "extracted",
+                "sealed": node.sealed,
+            }
+            for node in tree.nodes
+        ],
+        "roots": [root.hex() for root in tree.roots],
+    }

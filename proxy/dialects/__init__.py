@@ -1,0 +1,1 @@
+"""Wire dialects: translators between JSON of a provider and our values. They hold no logic."""

@@ -1,0 +1,61 @@
+"""Messages of OpenAI's chat completions: what an answer sends, as raw JSON fragments.
+
+A posted message stays as it is, byte for byte; text of a recall block goes in front of its own.
+What this file does not do: decide what is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, MemoryText
+from memtree.conversation.message import Message
+from proxy.http import json_fields
+
+
+def messages(items: Iterable[AnswerItem], posted: Sequence[Message]) -> tuple[bytes, ...]:
+    """The messages that an answer to `posted` sends."""
+    return tuple(_message(item, posted) for item in items)
+
+
+def _message(item: AnswerItem, posted: Sequence[Message]) -> bytes:
+    match item:
+        case KeptMessage(index, block):
+            raw = posted[index].raw
+            return with_text_before(raw, block) if block else raw
+        case MemoryText():
+            return _memory_message(item)
+        case AssistantLine(text):
+            return msgspec.json.encode({"role": "assistant", "content": text})
+
+
+def _memory_message(memory: MemoryText) -> bytes:
+    content: Any = memory.text
+    if memory.as_parts:
+        content = [{"type": "text", "text": memory.text}]
+        if memory.cache_marker is not None:
+            content[0]["cache_control"] = memory.cache_marker
+    return msgspec.json.encode({"role": "user", "content": content})
+
+
+def with_text_before(raw: bytes, text: str) -> bytes:
+    """A message with more text in front of its own; all other bytes of it stay as they are."""
+    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    content = _content(bytes(fields["content"]), text)
+    try:
+        span = json_fields.spans(raw, fields)["content"]
+    except json_fields.DuplicateKey:  # which of two values counts is the decoder's to say
+        return msgspec.json.encode({**fields, "content": msgspec.Raw(content)})
+    return raw[: span.start] + content + raw[span.end :]
+
+
+def _content(raw: bytes, text: str) -> bytes:
+    """The raw JSON of a content with a text before it: a list gains a first part."""
+    if raw.startswith(b"["):
+        first = msgspec.json.encode({"type": "text", "text": text})
+        rest = raw[1:]
+        return b"[" + first + (b"," if rest.strip() != b"]" else b"") + rest
+    return msgspec.json.encode(text)[:-1] + raw[1:]

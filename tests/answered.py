@@ -1,0 +1,42 @@
+"""An answer as a client of chat completions gets it, with what can be asked about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from memtree.context.answer import Answer
+from memtree.context.answer_details import AnswerDetails
+from memtree.context.context_memory import ContextMemory
+from memtree.context.request import CompressRequest
+from proxy.context.explanation import explanation_json
+from proxy.dialects import openai_chat
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Answer):
+    """`messages`: raw JSON fragments."""
+
+    messages: tuple[bytes, ...] = ()
+    details: AnswerDetails = field(default_factory=AnswerDetails)
+
+    def explain(self) -> dict[str, Any]:
+        """As `/context_memory` tells it."""
+        return explanation_json(self.details.explain())
+
+
+async def compressed(memory: ContextMemory, ask: CompressRequest) -> Answered:
+    answer, details = await memory.compress_with_details(ask)
+    return answered(answer, ask, details)
+
+
+async def indexed(memory: ContextMemory, ask: CompressRequest) -> Answered:
+    return answered(await memory.index(ask), ask)
+
+
+def answered(
+    answer: Answer, ask: CompressRequest, details: AnswerDetails | None = None
+) -> Answered:
+    own = {one.name: getattr(answer, one.name) for one in fields(answer)}
+    messages = openai_chat.messages(answer.items, ask.messages)
+    return Answered(**own, messages=messages, details=details or AnswerDetails())
