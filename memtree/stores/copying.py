@@ -9,9 +9,9 @@ from memtree.errors import BadRequest, StoreUnavailable
 from memtree.stores.dump import Dump
 
 
-async def copy(source: Dump, target: Dump, told: Callable[[int], None]) -> dict[str, int]:
-    """Make `target` what `source` is; returns the rows of each table. `told`: with the number of
-    rows of every page that was written.
+async def copy(source: Dump, target: Dump, written: Callable[[int], None]) -> dict[str, int]:
+    """Make `target` what `source` is; returns the rows of each table. `written`: called with
+    the number of rows of every page that was written.
 
     A copy that was stopped goes on: what is there stays. So a target may hold a part of the
     source, and nothing else: `BadRequest` where it does, before anything is written.
@@ -23,7 +23,7 @@ async def copy(source: Dump, target: Dump, told: Callable[[int], None]) -> dict[
         async for page in pages:
             await target.load(page)
             rows[page.table.name] += len(page.rows)
-            told(len(page.rows))
+            written(len(page.rows))
     there = await target.counts()
     if uneven := [name for name in rows if there[name] != rows[name]]:
         raise StoreUnavailable(

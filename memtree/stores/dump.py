@@ -159,12 +159,12 @@ def _paged(table: Table, tenant: str, rows: Iterator[Row]) -> Iterator[Page]:
 
 def problems(snapshot: Snapshot) -> list[str]:
     """What `check` finds, tenant by tenant."""
-    found = []
+    lines = []
     for tenant in snapshot.tenants():
         tables = (_made(table, snapshot.rows(table, tenant)) for table in OWNED)
-        found += audit(tenant, TenantRows(*tables))
+        lines += audit(tenant, TenantRows(*tables))
     tallies = _made(TABLES["tallies"], snapshot.rows(TABLES["tallies"], ""))
-    return found + audit_tallies(tallies)
+    return lines + audit_tallies(tallies)
 
 
 def _made(table: Table, rows: Iterator[Row]) -> Iterator[Any]:

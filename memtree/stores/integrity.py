@@ -53,32 +53,40 @@ class NodeExtent(NamedTuple):
 
 def audit(tenant: str, rows: TenantRows) -> list[str]:
     """Problems of one tenant's rows, one line each."""
-    found: list[str] = []
-    facts = _read_facts(rows.nodes, found)
-    for node, fact in facts.items():
-        found += (f"node {node.hex()}: {what}" for what in _node_problems(fact, facts))
+    problems: list[str] = []
+    extents = _read_extents(rows.nodes, problems)
+    for node, extent in extents.items():
+        problems += (f"node {node.hex()}: {what}" for what in _node_problems(extent, extents))
     keys = set()
     for frontier in rows.frontiers:
         keys.add(frontier.key)
-        found += (f"frontier {frontier.key.hex()}: {w}" for w in _frontier_row(frontier, facts))
-    found += _address_problems(rows.addresses, keys)
+        problems += (
+            f"frontier {frontier.key.hex()}: {w}" for w in _frontier_row(frontier, extents)
+        )
+    problems += _address_problems(rows.addresses, keys)
     for vector in rows.vectors:
         where = f"vectors {vector.recipe} of {vector.id.hex()}"
-        found += (f"{where}: {what}" for what in _vector_problems(vector, facts))
+        problems += (f"{where}: {what}" for what in _vector_problems(vector, extents))
     versions: set[Version] = set()
     for summary in rows.summaries:
         versions.add((summary.id, summary.version))
         where = f"summary {summary.version} of {summary.id.hex()}"
-        found += (f"{where}: {what}" for what in _summary_problems(summary, facts))
+        problems += (f"{where}: {what}" for what in _summary_problems(summary, extents))
     epochs = set()
     for epoch in rows.epochs:
         epochs.add(epoch.id)
-        found += (f"epoch {epoch.id.hex()}: {w}" for w in _epoch_problems(epoch, facts, versions))
+        problems += (
+            f"epoch {epoch.id.hex()}: {w}" for w in _epoch_problems(epoch, extents, versions)
+        )
     for turn in rows.turns:
-        found += (f"turn at {turn.address.hex()}: {what}" for what in _turn_problems(turn, epochs))
+        problems += (
+            f"turn at {turn.address.hex()}: {what}" for what in _turn_problems(turn, epochs)
+        )
     for claim in rows.claims:
-        found += (f"claim on {claim.id.hex()}: {what}" for what in _claim_problems(claim, facts))
-    return [f"tenant {tenant[:12]}: {line}" for line in found]
+        problems += (
+            f"claim on {claim.id.hex()}: {what}" for what in _claim_problems(claim, extents)
+        )
+    return [f"tenant {tenant[:12]}: {line}" for line in problems]
 
 
 def audit_tallies(rows: Iterable[TallyRow]) -> list[str]:
@@ -90,20 +98,20 @@ def audit_tallies(rows: Iterable[TallyRow]) -> list[str]:
     ]
 
 
-def _read_facts(rows: Iterable[NodeRow], found: list[str]) -> dict[bytes, NodeExtent]:
-    facts: dict[bytes, NodeExtent] = {}
+def _read_extents(rows: Iterable[NodeRow], problems: list[str]) -> dict[bytes, NodeExtent]:
+    extents: dict[bytes, NodeExtent] = {}
     for row in rows:
         try:
             node = decode_node(row.data)
         except msgspec.DecodeError as error:
-            found.append(f"node {row.id.hex()}: does not decode: {error}")
+            problems.append(f"node {row.id.hex()}: does not decode: {error}")
             continue
-        found += (f"node {row.id.hex()}: {what}" for what in _row_problems(row, node))
+        problems += (f"node {row.id.hex()}: {what}" for what in _row_problems(row, node))
         passages = len(node.passages)
-        facts[row.id] = NodeExtent(
+        extents[row.id] = NodeExtent(
             node.level, node.tokens, node.messages, node.tail, node.children, passages, 0
         )
-    return _with_leaves(facts)
+    return _with_leaves(extents)
 
 
 def _row_problems(row: NodeRow, node: Node) -> Iterator[str]:
@@ -115,48 +123,48 @@ def _row_problems(row: NodeRow, node: Node) -> Iterator[str]:
         yield "its row lists other children than the node"
 
 
-def _with_leaves(facts: Mapping[bytes, NodeExtent]) -> dict[bytes, NodeExtent]:
+def _with_leaves(extents: Mapping[bytes, NodeExtent]) -> dict[bytes, NodeExtent]:
     """Level by level from the leaves up; a child that is no level below counts nothing."""
     counted: dict[bytes, NodeExtent] = {}
-    for node, fact in sorted(facts.items(), key=lambda item: item[1].level):
-        below = (counted[child].leaves for child in fact.children if child in counted)
-        counted[node] = fact._replace(leaves=1 if fact.level == 0 else sum(below))
+    for node, extent in sorted(extents.items(), key=lambda item: item[1].level):
+        below = (counted[child].leaves for child in extent.children if child in counted)
+        counted[node] = extent._replace(leaves=1 if extent.level == 0 else sum(below))
     return counted
 
 
-def _node_problems(fact: NodeExtent, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
-    if fact.level == 0:
-        if fact.children:
+def _node_problems(extent: NodeExtent, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+    if extent.level == 0:
+        if extent.children:
             yield "is a leaf with children"
         return
-    if not MIN_CHILDREN <= len(fact.children) <= MAX_CHILDREN:
-        yield f"has {len(fact.children)} children, not {MIN_CHILDREN} to {MAX_CHILDREN}"
-    missing = [child for child in fact.children if child not in facts]
+    if not MIN_CHILDREN <= len(extent.children) <= MAX_CHILDREN:
+        yield f"has {len(extent.children)} children, not {MIN_CHILDREN} to {MAX_CHILDREN}"
+    missing = [child for child in extent.children if child not in extents]
     yield from (f"child {child.hex()} is missing" for child in missing)
-    if missing or not fact.children:
+    if missing or not extent.children:
         return
-    children = [facts[child] for child in fact.children]
-    for child, of in zip(fact.children, children, strict=True):
-        if of.level != fact.level - 1:
-            yield f"child {child.hex()} is on level {of.level}, not {fact.level - 1}"
-    yield from _sum_problems(fact.tokens, fact.messages, fact.tail, children)
+    children = [extents[child] for child in extent.children]
+    for child, of in zip(extent.children, children, strict=True):
+        if of.level != extent.level - 1:
+            yield f"child {child.hex()} is on level {of.level}, not {extent.level - 1}"
+    yield from _sum_problems(extent.tokens, extent.messages, extent.tail, children)
 
 
-def _frontier_row(row: FrontierRow, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+def _frontier_row(row: FrontierRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
     try:
         frontier = decode_frontier(row.data)
     except msgspec.DecodeError as error:
         yield f"does not decode: {error}"
         return
-    yield from _frontier_problems(frontier, facts)
+    yield from _frontier_problems(frontier, extents)
 
 
-def _frontier_problems(frontier: Frontier, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
-    missing = [node for node in frontier.nodes if node not in facts]
+def _frontier_problems(frontier: Frontier, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+    missing = [node for node in frontier.nodes if node not in extents]
     yield from (f"node {node.hex()} is missing" for node in missing)
     if missing:
         return
-    nodes = [facts[node] for node in frontier.nodes]
+    nodes = [extents[node] for node in frontier.nodes]
     levels = tuple(node.level for node in nodes)
     if frontier.levels != levels:
         yield f"says levels {frontier.levels}, its nodes are on {levels}"
@@ -176,8 +184,8 @@ def _sum_problems(tokens: int, messages: int, tail: int, parts: list[NodeExtent]
         yield f"says tail {tail}, its last part ends with {last}"
 
 
-def _vector_problems(row: VectorRow, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
-    leaf = facts.get(row.id)
+def _vector_problems(row: VectorRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+    leaf = extents.get(row.id)
     if leaf is None:
         yield "there is no such leaf"
     elif leaf.level != 0:
@@ -197,8 +205,8 @@ def _address_problems(rows: Iterable[AddressRow], frontiers: Set[bytes]) -> Iter
             yield f"address {address.hex()}: the one before it, {link.hex()}, is missing"
 
 
-def _summary_problems(row: SummaryRow, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
-    if row.id not in facts:
+def _summary_problems(row: SummaryRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+    if row.id not in extents:
         yield "there is no such node"
     try:
         summary = decode_summary(row.data)
@@ -210,7 +218,7 @@ def _summary_problems(row: SummaryRow, facts: Mapping[bytes, NodeExtent]) -> Ite
 
 
 def _epoch_problems(
-    row: EpochRow, facts: Mapping[bytes, NodeExtent], versions: Set[Version]
+    row: EpochRow, extents: Mapping[bytes, NodeExtent], versions: Set[Version]
 ) -> Iterator[str]:
     try:
         epoch = decode_epoch(row.data)
@@ -220,7 +228,7 @@ def _epoch_problems(
     if epoch.id != row.id:
         yield f"holds epoch {epoch.id.hex()}"
     for shown in epoch.plan.outline:
-        if shown.id not in facts:
+        if shown.id not in extents:
             yield f"node {shown.id.hex()} is missing"
         elif shown.version and (shown.id, shown.version) not in versions:
             yield f"summary {shown.version} of {shown.id.hex()} is missing"
@@ -238,8 +246,8 @@ def _turn_problems(row: TurnRow, epochs: Set[bytes]) -> Iterator[str]:
         yield f"its row says epoch {row.epoch.hex()}, the turn {turn.epoch.hex()}"
 
 
-def _claim_problems(row: ClaimRow, facts: Mapping[bytes, NodeExtent]) -> Iterator[str]:
-    if row.id not in facts:
+def _claim_problems(row: ClaimRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+    if row.id not in extents:
         yield "there is no such node"
     if not row.owner:
         yield "has no owner"

@@ -240,8 +240,8 @@ def oldest_tally(now: float) -> int:
     return day_of(now) - TALLY_DAYS
 
 
-def added(one: Receipt, other: Receipt) -> Receipt:
-    return Receipt(*map(sum, zip(one, other, strict=True)))
+def added(first: Receipt, second: Receipt) -> Receipt:
+    return Receipt(*map(sum, zip(first, second, strict=True)))
 
 
 def gone(what: str) -> NodesGone:

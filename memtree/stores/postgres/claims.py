@@ -59,8 +59,8 @@ async def claim(
     taken = {node for (node,) in await rows(db, _TAKE, **values)}
     if not taken:
         return taken
-    late = await rows(db, _TOO_LATE, tenant=tenant, ids=Blobs(taken), owner=owner)
-    return taken - {node for (node,) in late}
+    summarised = await rows(db, _TOO_LATE, tenant=tenant, ids=Blobs(taken), owner=owner)
+    return taken - {node for (node,) in summarised}
 
 
 async def release(db: Connection, tenant: str, ids: Sequence[bytes], owner: str) -> None:

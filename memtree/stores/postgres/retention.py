@@ -1,7 +1,7 @@
 """`Retention` and its SQL: chains and forgetting.
 
-What nothing needs is found out here, in the process, by the rules of `references`, as in
-every back end: plans and frontiers are encoded, so the database cannot tell.
+What nothing needs any more is decided here, in the process, by the rules of `references`, as in
+every back end: plans and frontiers are encoded, so SQL cannot look into them.
 """
 
 from __future__ import annotations
@@ -283,8 +283,8 @@ async def keep(db: Connection, recipe: str, day: int) -> None:
 
 async def to_count(db: Connection, day: int) -> bool:
     """Whether `count` has anything to do."""
-    ((found,),) = await rows(db, _TO_COUNT, day=day)
-    return bool(found)
+    ((due,),) = await rows(db, _TO_COUNT, day=day)
+    return bool(due)
 
 
 async def count(db: Connection, day: int) -> None:

@@ -26,8 +26,8 @@ _COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
 
 
 async def counts(db: Connection) -> dict[str, int]:
-    ((*found,),) = await rows(db, f"SELECT {_COUNTS}")
-    return dict(zip(TABLES, found, strict=True))
+    ((*counted,),) = await rows(db, f"SELECT {_COUNTS}")
+    return dict(zip(TABLES, counted, strict=True))
 
 
 async def load(db: Connection, page: Page) -> None:

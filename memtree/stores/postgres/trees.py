@@ -140,7 +140,7 @@ async def _nodes(found: list[tuple[Any, ...]]) -> dict[bytes, Node]:
 
 async def prepare(batch: IndexBatch) -> BatchRows:
     def work() -> BatchRows:
-        frontiers = {address: frontier_row(found) for address, found in batch.frontiers.items()}
+        frontiers = {address: frontier_row(each) for address, each in batch.frontiers.items()}
         wanted = named(batch.nodes, frontier_nodes(batch.frontiers.values()))
         return BatchRows([node_row(node) for node in batch.nodes], frontiers, wanted)
 

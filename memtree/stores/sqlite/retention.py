@@ -48,7 +48,7 @@ _VERSIONS = "SELECT id, CAST(version AS BLOB) AS data FROM summaries WHERE tenan
 
 
 def chain(db: sqlite3.Connection, tenant: str, address: bytes) -> list[bytes]:
-    return [found for found, _ in joined_rows(db, _CHAIN, (tenant, address))]
+    return [each for each, _ in joined_rows(db, _CHAIN, (tenant, address))]
 
 
 def forget(db: sqlite3.Connection, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:

@@ -23,8 +23,8 @@ class SqliteSnapshot:
         self._db = db
 
     def tenants(self) -> list[str]:
-        found = self._db.execute("SELECT name FROM tenants ORDER BY name").fetchall()
-        return [name for (name,) in found]
+        names = self._db.execute("SELECT name FROM tenants ORDER BY name").fetchall()
+        return [name for (name,) in names]
 
     def rows(self, table: Table, tenant: str) -> Iterator[Row]:
         return self._db.execute(

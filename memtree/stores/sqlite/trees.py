@@ -74,11 +74,11 @@ def known_tenant(db: sqlite3.Connection, tenant: str) -> int | None:
 def read_frontiers(
     db: sqlite3.Connection, tenant: str, addresses: Sequence[bytes]
 ) -> dict[bytes, IndexedPrefix]:
-    found = {}
+    prefixes = {}
     for address, packed in joined(db, _FRONTIERS, (tenant,), addresses):
         expires, _, data = packed.partition(b" ")
-        found[address] = IndexedPrefix(read_frontier(data), float(expires))
-    return found
+        prefixes[address] = IndexedPrefix(read_frontier(data), float(expires))
+    return prefixes
 
 
 def read_nodes(db: sqlite3.Connection, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
@@ -92,7 +92,7 @@ def read_descendants(
 
 
 def write_batch(db: sqlite3.Connection, tenant: str, batch: IndexBatch) -> None:
-    keyed = {address: frontier_row(found) for address, found in batch.frontiers.items()}
+    keyed = {address: frontier_row(each) for address, each in batch.frontiers.items()}
     number = tenant_number(db, tenant)
     write_nodes(db, number, batch.nodes, frontier_nodes(batch.frontiers.values()))
     known = present(db, _KNOWN, number, (*keyed, batch.previous))
@@ -168,7 +168,7 @@ def write_summaries(db: sqlite3.Connection, tenant: str, rows: Sequence[SummaryR
 
 def present(db: sqlite3.Connection, query: str, number: int, ids: Iterable[bytes]) -> set[bytes]:
     """Those of the ids that the query finds for the tenant."""
-    return {found for found, _ in joined(db, query, (number,), ids)}
+    return {each for each, _ in joined(db, query, (number,), ids)}
 
 
 class SqliteTrees(SqlitePart):
