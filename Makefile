@@ -1,18 +1,24 @@
 # Everything a newcomer needs is `make run` and `make test`; `make` alone lists the rest.
 
+# Without byte code on disk every process that a test starts compiles all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 CODE := $(wildcard memtree indexer proxy benchmarks tests scripts deploy)
 # -n: test processes; PYTEST_ARGS="-n 0 -x -k name" for a closer look
 PYTEST_ARGS ?= -n auto --dist loadgroup
+# What has a target of its own: coding agents (make agents), a model of 500 MB (make llm), and an
+# hour's worth of faults (make soak).
+APART := not agents and not llm and not soak
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test soak node deploytools topology agents llm check format lint types layers sizes quick fuzz cover bench \
+.PHONY: help install run worker test test-all soak node deploytools topology agents llm check format lint types layers sizes quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP) ## create .venv with the locked dependencies, the local embedder and the tools
 
@@ -32,8 +38,11 @@ run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
 worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
 	$(BIN)/memtree worker $(ARGS)
 
-test: install node deploytools ## every test but those that need a separately installed coding agent
-	$(BIN)/python -m pytest -m "not agents and not llm and not soak" $(PYTEST_ARGS)
+test: install node deploytools ## the tests; less than seven minutes on two cores
+	$(BIN)/python -m pytest -m "not outage and $(APART)" $(PYTEST_ARGS)
+
+test-all: install node deploytools ## those too that take parts of a whole deployment down; for CI
+	$(BIN)/python -m pytest -m "$(APART)" $(PYTEST_ARGS)
 
 soak: install deploytools ## fifty random kills in the whole topology while conversations run
 	$(BIN)/python -m pytest -m soak -n 0 -s tests/topology $(ARGS)
@@ -94,7 +103,12 @@ $(MODEL): scripts/small_model.py
 	$(BIN)/python scripts/small_model.py fetch $(@D)
 	touch $@
 
-check: format lint types layers sizes quick ## format, lint, types, layers, sizes, fast tests; under 30 s
+# All at once, each with its output in one piece where make can do that (from 4.0 on). Those that
+# take long come first.
+CHECKS := types quick layers format lint sizes
+check: install ## format, lint, types, layers, sizes, fast tests, side by side; under 30 s
+	@$(MAKE) --no-print-directory --keep-going --jobs=$(words $(CHECKS)) \
+	  $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(CHECKS)
 
 format: install
 	$(BIN)/ruff format --check .
@@ -112,14 +126,14 @@ sizes: install
 	$(BIN)/python scripts/sizes.py memtree indexer proxy benchmarks tests
 
 quick: install
-	$(BIN)/python -m pytest -q -m "not slow and not agents and not llm and not soak" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
+	$(BIN)/python -m pytest -q -m "not slow and $(APART)" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
 
 fuzz: install ## a long look for inputs that make the server fail (half an hour on two cores)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz*.py -rP $(PYTEST_ARGS)
 
 cover: install ## test coverage with branches
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -m "not agents and not llm and not soak" -n 0
+	$(BIN)/coverage run -m pytest -q -m "$(APART)" -n 0
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 

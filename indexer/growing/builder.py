@@ -69,7 +69,7 @@ class StageOne:
         if run is None or run.known > tail.known:  # of what that one builds upon some is gone
             run = Run(tail, SealedParts(keep, self._keep_every), self._grace)
             self.runs[end] = run
-            run.start(self._run(tail, size, run.sealed))
+            run.start(partial(self._run, tail, size, run.sealed))
             run.task.add_done_callback(partial(self._ended, end, run))
         with run.waiter(lambda: self.stop_run(end, run)):
             return await asyncio.shield(run.task)

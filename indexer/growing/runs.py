@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from memtree.ports.builder import Keep
 from memtree.tree.growth import GrownTree, Tail
@@ -73,15 +72,15 @@ class Run:
         self._timer: asyncio.TimerHandle | None = None
         self.task: asyncio.Task[GrownTree]
 
-    def start(self, work: Coroutine[Any, Any, GrownTree]) -> None:
-        """`work` does it, and adds to `sealed`."""
+    def start(self, work: Callable[[], Awaitable[GrownTree]]) -> None:
+        """`work` does it, and adds to `sealed`; it is not called where the run ends before."""
         self.task = asyncio.create_task(self._run(work))
 
-    async def _run(self, work: Coroutine[Any, Any, GrownTree]) -> GrownTree:
+    async def _run(self, work: Callable[[], Awaitable[GrownTree]]) -> GrownTree:
         ended, grown = asyncio.Event(), None
         keeping = asyncio.create_task(self.sealed.hand_over_until(ended))
         try:
-            grown = await work
+            grown = await work()
             return grown
         finally:
             ended.set()

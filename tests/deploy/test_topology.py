@@ -71,6 +71,7 @@ def test_workers_index_what_came_in_by_the_balancer(parts):
         assert compress(parts.urls[name]).headers["x-memtree-state"] == "packed"
 
 
+@pytest.mark.outage
 def test_a_dead_proxy_is_gone_round_and_comes_back(parts):
     parts.kill("proxy-1")
     assert not parts.alive("proxy-1")
@@ -80,6 +81,7 @@ def test_a_dead_proxy_is_gone_round_and_comes_back(parts):
     assert compress(parts.urls["proxy-1"]).status_code == 200
 
 
+@pytest.mark.outage
 def test_a_frozen_worker_leaves_the_work_to_the_other(parts):
     parts.freeze("worker-1")
     try:
@@ -91,6 +93,7 @@ def test_a_frozen_worker_leaves_the_work_to_the_other(parts):
         parts.thaw("worker-1")
 
 
+@pytest.mark.outage
 def test_chat_goes_on_without_redis(parts):
     parts.stop("redis")
     try:
@@ -100,6 +103,7 @@ def test_chat_goes_on_without_redis(parts):
     assert parts.alive("redis")
 
 
+@pytest.mark.outage
 @pytest.mark.parametrize("how", ["stop", "kill"])
 def test_chat_goes_on_without_postgres_and_memory_comes_back(parts, how):
     getattr(parts, how)("postgres")

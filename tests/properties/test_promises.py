@@ -237,6 +237,7 @@ def test_two_tenants_share_nothing(seed):
     asyncio.run(run())
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(seed=seeds, at=st.floats(0, 0.9))
 def test_after_an_edit_most_leaves_are_the_old_ones(seed, at):
@@ -262,6 +263,7 @@ def test_addresses_name_content(seed, size):
     assert list(broken_addresses(conversation(seed, size))) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(seed=seeds, size=st.sampled_from([2_000, 9_000]))
 def test_growing_message_by_message_is_growing_at_once(seed, size):

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -137,6 +138,7 @@ def text_of(parts: list[str]) -> str:
     return found
 
 
+@pytest.mark.slow
 @given(st.lists(made(asking=True), max_size=MOST + 1), made(), st.integers(1, 200))
 def test_the_client_sees_one_completion(asking: list[Made], end: Made, size: int):
     script = [*asking, end]
@@ -202,6 +204,7 @@ def odd(draw: st.DrawFn, name: str) -> dict[str, Any]:
     return {"id": draw(ODD), "choices": choices, "usage": draw(ODD)}
 
 
+@pytest.mark.slow
 @given(st.lists(odd("delta"), max_size=6), odd("message"))
 def test_what_no_upstream_should_say_breaks_nothing(chunks: list[dict[str, Any]], answer: Any):
     stream, plain = ToolStream(NAMES), WholeAnswer(NAMES)

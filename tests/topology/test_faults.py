@@ -18,7 +18,7 @@ from tests.topology import judged
 from tests.topology.rigs import Rig
 from tests.topology.talks import Talk, talking, until
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("topology")]
+pytestmark = [pytest.mark.slow, pytest.mark.outage, pytest.mark.xdist_group("topology")]
 
 OUTAGE = 10.0  # seconds
 

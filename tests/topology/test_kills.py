@@ -17,7 +17,7 @@ from tests.topology import judged
 from tests.topology.rigs import Rig
 from tests.topology.talks import Talk, talking, until
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("topology")]
+pytestmark = [pytest.mark.slow, pytest.mark.outage, pytest.mark.xdist_group("topology")]
 
 # Servers less often: each of their deaths is a fault of everything else.
 PARTS = ("proxy-1", "proxy-2", "worker-1", "worker-2") * 2 + ("redis", "postgres")

@@ -7,6 +7,7 @@ must look inside, the class has a public property for it (`ContextMemory.cached_
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,12 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
+# What a file must hold to be worth parsing: most hold `self._name` and nothing else of the kind.
+SUSPECT = re.compile(
+    r"(?<!self)(?<!cls)\._[a-z]|[\"'.]_[a-z]\w*[\"']|__defaults__"
+    r"|import .*\b_[a-z]|^ {4}_[a-z]\w*,$",
+    re.MULTILINE,
+)
 NAMED_TUPLE = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 
 # How often each of these still does. Numbers only go down; a file without any is no longer listed.
@@ -35,6 +42,8 @@ def private(name: str) -> bool:
 
 def uses(source: str) -> Iterator[str]:
     """Every private name that is not the object's own, as it is written."""
+    if not SUSPECT.search(source):
+        return
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Attribute(value=ast.Name(id="self" | "cls")):

@@ -160,6 +160,7 @@ def test_whether_a_fold_costs_little(history, fixed, price, size, share):
         assert found == (extra <= limit)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     histories,
@@ -175,6 +176,7 @@ def test_a_smaller_fold_and_a_larger_share_cost_no_more(history, fixed, price, s
         assert costs_little(large, history, fixed, price, high)
 
 
+@pytest.mark.slow
 def test_in_a_growing_chat_folding_costs_little_from_some_turn_on():
     found = [
         costs_little(8_000, dialogue(turns, 100, 400), 1_000, UNKNOWN, 0.026)

@@ -370,6 +370,7 @@ def test_markers_are_looked_for_in_what_is_sent_alone(monkeypatch):
 TOOLS = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ending",
     [

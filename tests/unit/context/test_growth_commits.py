@@ -19,6 +19,8 @@ from memtree.tree import growth
 from tests.processes import alive, descendants, needs_proc
 from tests.properties.strategies import conversation, history_of, tail_of
 
+pytestmark = pytest.mark.slow  # trees of ten thousand tokens and more, some in child processes
+
 TENANT = "t"
 GRACE = 0.05
 SECONDS = 60

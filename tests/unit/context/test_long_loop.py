@@ -30,6 +30,7 @@ def tool_round(number: int, words: int) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "hard"), [(60, False), (60, True), (1_200, False)])
 async def test_the_ask_and_the_last_rounds_stay_in_sight(words: int, hard: bool) -> None:
     world = World()

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 import toktok
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -333,6 +334,7 @@ sources = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(sources, max_size=6))
 def test_any_leaf_keeps_the_caps(given_sources):
@@ -343,6 +345,7 @@ def test_any_leaf_keeps_the_caps(given_sources):
     assert all(word in text for word in found.anchors)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(sources, max_size=3), max_size=12), st.integers(1, 6))
 def test_any_node_keeps_the_caps_and_invents_nothing(leaves, level):

@@ -111,6 +111,7 @@ async def test_where_a_child_dies_at_work_a_thread_does_it(tail, monkeypatch, ca
     assert "build.child_failed" in caplog.text
 
 
+@pytest.mark.slow
 async def test_children_end_when_nothing_was_to_do_for_a_while(tail):
     children = Children(2, idle_seconds=0.05)
     pieces = []

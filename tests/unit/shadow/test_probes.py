@@ -128,6 +128,7 @@ def test_nothing_is_asked_of_what_is_sent_whole():
     assert all(text in texts for text in early)
 
 
+@pytest.mark.slow
 def test_a_sample_is_bounded_and_always_the_same():
     messages = coding(30_000)
     found = asked(messages)

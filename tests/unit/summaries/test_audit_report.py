@@ -95,6 +95,7 @@ async def test_without_a_model_extraction_is_shown(tmp_path):
     assert "nothing was asked" in audit.spent(report)
 
 
+@pytest.mark.slow
 async def test_what_lacks_a_summary_is_asked_for_once_and_kept(tmp_path):
     async with serving(Summaries()) as server:
         given = settings(tmp_path, server.url, summary_input_price=1.0)
@@ -114,6 +115,7 @@ async def test_what_lacks_a_summary_is_asked_for_once_and_kept(tmp_path):
         assert "nothing was asked" in audit.spent(again)
 
 
+@pytest.mark.slow
 async def test_the_indexer_goes_on_where_the_report_ended(tmp_path):
     async with serving(Summaries()) as server:
         given = settings(tmp_path, server.url)
@@ -141,6 +143,7 @@ async def test_a_rejected_draft_is_shown_with_what_is_wrong(tmp_path):
         assert server.calls == 2
 
 
+@pytest.mark.slow
 async def test_a_model_that_is_down_and_a_limit_are_told(tmp_path):
     async with serving(Summaries(always=Status(401))) as server:
         report = await audit.audited(MESSAGES, settings(tmp_path, server.url), 2)
@@ -199,6 +202,7 @@ def test_the_terminal_shows_hostile_text_as_text():
     assert "\x07" not in said
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "session.json"

@@ -44,6 +44,7 @@ async def summarised(given: Settings, messages: tuple[Message, ...] = MESSAGES) 
         await runtime.settle()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [1, 4])
 async def test_what_is_told_is_what_is_asked(tmp_path, parts):
     async with serving(Summaries()) as server:
@@ -90,6 +91,7 @@ def is_note(part):
     return part.pieces[0][0] == "note"
 
 
+@pytest.mark.slow
 async def test_what_the_store_has_is_left_out(tmp_path):
     half = MESSAGES[: len(MESSAGES) // 2]
     async with serving(Summaries()) as server:

@@ -26,6 +26,8 @@ from tests.unit.summarizing.refined import (
     until,
 )
 
+pytestmark = pytest.mark.slow  # memory, queue and a scripted model together
+
 # ---------------------------------------------------------------- exact counts
 
 
@@ -107,7 +109,6 @@ async def test_what_is_appended_is_all_that_is_asked_for():
         await all_done(desk, messages)
 
 
-@pytest.mark.slow
 async def test_a_chat_that_grows_message_by_message_pays_for_each_node_once():
     messages = said(70)
     async with a_desk() as desk:
@@ -136,7 +137,6 @@ async def test_an_edit_asks_for_what_changed(edited: int):
         await all_done(desk, changed)
 
 
-@pytest.mark.slow
 async def test_branch_and_revert_pay_for_what_is_new():
     trunk = said(50)
     one, other = trunk + said(20, seed=300), trunk + said(20, seed=600)

@@ -30,6 +30,8 @@ from tests.unit.summarizing.refined import (
     until,
 )
 
+pytestmark = pytest.mark.slow  # memory, queue and a scripted model together
+
 # ---------------------------------------------------------------- what models do
 
 
@@ -208,7 +210,6 @@ async def test_closing_begins_nothing_and_keeps_what_was_paid_for():
         assert len(found) == 8
 
 
-@pytest.mark.slow
 async def test_a_model_without_use_is_not_paid_for_all():
     messages, clock = said(120), Hands()
     async with a_desk(

@@ -33,6 +33,8 @@ from tests.unit.summarizing.refined import (
     until,
 )
 
+pytestmark = pytest.mark.slow  # memory, queue and a scripted model together
+
 # ---------------------------------------------------------------- limits and turns
 
 
@@ -43,7 +45,6 @@ from tests.unit.summarizing.refined import (
         {"summary_money_per_day": 0.009, "summary_input_price": 1.0, "summary_output_price": 1.0},
     ],
 )
-@pytest.mark.slow
 async def test_a_days_limit_stops_a_tenant_until_the_next_day(limits):
     messages, clock = said(60), Hands()
     async with a_desk(clock=clock, **limits) as desk:
@@ -103,7 +104,6 @@ async def test_a_deletion_does_not_reset_the_limit():
         assert spent[TOKENS] <= 9_000
 
 
-@pytest.mark.slow
 async def test_a_large_tenant_does_not_hold_up_a_small_one():
     large, small = said(150), said(30, seed=700)
     model = ScriptedSummarizer(latency=0.001)
@@ -122,7 +122,6 @@ async def test_a_large_tenant_does_not_hold_up_a_small_one():
         await all_done(desk, large, "large")
 
 
-@pytest.mark.slow
 async def test_many_conversations_of_one_tenant_are_one_tenant():
     model = ScriptedSummarizer(latency=0.001)
     async with a_desk(model, summary_parallel=1) as desk:

@@ -93,6 +93,7 @@ def test_a_message_of_200k_tokens_is_several_leaves():
     assert "".join(texts) + rest == text
 
 
+@pytest.mark.slow
 def test_5000_messages_of_one_word_are_few_leaves():
     many = views(*[{"role": ("user", "assistant")[n % 2], "content": "ok"} for n in range(5_000)])
     texts, rest = leaves(chunking.blocks(many, 0, 0))

@@ -113,6 +113,7 @@ def test_a_part_is_a_history_of_its_own():
 # ---------------------------------------------------------------- in steps
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10_000),

@@ -185,6 +185,7 @@ async def test_an_empty_file_is_migrated(path):
     assert versions == [("tree", len(TREE_STEPS))]
 
 
+@pytest.mark.slow
 async def test_every_older_schema_is_migrated(tmp_path):
     await SqliteStore(tmp_path / "new.db").close()
     for version in range(len(TREE_STEPS)):
@@ -419,6 +420,7 @@ async def reopened(path: Path) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 async def test_killed_inside_a_transaction(path):
     with child(STOP_INSIDE, path) as process:
         assert process.stdout
@@ -430,6 +432,7 @@ async def test_killed_inside_a_transaction(path):
     assert await reopened(path) == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", ["nodes", "scrub"])
 async def test_killed_while_forgetting(path, stop):
     """All or nothing; and what a killed process left in the file goes with the next sweep."""
@@ -482,6 +485,7 @@ async def test_killed_at_any_time(path):
         assert set(told) <= set(await reopened(path))
 
 
+@pytest.mark.slow
 async def test_processes_that_open_a_new_file_at_once(path):
     writers = [child(KEEP_WRITING, path, first, first + 20) for first in (0, 20, 40)]
     for writer in writers:

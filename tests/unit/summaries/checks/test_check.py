@@ -195,6 +195,7 @@ def test_no_text_raises_and_names_are_a_closed_set(headline, body, said, told):
     assert {one.name for one in check(Draft(headline, body), task, len)} <= NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["no ", "1", "a", " ", "_", "1,", "(", "a.", "\t", "![", "你", '"', "x@"]
 )
