@@ -24,6 +24,7 @@ from indexer.redis.queue import RedisQueue
 from indexer.runtime import SystemClock
 from memtree.conversation.history import History, read
 from memtree.conversation.message import Volatile
+from memtree.stores import RamStore
 from memtree.tree.work import LeafWork
 from tests.embeddings import serving
 from tests.properties.strategies import batch, leaves_of
@@ -128,7 +129,7 @@ async def _handing_on() -> list[Row]:
     with redis_server() as redis:
         link = RedisConnection(redis.url())
         outbox = Outbox(redis.url(), link, SystemClock(), parts=4)
-        queue = RedisQueue(outbox, link)
+        queue = RedisQueue(outbox, link, RamStore(), None)
         outbox.start()
         for name, part in (("all of it", work), ("its last leaf", work[-1:])):
             rows += await _handed(name, queue, outbox, history, part)

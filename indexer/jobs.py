@@ -54,6 +54,7 @@ class Job(Generic[WorkT]):
     history: History
     work: dict[bytes, WorkT]
     since: float = 0.0  # monotonic seconds: its first submission
+    submitted: float = 0.0  # monotonic seconds: when this payload came; of jobs for Redis only
     backfill: bool = False  # others come first
     tries: int = 0  # attempts in a row that failed
     not_before: float = 0.0  # monotonic seconds of the next attempt

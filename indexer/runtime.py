@@ -92,7 +92,7 @@ async def open_runtime(
             open_embedder(settings, patient=drain > 0), asyncio.to_thread(tokens.count, "warm up")
         )
         clock = SystemClock()
-        redis = open_redis_queues(settings, store, clock) if shared else None
+        redis = open_redis_queues(settings, store, clock, embedder) if shared else None
         queue: IndexQueue = NoQueue()
         if embedder:
             queue = redis.queue if redis else InProcessQueue(store, embedder, clock)
@@ -148,7 +148,9 @@ def refuse_own_memory(settings: Settings) -> None:
         )
 
 
-def open_redis_queues(settings: Settings, store: Store, clock: Clock) -> RedisQueues | None:
+def open_redis_queues(
+    settings: Settings, store: Store, clock: Clock, embedder: Embedder | None = None
+) -> RedisQueues | None:
     """Queues in Redis, None where the setting names none. Redis is not contacted yet.
 
     Raises `BadRequest` where the packages are missing, or the URL has what they do not know.
@@ -161,7 +163,7 @@ def open_redis_queues(settings: Settings, store: Store, clock: Clock) -> RedisQu
     except ImportError as error:
         raise BadRequest(NEEDS_EXTRA, param="queue") from error
     try:
-        return RedisQueues.of(settings, store, clock)
+        return RedisQueues.of(settings, store, clock, embedder)
     except (TypeError, ValueError):  # of the URL's query; not shown, it may hold a password
         raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
 

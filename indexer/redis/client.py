@@ -12,6 +12,7 @@ from indexer.redis.queue import RedisQueue, RedisSummaries, workers
 from indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
 from memtree.ports.store import Store
 
 
@@ -26,12 +27,18 @@ class RedisQueues:
     peers: RedisPeers
 
     @classmethod
-    def of(cls, settings: Settings, store: Store, clock: Clock) -> RedisQueues:
+    def of(
+        cls, settings: Settings, store: Store, clock: Clock, embedder: Embedder | None
+    ) -> RedisQueues:
+        """`embedder`: None where nothing is embedded."""
         link = RedisConnection(settings.queue)
         outbox = Outbox(settings.queue, link, clock, parts=settings.summary_leaves)
         spending = Spending(store, clock, SummaryPrices.of(settings), DailyLimits.of(settings))
-        summaries = RedisSummaries(outbox, link, spending) if settings.summary_model else None
-        return cls(link, outbox, RedisQueue(outbox, link), summaries, RedisPeers(link))
+        summaries = (
+            RedisSummaries(outbox, link, store, spending) if settings.summary_model else None
+        )
+        queue = RedisQueue(outbox, link, store, embedder)
+        return cls(link, outbox, queue, summaries, RedisPeers(link))
 
     async def start(self, forgotten: Callable[[str | None], object]) -> None:
         """`forgotten`: another process deleted something of this tenant (None: of anybody)."""

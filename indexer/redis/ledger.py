@@ -10,9 +10,10 @@ Blocking, for threads: tickets are RQ jobs, and RQ knows no other client. Each s
 from __future__ import annotations
 
 import json
+import secrets
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from redis import Redis
@@ -21,7 +22,7 @@ from rq.serializers import JSONSerializer
 
 from indexer.jobs import replaces
 from indexer.redis import lua_scripts
-from indexer.redis.payloads import contains, shorts
+from indexer.redis.payloads import SHORT, contains, shorts
 
 EMBED, SUMMARIES = "embed", "summaries"
 STAGES = (EMBED, SUMMARIES)
@@ -30,6 +31,7 @@ LEASE = 15  # seconds
 MAX_DEATHS = 5
 ATTEMPTS = 20  # against others that change the same tenant's jobs at once
 RUN = "indexer.redis.rq_job.run"
+LIFE, CLOCK = "memtree:life", "memtree:clock"  # see `sent_jobs.py`
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,9 @@ class JobName:
 
 @dataclass(frozen=True, slots=True)
 class JobEntry:
-    """What Redis tells of a job. `first`, `last`: short ids at the ends of its work. `since`: unix
-    seconds of its first submission. `owed`: given up until its text comes again."""
+    """What Redis says of a job. `first`, `last`: short ids at the ends of its work. `since`: unix
+    seconds of its first submission; `at`: Redis's own, of the submission of its payload. `owed`:
+    given up, and deferred until the history is posted again. `version`: of the payload."""
 
     start: str
     end: str
@@ -58,12 +61,13 @@ class JobEntry:
     deaths: int = 0
     owed: bool = False
     version: int = 0
+    at: float = 0.0
 
     @classmethod
     def read(cls, data: bytes | str) -> JobEntry:
-        """Of a newer process what is known here."""
-        found = json.loads(data)
-        return cls(**{name: found[name] for name in cls.__slots__ if name in found})
+        """Fields of a newer version of the program are left out."""
+        fields = json.loads(data)
+        return cls(**{name: fields[name] for name in cls.__slots__ if name in fields})
 
     def json(self) -> str:
         return json.dumps({name: getattr(self, name) for name in self.__slots__})
@@ -71,7 +75,7 @@ class JobEntry:
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A job to be added. `addresses`: of its whole history."""
+    """A job to be added. `addresses`: of its whole history. `age`: seconds since its submission."""
 
     stage: str
     tenant: str
@@ -80,6 +84,28 @@ class NewJob:
     addresses: frozenset[str]
     ids: Sequence[bytes]
     payload: bytes
+    age: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AddedJob:
+    """Under which name a job is in Redis; see `sent_jobs.py` for the other two."""
+
+    id: str
+    life: bytes
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """A tenant's jobs of a stage at one moment. `ticketed`: those with a ticket, the ones under way
+    first; `now`: unix seconds of Redis."""
+
+    rev: bytes
+    entries: Mapping[str, JobEntry]
+    ticketed: Sequence[str]
+    life: bytes
+    now: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +129,7 @@ class SliceOutcome:
 class JobLedger:
     def __init__(self, client: Redis) -> None:
         self.client: Any = client  # whose stubs allow for text where it gives bytes
+        self._life = secrets.token_hex(8)  # a name for the life of an empty Redis
         self._scripts = {
             name: client.register_script(getattr(lua_scripts, name))
             for name in (
@@ -120,25 +147,56 @@ class JobLedger:
 
     # -- proxies -----------------------------------------------------------------------------
 
-    def add(self, new: NewJob, now: float, wait: float = 0.0) -> None:
+    def add(self, new: NewJob, now: float, wait: float = 0.0) -> AddedJob:
         """Put a job in the place of those that it replaces; `wait`: seconds that a job which
-        is new here is left for more to come."""
+        is new here is left for more to come.
+
+        A job that waited for Redis in one process may come after a newer one of the same
+        conversation from another. That one stays: the late job is not needed where the newer one
+        has all its work, and stands beside it otherwise.
+        """
         for _ in range(ATTEMPTS):
-            rev, known, out = self._snapshot(new.stage, new.tenant)
-            replaced = [id_ for id_, entry in known.items() if self._replaces(new, id_, entry)]
-            # One that is under way goes on with the new payload, so that no other worker begins.
-            id_ = next((one for one in (*out, new.id) if one in replaced), new.id)
-            answer = self._call(
-                "ADD", JobName(new.stage, new.tenant, id_), self._entry(new, known, replaced), rev,
-                json.dumps(replaced), new.payload, shorts(new.ids), PAYLOAD_SECONDS, now, wait,
-            )  # fmt: skip
-            if answer is not None:
-                moved, given = answer
-                if moved:
-                    self._move(JobName(new.stage, new.tenant, id_))
-                self._give(new.stage, new.tenant, given)
-                return
+            jobs = self._snapshot(new.stage, new.tenant)
+            at = jobs.now - new.age
+            alike = {id_: old for id_, old in jobs.entries.items() if self._replaces(new, id_, old)}
+            newer = {id_ for id_, old in alike.items() if old.at > at and not old.owed}
+            for id_ in newer:
+                if self._has_all(new, id_):
+                    return AddedJob(id_, jobs.life, alike[id_].version)
+            added = self._add(
+                new, jobs, {id_: alike[id_] for id_ in alike.keys() - newer}, at, (now, wait)
+            )
+            if added is not None:
+                return added
         raise TimeoutError("a tenant's jobs change too often")
+
+    def _add(
+        self,
+        new: NewJob,
+        jobs: _Snapshot,
+        replaced: Mapping[str, JobEntry],
+        at: float,
+        due: tuple[float, float],
+    ) -> AddedJob | None:
+        """None where the jobs have changed since the snapshot. `due`: as `now` and `wait`."""
+        free = new.id in replaced or new.id not in jobs.entries
+        own = new.id if free else secrets.token_hex(16)
+        # One that is under way goes on with the new payload, so that no other worker begins.
+        id_ = next((each for each in (*jobs.ticketed, own) if each in replaced), own)
+        name = JobName(new.stage, new.tenant, id_)
+        since = [old.since for old in replaced.values() if not old.owed]
+        entry = replace(new.entry, since=min([new.entry.since, *since]), at=at)
+        answer = self._call(
+            "ADD", name, entry.json(), jobs.rev, json.dumps(list(replaced)), new.payload,
+            shorts(new.ids), PAYLOAD_SECONDS, *due, self._life,
+        )  # fmt: skip
+        if answer is None:
+            return None
+        moved, given, version, life = answer
+        if moved:
+            self._move(name)
+        self._give(new.stage, new.tenant, given)
+        return AddedJob(id_, life, version)
 
     def forget(self, stage: str, tenant: str, addresses: Iterable[str] | None) -> set[str]:
         """Drop jobs of histories that end at one of these addresses, or all; returns which."""
@@ -236,32 +294,37 @@ class JobLedger:
 
     # ----------------------------------------------------------------------------------------
 
-    def _snapshot(self, stage: str, tenant: str) -> tuple[bytes, dict[str, JobEntry], list[str]]:
-        """`rev`, the jobs, and those with a ticket, the ones under way first."""
+    def _snapshot(self, stage: str, tenant: str) -> _Snapshot:
         with self.client.pipeline() as pipe:
             pipe.hgetall(f"memtree:ledger:{stage}:{tenant}")
             pipe.hgetall(f"memtree:out:{stage}:{tenant}")
-            rows, out = pipe.execute()
+            pipe.get(LIFE)
+            pipe.time()
+            rows, out, life, (seconds, micros) = pipe.execute()
         rev = rows.pop(b"rev", b"")
         tickets = sorted(out, key=lambda id_: len(out[id_]), reverse=True)
         entries = {id_.decode(): JobEntry.read(row) for id_, row in rows.items()}
-        return rev, entries, [id_.decode() for id_ in tickets]
+        ticketed = [id_.decode() for id_ in tickets]
+        return _Snapshot(rev, entries, ticketed, life or b"", seconds + micros / 1e6)
 
     def _replaces(self, new: NewJob, id_: str, old: JobEntry) -> bool:
         return replaces(
-            new.entry.start, new.addresses, old.start, lambda: self._has_all(new, id_, old)
+            new.entry.start, new.addresses, old.start, lambda: self._covers(new, id_, old)
         )
 
-    def _has_all(self, new: NewJob, id_: str, old: JobEntry) -> bool:
+    def _covers(self, new: NewJob, id_: str, old: JobEntry) -> bool:
         """Whether the new job holds all work of the old one, unless that was given up."""
-        mine = {one.hex() for one in (id_[:8] for id_ in new.ids)}
+        mine = {each[:SHORT].hex() for each in new.ids}
         if old.owed or old.first not in mine or old.last not in mine:
             return False
-        return contains(shorts(new.ids), self.client.get(f"memtree:work:{id_}") or b"?")
+        return contains(shorts(new.ids), self._work(id_) or b"?")
 
-    def _entry(self, new: NewJob, known: dict[str, JobEntry], replaced: Sequence[str]) -> str:
-        since = min([new.entry.since, *(known[id_].since for id_ in replaced)])
-        return json.dumps(json.loads(new.entry.json()) | {"since": since})
+    def _has_all(self, new: NewJob, id_: str) -> bool:
+        """Whether the job in Redis holds all work of the new one."""
+        return contains(self._work(id_), shorts(new.ids))
+
+    def _work(self, id_: str) -> bytes:
+        return bytes(self.client.get(f"memtree:work:{id_}") or b"")
 
     def _call(self, script: str, name: JobName, *more: Any) -> Any:
         return self._scripts[script](args=[name.stage, name.tenant, name.id, *more])

@@ -6,7 +6,8 @@
     memtree:later:STAGE           sorted set: "TENANT JOB" by the time before which it must not run
     memtree:tenants:STAGE         set: tenants with a ledger
     memtree:payload:JOB           what `payloads.py` packs; memtree:work:JOB: its works' short ids
-    memtree:lease:JOB             who is at it; lapses when that worker dies
+    memtree:lease:JOB             who holds it; expires when that worker dies
+    memtree:life                  a random name, as long as Redis keeps its data
 
 A ticket is an RQ job. Of one tenant and priority at most `TICKETS` are out, so that the first place
 in RQ's queue is never many slices away from anybody else.
@@ -87,25 +88,34 @@ end
 )
 
 # ARGV: job, its entry, the `rev` it was decided by, jobs it replaces (JSON), payload, works, how
-# many seconds both last, now, seconds before it is due. Returns nil where the ledger changed since,
-# else [whether a ticket must be moved to the interactive queue, tickets to give out].
+# many seconds both last, now, seconds before it is due, a name for a new life. Returns nil where
+# the ledger changed since, else [whether a ticket must be moved to the other queue, tickets to
+# give out, version, life]. What the replaced jobs wait for after failures, it waits for too; not so
+# those that were given up. What waits for more to come waits as long as the first one would have.
 ADD = (
     _COMMON
     + """
 local id, rev = ARGV[3], ARGV[5]
 if (redis.call('HGET', ledger, 'rev') or '') ~= rev then return nil end
-local new, place = cjson.decode(ARGV[4]), nil
+redis.call('SET', 'memtree:life', ARGV[12], 'NX')
+local new, place, retry, gather = cjson.decode(ARGV[4]), nil, 0, nil
 new.version = turn()
 for _, other in ipairs(cjson.decode(ARGV[6])) do
   local one = entry(other)
-  if one then
+  if one and not one.owed then
     for _, p in ipairs({'i', 'b'}) do
       local at = redis.call('ZSCORE', line(p), other)
       if at and (not place or tonumber(at) < place) then place = tonumber(at) end
     end
+    local due = tonumber(redis.call('ZSCORE', later, tenant .. ' ' .. other))
+    if due and (one.tries or 0) > 0 then
+      retry = math.max(retry, due)
+    elseif due then
+      gather = math.min(gather or due, due)
+    end
     new.tries = math.max(new.tries or 0, one.tries or 0)
-    if other ~= id then remove(other) end
   end
+  if one and other ~= id then remove(other) end
 end
 keep(id, new)
 redis.call('SET', 'memtree:payload:' .. id, ARGV[7], 'EX', ARGV[9])
@@ -115,21 +125,17 @@ if ticket == 'b' and not new.backfill then
   redis.call('HSET', out, id, 'i')
   move = 1
 elseif not ticket then
-  local name, due = tenant .. ' ' .. id, tonumber(ARGV[10]) + tonumber(ARGV[11])
-  local before = redis.call('ZSCORE', later, name)
-  redis.call('ZREM', line('i'), id)
-  redis.call('ZREM', line('b'), id)
-  if before and (new.tries > 0 or tonumber(ARGV[11]) > 0) then
-    due = tonumber(before)
-  end
-  if due > tonumber(ARGV[10]) and not place then
-    redis.call('ZADD', later, due, name)
+  local now, wait, due = tonumber(ARGV[10]), tonumber(ARGV[11]), 0
+  unline(id)
+  if wait > 0 and not place then due = gather or now + wait end
+  due = math.max(due, retry)
+  if due > now then
+    redis.call('ZADD', later, due, tenant .. ' ' .. id)
   else
-    redis.call('ZREM', later, name)
     queue(id, new, place)
   end
 end
-return {move, promote()}
+return {move, promote(), new.version, redis.call('GET', 'memtree:life')}
 """
 )
 
@@ -144,8 +150,9 @@ if not payload then
   redis.call('HDEL', out, id)
   return {'gone', '', '', promote()}
 end
-if not redis.call('SET', 'memtree:lease:' .. id, ARGV[4], 'NX', 'EX', ARGV[5]) then
-  return {'busy', '', '', {}}
+local lease = 'memtree:lease:' .. id
+if redis.call('GET', lease) ~= ARGV[4] then -- its own: asked again, since the answer was lost
+  if not redis.call('SET', lease, ARGV[4], 'NX', 'EX', ARGV[5]) then return {'busy', '', '', {}} end
 end
 unline(id)
 redis.call('HSET', out, id, letter(one) .. 'r')

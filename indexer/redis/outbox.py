@@ -2,7 +2,8 @@
 
 The event loop never waits: compressing and talking to Redis happen in a thread. While Redis is away
 the newest job of each conversation waits here, within the bounds that jobs in one process have, and
-goes out when Redis is back; so does what is to be forgotten, and before any job.
+goes out when Redis is back; so does what is to be forgotten, and before any job. What was sent is
+remembered without its text (`sent_jobs.py`).
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from redis.exceptions import RedisError
 
 from indexer.jobs import Job, Jobs
 from indexer.redis.connection import RedisConnection, blocking
-from indexer.redis.ledger import EMBED, STAGES, JobEntry, JobLedger, NewJob
+from indexer.redis.ledger import EMBED, STAGES, AddedJob, JobEntry, JobLedger, NewJob
 from indexer.redis.payloads import SHORT, job_id, pack, payload_of, tenant_name
+from indexer.redis.sent_jobs import SentJobs
 from indexer.summarizing.scheduler import GATHER
 from memtree.ports.clock import Clock
 from memtree.summaries.batching import CALL_TOKENS
@@ -41,6 +43,7 @@ class Outbox:
     ):
         """`parts`: nodes of a full call for summaries; what is less waits `gather` seconds."""
         self.jobs: dict[str, Jobs[Any]] = {stage: Jobs() for stage in STAGES}
+        self.sent_jobs = {stage: SentJobs() for stage in STAGES}
         self._link, self._clock = link, clock
         self._parts, self._gather = parts, gather
         self._client = blocking(url)
@@ -52,16 +55,17 @@ class Outbox:
         self._empty.set()
         self._task: asyncio.Task[None] | None = None
 
-    def put(self, stage: str, one: Job[Any]) -> None:
-        one.since = self._clock.now()
-        self.jobs[stage].add(one)
+    def put(self, stage: str, job: Job[Any]) -> None:
+        job.since, job.submitted = self._clock.now(), self._clock.monotonic()
+        self.jobs[stage].add(job)
         self._awake()
 
     async def forget(self, stage: str, tenant: str, addresses: Collection[bytes] | None) -> int:
         """As `IndexQueue.forget`."""
         before = self.jobs[stage].of(tenant)
         self.jobs[stage].forget(tenant, addresses)
-        gone = {job_id(tenant, stage, one.start) for one in before if one not in self.jobs[stage]}
+        self.sent_jobs[stage].forget(tenant, addresses)
+        gone = {job_id(tenant, stage, job.start) for job in before if job not in self.jobs[stage]}
         told = self._to_forget((stage, tenant), None if addresses is None else frozenset(addresses))
         self._awake()
         with contextlib.suppress(TimeoutError):
@@ -139,7 +143,7 @@ class Outbox:
     async def _forget_first(self) -> None:
         whose = next(iter(self._forgets))
         what = self._forgets[whose]
-        names = None if what[0] is None else [one.hex() for one in what[0]]
+        names = None if what[0] is None else [address.hex() for address in what[0]]
         gone = await asyncio.to_thread(self._ledger.forget, whose[0], tenant_name(whose[1]), names)
         if self._forgets.get(whose) == what:  # more may have come meanwhile
             del self._forgets[whose]
@@ -147,46 +151,53 @@ class Outbox:
                 what[1].set_result(gone)
 
     async def _send_first(self) -> bool:
+        """Send the job that waits longest; False where none does."""
         for stage, jobs in self.jobs.items():
-            one = next(jobs.due(0.0), None)
-            if one is None:
+            job = next(jobs.due(0.0), None)
+            if job is None:
                 continue
             try:
-                await asyncio.to_thread(self._send, stage, one)
+                added = await asyncio.to_thread(self._send, stage, job)
             except (RedisError, OSError):
+                jobs.move_to_end(job)  # what Redis refuses must not hold up the others
                 raise
             except Exception:
                 log.exception("queue.job_not_sent")
-            jobs.drop(one)  # unless a newer one has taken its place meanwhile
+                jobs.give_up(job)
+                return True
+            self.sent_jobs[stage].add(job, added.id, added.life, added.version)
+            jobs.drop(job)  # unless a newer one has taken its place meanwhile
             return True
         return False
 
-    def _send(self, stage: str, one: Job[Any]) -> None:
+    def _send(self, stage: str, job: Job[Any]) -> AddedJob:
         """In a thread."""
-        work = list(one.work.values())
-        payload = payload_of(one.history, one.start, work)
+        work = list(job.work.values())
+        payload = payload_of(job.history, job.start, work)
         ids = [each.id for each in work]
         entry = JobEntry(
-            start=one.start.hex(),
-            end=one.history.addresses[-1].hex(),
-            tokens=one.tokens,
+            start=job.start.hex(),
+            end=job.history.addresses[-1].hex(),
+            tokens=job.tokens,
             count=len(ids),
             first=ids[0][:SHORT].hex(),
             last=ids[-1][:SHORT].hex(),
-            backfill=one.backfill,
-            since=one.since,
+            backfill=job.backfill,
+            since=job.since,
         )
         new = NewJob(
             stage,
-            tenant_name(one.tenant),
-            job_id(one.tenant, stage, one.start),
+            tenant_name(job.tenant),
+            job_id(job.tenant, stage, job.start),
             entry,
-            frozenset(address.hex() for address in one.history.addresses),
+            frozenset(address.hex() for address in job.history.addresses),
             ids,
             pack(payload),
+            age=self._clock.monotonic() - job.submitted,
         )
-        self._ledger.add(new, self._clock.now(), self._wait(stage, one))
+        return self._ledger.add(new, self._clock.now(), self._wait(stage, job))
 
-    def _wait(self, stage: str, one: Job[Any]) -> float:
-        full = len(one.work) >= self._parts or one.tokens >= CALL_TOKENS
+    def _wait(self, stage: str, job: Job[Any]) -> float:
+        """Seconds that it is left for more to come."""
+        full = len(job.work) >= self._parts or job.tokens >= CALL_TOKENS
         return 0.0 if stage == EMBED or full else self._gather

@@ -92,16 +92,19 @@ class RedisPeers:
             self._owed[tenant] = None
 
     async def _tell(self) -> None:
+        """Publish what is owed. What could not be published stays owed, also where the request
+        that waits for it is cancelled."""
         owed, self._owed = self._owed, {}
-        while owed:
-            told = msgspec.json.encode(DeletionNotice(self._me, next(iter(owed))))
-            try:
-                await self.channel.ask(partial(_publish, self.channel.name, told))
-            except QueueUnavailable:
-                break
-            owed.pop(next(iter(owed)))
-        for tenant in owed:
-            self._owe(tenant)
+        try:
+            while owed:
+                notice = msgspec.json.encode(DeletionNotice(self._me, next(iter(owed))))
+                await self.channel.ask(partial(_publish, self.channel.name, notice))
+                owed.pop(next(iter(owed)))
+        except QueueUnavailable:
+            pass  # published with the next sign of life
+        finally:
+            for tenant in owed:
+                self._owe(tenant)
 
     # -- what the channel says ---------------------------------------------------------------
 

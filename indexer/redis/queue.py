@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from indexer.jobs import Job, job
+from indexer.jobs import job
 from indexer.progress import Backlog
 from indexer.redis.connection import RedisConnection
-from indexer.redis.ledger import EMBED, SUMMARIES, JobEntry
+from indexer.redis.ledger import EMBED, SUMMARIES
 from indexer.redis.outbox import Outbox
 from indexer.redis.payloads import tenant_name
+from indexer.redis.pending import StageJobs
+from indexer.redis.remaining import unembedded, unsummarised
 from indexer.summarizing.spending import Spending
-from memtree.bounded import remember
 from memtree.conversation.history import History
 from memtree.errors import QueueUnavailable
+from memtree.ports.models import Embedder
 from memtree.ports.queues import Pending, SummaryStatus
+from memtree.ports.store import TreeStore
 from memtree.tree.node import Node
 from memtree.tree.work import LeafWork, NodeWork
 
@@ -25,59 +28,22 @@ WORKERS = "memtree:workers"  # sorted set: processes by the time until which the
 STATE = "memtree:state:"  # of a tenant's summaries, where it is not "ok"
 
 
-class _Stage:
-    """What one stage's jobs of a tenant are: in the outbox, and in Redis as far as it answers."""
-
-    def __init__(self, stage: str, outbox: Outbox, link: RedisConnection) -> None:
-        self.stage, self.link = stage, link
-        self.jobs = outbox.jobs[stage]
-        self._last: OrderedDict[str, list[JobEntry]] = OrderedDict()
-
-    async def entries(self, tenant: str) -> list[JobEntry]:
-        """The last known ones where Redis does not answer."""
-        key = f"memtree:ledger:{self.stage}:{tenant_name(tenant)}"
-        try:
-            rows = await self.link.run(lambda client: _rows(client, key))
-        except QueueUnavailable:
-            return self._last.get(tenant, [])
-        remember(self._last, tenant, rows)
-        return rows
-
-    async def both(self, tenant: str) -> tuple[list[Job[Any]], list[JobEntry]]:
-        """Jobs of the outbox, and those in Redis that these are not about to replace.
-
-        In this order: what is sent meanwhile is met once, and never missed."""
-        here = self.jobs.of(tenant)
-        entries = await self.entries(tenant)
-        known = {address for one in here for address in one.history.addresses}
-        return here, [one for one in entries if bytes.fromhex(one.start) not in known]
-
-    async def pending(self, tenant: str) -> Pending:
-        here, beside = await self.both(tenant)
-        there = [one for one in beside if not one.owed]
-        tokens = sum(one.tokens for one in here) + sum(one.tokens for one in there)
-        return Pending(tokens, len(here) + len(there))
-
-    def forget(self, tenant: str) -> None:
-        self._last.pop(tenant, None)
-
-    async def backlog(self) -> Backlog:
-        """Raises `QueueUnavailable`."""
-        found = await self.link.run(lambda client: _all(client, self.stage))
-        oldest = min((one.since for one in found), default=0.0)
-        age = max(0.0, time.time() - oldest) if found else 0.0
-        return Backlog(len(found), sum(one.tokens for one in found), age)
-
-
 class RedisQueue:
     """An `IndexQueue` whose work is done by `memtree worker`."""
 
-    def __init__(self, outbox: Outbox, link: RedisConnection) -> None:
-        self._outbox, self._stage = outbox, _Stage(EMBED, outbox, link)
+    def __init__(
+        self, outbox: Outbox, link: RedisConnection, store: TreeStore, embedder: Embedder | None
+    ) -> None:
+        """`embedder`: None where nothing is submitted."""
+
+        def remaining(tenant: str, ids: Sequence[bytes]) -> Awaitable[Mapping[bytes, Node]]:
+            return unembedded(store, tenant, embedder.recipe if embedder else "", ids)
+
+        self._outbox, self._stage = outbox, StageJobs(EMBED, outbox, link, remaining)
 
     @property
     def dropped(self) -> int:
-        return self._stage.jobs.dropped
+        return self._stage.unsent.dropped
 
     async def backlog(self) -> Backlog:
         return await self._stage.backlog()
@@ -94,7 +60,7 @@ class RedisQueue:
             self._outbox.put(EMBED, job(history, start, leaves, backfill=backfill))
 
     async def pending(self, tenant: str) -> Pending:
-        return await self._stage.pending(tenant)
+        return (await self._stage.of(tenant)).pending
 
     async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
         self._stage.forget(tenant)
@@ -104,13 +70,16 @@ class RedisQueue:
 class RedisSummaries:
     """A `SummaryQueue` whose work is done by `memtree worker`."""
 
-    def __init__(self, outbox: Outbox, link: RedisConnection, spending: Spending) -> None:
-        self._outbox, self._stage = outbox, _Stage(SUMMARIES, outbox, link)
+    def __init__(
+        self, outbox: Outbox, link: RedisConnection, store: TreeStore, spending: Spending
+    ) -> None:
+        self._outbox = outbox
+        self._stage = StageJobs(SUMMARIES, outbox, link, partial(unsummarised, store))
         self._link, self._spending = link, spending
 
     @property
     def dropped(self) -> int:
-        return self._stage.jobs.dropped
+        return self._stage.unsent.dropped
 
     async def backlog(self) -> Backlog:
         return await self._stage.backlog()
@@ -129,13 +98,11 @@ class RedisSummaries:
             self._outbox.put(SUMMARIES, job(history, start, work, backfill=backfill))
 
     async def pending(self, tenant: str) -> Pending:
-        return await self._stage.pending(tenant)
+        return (await self._stage.of(tenant)).pending
 
     async def status(self, tenant: str) -> SummaryStatus:
         """`unavailable` also where Redis does not answer, or no worker lives."""
-        here, beside = await self._stage.both(tenant)
-        count = sum(len(one.work) for one in here) + sum(one.count for one in beside)
-        count += self._stage.jobs.owed(tenant)
+        count = (await self._stage.of(tenant)).count + self._stage.unsent.owed(tenant)
         return await self._spending.status(tenant, await self._state(tenant), count)
 
     async def forget(self, tenant: str, addresses: Collection[bytes] | None) -> int:
@@ -158,16 +125,3 @@ class RedisSummaries:
 async def workers(link: RedisConnection) -> int:
     """Worker processes that live. Raises `QueueUnavailable`."""
     return int(await link.run(lambda client: client.zcount(WORKERS, time.time(), "+inf")))
-
-
-async def _rows(client: Any, key: str) -> list[JobEntry]:
-    found = await client.hgetall(key)
-    return [JobEntry.read(row) for name, row in found.items() if name != b"rev"]
-
-
-async def _all(client: Any, stage: str) -> list[JobEntry]:
-    """Jobs of all tenants that wait, those given up aside."""
-    found = []
-    for tenant in await client.smembers(f"memtree:tenants:{stage}"):
-        found += await _rows(client, f"memtree:ledger:{stage}:{tenant.decode()}")
-    return [one for one in found if not one.owed]

@@ -22,6 +22,7 @@ from indexer.jobs import MAX_TRIES, back_off
 from indexer.progress import StageTotals
 from indexer.redis.ledger import EMBED, JobLedger, JobName, SliceOutcome, StartedJob
 from indexer.redis.payloads import Payload, unpack
+from indexer.redis.remaining import unembedded, unsummarised
 from indexer.summarizing.queue import MAX_TRIES as MAX_SUMMARY_TRIES
 from indexer.summarizing.queue import InProcessSummaries
 from indexer.summarizing.summary_job import SummaryJob
@@ -111,9 +112,7 @@ class SliceRunner:
     async def _unembedded(self, payload: Payload) -> list[LeafWork]:
         assert self._passages
         recipe = await self._passages.recipe()
-        nodes = await self._store.nodes(payload.tenant, payload.ids)
-        there = await self._store.vectors(payload.tenant, recipe, list(nodes))
-        return [one for one in payload.leaves(nodes) if one.id not in there]
+        return payload.leaves(await unembedded(self._store, payload.tenant, recipe, payload.ids))
 
     # -- stage 3 -----------------------------------------------------------------------------
 
@@ -172,10 +171,7 @@ class SliceRunner:
         return one
 
     async def _unsummarised(self, payload: Payload) -> list[NodeWork]:
-        later = await self._store.newest_summaries(payload.tenant, payload.ids)
-        ids = [id_ for id_ in payload.ids if id_ not in later]
-        nodes = await self._store.nodes(payload.tenant, ids)
-        return payload.nodes(nodes)
+        return payload.nodes(await unsummarised(self._store, payload.tenant, payload.ids))
 
     # ----------------------------------------------------------------------------------------
 

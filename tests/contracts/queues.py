@@ -127,11 +127,13 @@ class OverRedis:
         self.model, self.settings = model, Settings(queue=server.url(), **settings)
         self.link = RedisConnection(server.url())
         self.outbox = Outbox(server.url(), self.link, self.clock, parts=4, gather=0.0)
-        self.queue = RedisQueue(self.outbox, self.link)
+        self.queue = RedisQueue(self.outbox, self.link, self.store, self.embedder)
         spending = Spending(
             self.store, self.clock, SummaryPrices.of(self.settings), DailyLimits.of(self.settings)
         )
-        self.summaries = RedisSummaries(self.outbox, self.link, spending) if model else None
+        self.summaries = (
+            RedisSummaries(self.outbox, self.link, self.store, spending) if model else None
+        )
 
     async def open(self):
         self.outbox.start()

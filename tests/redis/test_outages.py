@@ -9,9 +9,11 @@ import time
 from dataclasses import replace
 
 import pytest
+from redis.exceptions import ResponseError
 
 from indexer.jobs import MAX_JOBS
-from indexer.redis.ledger import EMBED
+from indexer.redis import outbox
+from indexer.redis.ledger import EMBED, JobLedger
 from indexer.redis.payloads import tenant_name
 from indexer.redis.worker import Worker, WorkerParts
 from indexer.summarizing.open import SummaryStage
@@ -34,14 +36,53 @@ async def test_what_was_submitted_while_redis_was_away_arrives(away):
         submit(away, chat)
     submit(away, chats[2])  # the newest of a conversation
     assert time.perf_counter() - begun < 1  # it waits for nobody
-    pending = await away.queue.pending("a")
-    assert pending.jobs == 2  # nothing of the first was ever asked for
+    assert (await away.queue.pending("a")).jobs == 3
     away.server.start()
     await away.arrived()
     assert (await away.queue.pending("a")).jobs == 3
     await away.work()
     for chat in chats:
         assert await embedded(away, chat) == set(chat.ids)
+
+
+async def test_what_cannot_be_sent_is_given_up_and_holds_up_nobody(bench, monkeypatch, caplog):
+    broken, chat = [
+        await Chat("a", said(word, 3)).plant(bench.store) for word in ("alder", "birch")
+    ]
+    real = outbox.payload_of
+
+    def packed(history, start, work):
+        if start == broken.start(broken.work[0]):
+            raise ValueError("of a kind that nobody foresaw")
+        return real(history, start, work)
+
+    monkeypatch.setattr(outbox, "payload_of", packed)
+    submit(bench, broken)
+    submit(bench, chat)
+    await bench.work()
+    assert await embedded(bench, chat) == set(chat.ids)
+    assert bench.queue.dropped == 1
+    assert bench.outbox.jobs[EMBED].owed("a") == len(broken.ids)
+    assert "queue.job_not_sent" in caplog.text
+
+
+async def test_what_redis_refuses_waits_behind_the_others(bench, monkeypatch):
+    refused, chat = [
+        await Chat("a", said(word, 3)).plant(bench.store) for word in ("alder", "birch")
+    ]
+    real, answers = JobLedger.add, [ResponseError("OOM command not allowed")]
+
+    def add(self, new, *more):
+        if answers and new.entry.start == refused.start(refused.work[0]).hex():
+            raise answers.pop()
+        return real(self, new, *more)
+
+    monkeypatch.setattr(JobLedger, "add", add)
+    submit(bench, refused)
+    submit(bench, chat)
+    await bench.work()
+    for each in (refused, chat):
+        assert await embedded(bench, each) == set(each.ids)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ memory (Python) and for jobs in Redis (Python and Lua)."""
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -83,7 +83,8 @@ CASES = {
     ),
     "failed in another chat": (Submitted(OTHER, 1, "XY", 20.0, 3), {}, True),
     "given up in another chat": (Submitted(OTHER, 1, "CD", 50.0, given_up=True), {}, True),
-    "given up before": (Submitted(LONG, 1, "BCD", 50.0, given_up=True), {}, False),
+    "given up before": (Submitted(LONG, 1, "BCD", 20.0, 6, given_up=True), {}, False),
+    "given up at the same place": (Submitted(LONG, 2, "CD", 20.0, 6, given_up=True), {}, False),
 }  # fmt: skip
 
 
@@ -114,6 +115,10 @@ def in_redis(client, old, new):
     if old.failed or old.given_up:
         fail(books, old)
     put(books, new)
+    return in_ledger(client)
+
+
+def in_ledger(client):
     rows = client.hgetall(f"memtree:ledger:{EMBED}:{tenant_name(TENANT)}")
     entries = [JobEntry.read(row) for name, row in rows.items() if name != b"rev"]
     there = [
@@ -122,7 +127,7 @@ def in_redis(client, old, new):
     return sorted(there, key=lambda one: one.start)
 
 
-def put(books, submitted):
+def put(books, submitted, age=0.0):
     one = submitted.job()
     ids = list(one.work)
     entry = JobEntry(
@@ -138,7 +143,7 @@ def put(books, submitted):
     addresses = frozenset(address.hex() for address in one.history.addresses)
     name = tenant_name(TENANT)
     id_ = job_id(TENANT, EMBED, one.start)
-    books.add(NewJob(EMBED, name, id_, entry, addresses, ids, b"payload"), time.time())
+    books.add(NewJob(EMBED, name, id_, entry, addresses, ids, b"payload", age), time.time())
 
 
 def fail(books, submitted):
@@ -161,3 +166,96 @@ def test_jobs_in_redis_are_replaced_by_the_same_rule(case, clean_server):
     old, inherited, stays = CASES[case]
     with clean_server.client() as client:
         assert in_redis(client, old, NEW) == expected(old, inherited, stays)
+
+
+# ---------------------------------------------------------------- when it is due
+
+WAITS = {
+    "failed at the same place": (Submitted(LONG, 2, "CD", failed=3), True),
+    "failed at an earlier place": (Submitted(LONG, 1, "BCD", failed=3), True),
+    "failed in another chat with the same work": (Submitted(OTHER, 1, "CD", failed=3), True),
+    "failed in another chat": (Submitted(OTHER, 1, "XY", failed=3), False),
+    "given up": (Submitted(LONG, 1, "BCD", failed=6, given_up=True), False),
+    "did not fail": (Submitted(LONG, 1, "BCD"), False),
+}
+
+
+@pytest.mark.parametrize("case", WAITS)
+def test_in_memory_it_waits_as_long_as_what_it_replaces(case):
+    old, waits = WAITS[case]
+    jobs: Jobs[Job[Part]] = Jobs()
+    first = old.job()
+    jobs.add(first)
+    first.not_before = 60.0 if old.failed else 0.0
+    if old.given_up:
+        jobs.give_up(first)
+    new = NEW.job()
+    jobs.add(new)
+    assert new.not_before == (60.0 if waits else 0.0)
+
+
+@pytest.mark.parametrize("case", WAITS)
+def test_in_redis_it_waits_as_long_as_what_it_replaces(case, clean_server):
+    old, waits = WAITS[case]
+    with clean_server.client() as client:
+        books = JobLedger(client)
+        put(books, old)
+        if old.failed:
+            fail(books, old)
+        before = due_times(client)
+        put(books, NEW)
+        id_ = job_id(TENANT, EMBED, NEW.job().start)
+        assert due_times(client).get(id_) == (max(before.values()) if waits else None)
+
+
+def due_times(client):
+    """When jobs go on that wait, by id."""
+    waiting = client.zrange(f"memtree:later:{EMBED}", 0, -1, withscores=True)
+    return {name.decode().split(" ")[1]: at for name, at in waiting}
+
+
+# ---------------------------------------------------------------- a late one
+
+LATE = {
+    "the newer one has all its work": (Submitted(LONG, 2, "CD"), ["CD"]),
+    "it has work of its own": (Submitted("abz", 2, "CZ"), ["CD", "CZ"]),
+    "it begins before the newer one": (Submitted(LONG, 1, "BCD"), ["BCD", "CD"]),
+    "of another chat": (Submitted(OTHER, 1, "XY"), ["CD", "XY"]),
+}
+
+
+@pytest.mark.parametrize("case", LATE)
+def test_what_was_submitted_before_does_not_take_the_place_of_what_is_newer(case, clean_server):
+    late, left = LATE[case]
+    with clean_server.client() as client:
+        books = JobLedger(client)
+        put(books, NEW)
+        put(books, late, age=10.0)
+        works = [client.get(key) for key in client.keys("memtree:work:*")]
+        names = sorted("".join(chr(letter) for letter in work[::SHORT]) for work in works)
+        assert names == left
+
+
+def test_what_was_given_up_is_replaced_however_old(clean_server):
+    with clean_server.client() as client:
+        books = JobLedger(client)
+        put(books, NEW)
+        fail(books, replace(NEW, failed=6, given_up=True))
+        put(books, NEW, age=10.0)
+        (row,) = in_ledger(client)
+        assert (row.given_up, row.tries) == (False, 0)
+
+
+# ---------------------------------------------------------------- an answer that was lost
+
+
+def test_who_asks_again_since_the_answer_was_lost_has_the_job(clean_server):
+    """The client repeats a command whose connection broke; Redis may have done it."""
+    one = NEW.job()
+    name = JobName(EMBED, tenant_name(TENANT), job_id(TENANT, EMBED, one.start))
+    with clean_server.client() as client:
+        books = JobLedger(client)
+        put(books, NEW)
+        assert books.begin(name, "somebody")
+        assert books.begin(name, "somebody")
+        assert books.begin(name, "another") is None

@@ -365,6 +365,25 @@ async def test_what_could_not_be_told_is_told_with_the_next_sign_of_life(server)
         assert one.shared.live
 
 
+async def test_a_request_that_is_cancelled_leaves_its_notice_owed(server, monkeypatch):
+    async with two(server) as (one, other):
+        asked = asyncio.Event()
+
+        async def hangs(_):
+            asked.set()
+            await asyncio.Event().wait()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(one.shared.channel, "ask", hangs)
+            telling = asyncio.create_task(one.shared.forgotten("t"))
+            await asked.wait()
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+        assert one.shared.owed == ("t",)
+        one.shared.alive()
+        assert await other.hears() == "t"
+
+
 async def test_of_too_many_nobody_is_named(own_server, monkeypatch):
     monkeypatch.setattr("indexer.redis.peers.MAX_OWED", 3)
     async with two(own_server) as (one, other):

@@ -77,7 +77,8 @@ async def test_nothing_is_left_of_what_is_forgotten(bench):
     await bench.arrived()
     await bench.queue.forget("a", None)
     keys = [key.decode() for key in bench.client.keys("memtree:*")]
-    assert sorted(keys) == ["memtree:clock", f"memtree:forgot:{tenant_name('a')}"]
+    forgot = f"memtree:forgot:{tenant_name('a')}"
+    assert sorted(keys) == ["memtree:clock", forgot, "memtree:life"]
 
 
 async def test_what_is_sent_while_redis_is_asked_is_not_missed(bench):
@@ -120,8 +121,8 @@ async def test_every_key_but_rqs_own_books_lapses(bench):
     lasting = {
         key.decode() for key in bench.client.scan_iter("memtree:*") if bench.client.ttl(key) < 0
     }
-    # A counter, a name per stage, and lines that are empty as soon as a worker comes.
-    assert {key.split(":")[1] for key in lasting} <= {"clock", "tenants", "line"}
+    # A counter, a name, tenants by stage, and lines that are empty as soon as a worker comes.
+    assert {key.split(":")[1] for key in lasting} <= {"clock", "life", "tenants", "line"}
 
 
 # ---------------------------------------------------------------- whose turn it is

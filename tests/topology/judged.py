@@ -17,7 +17,7 @@ from tests.topology.models import Call, Seen
 from tests.topology.talks import Attempt, Talk
 
 # Of a key in Redis: what may stay when all work is done.
-LASTING = ("clock", "forgot", "workers", "looking", "state", "turn", "channel")
+LASTING = ("clock", "life", "forgot", "workers", "looking", "state", "turn", "channel")
 PREPARED = 1.0  # seconds between a look into the store and the arrival of a call
 
 

@@ -90,13 +90,12 @@ class Rig:
     # -- settled ------------------------------------------------------------------------------
 
     def settle(self, talks: Sequence[Talk]) -> None:
-        """Every conversation is posted twice more, and nothing is pending then. Twice: work that
-        was lost with Redis comes again with the next post that finds it lacking."""
-        for _ in range(2):
-            for talk in talks:
-                self.index(talk)
-            for talk in talks:
-                until(lambda talk=talk: self._idle(talk), SETTLE_SECONDS)
+        """Every conversation is posted once more, and nothing is pending then. Once is enough:
+        Redis keeps what it holds, so nothing that was submitted is lost."""
+        for talk in talks:
+            self.index(talk)
+        for talk in talks:
+            until(lambda talk=talk: self._idle(talk), SETTLE_SECONDS)
 
     def index(self, talk: Talk) -> None:
         """Post it once more, until nothing that is needed for it is out of order."""

@@ -1,0 +1,26 @@
+"""What the store says is still to be done of a job's work. Raises `StoreUnavailable`.
+
+Nodes that are gone from the store are not: their history was forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memtree.ports.store import TreeStore
+from memtree.tree.node import Node
+
+
+async def unembedded(
+    store: TreeStore, tenant: str, recipe: str, ids: Sequence[bytes]
+) -> Mapping[bytes, Node]:
+    """Of these leaves, by id, those without vectors of the recipe."""
+    nodes = await store.nodes(tenant, ids)
+    embedded = await store.vectors(tenant, recipe, list(nodes))
+    return {id_: node for id_, node in nodes.items() if id_ not in embedded}
+
+
+async def unsummarised(store: TreeStore, tenant: str, ids: Sequence[bytes]) -> Mapping[bytes, Node]:
+    """Of these nodes, by id, those without a model's summary."""
+    summarised = await store.newest_summaries(tenant, ids)
+    return await store.nodes(tenant, [id_ for id_ in ids if id_ not in summarised])
