@@ -28,7 +28,7 @@ ALLOWED = {
     "contracts/test_postgres_connections.py": 6,
     "contracts/test_postgres_races.py": 4,
     "http/test_shadow.py": 2,
-    "redis/test_workers.py": 2,
+    "redis/test_workers.py": 1,
     "unit/ranking/test_bm25.py": 1,
     "unit/stores/sqlite/test_faults.py": 4,
 }
