@@ -1,15 +1,15 @@
 """One call of `POST {base}/chat/completions`: messages out, what the model said back.
 
-    said = await Chat(url, key).ask(body, seconds=120)
-    said.text, said.cut, said.usage
+    reply = await ChatClient(url, key).ask(body, seconds=120)
+    reply.text, reply.cut, reply.usage
 
-Every way to answer is read: text, parts of text, nothing but reasoning, a tool call, a refusal,
-nothing at all. Every way to fail is one of four errors, which differ in what may be done next:
-`CallRefused` (ask otherwise), `ServerBusy` and `BrokenReply` (later), `Denied` (much later). The
-bodies of errors are looked at for the parameter that they name and never told: some servers quote
-what they refuse.
+Every kind of reply is read: text, parts of text, nothing but reasoning, a tool call, a refusal,
+nothing at all. Every failure is one of four errors, which differ in what to do next: `CallRefused`
+(ask in another form), `ServerBusy` and `BrokenReply` (retry later), `Denied` (much later). The body
+of an error is searched for the parameter that it names, and is never logged or shown: some servers
+quote the text that they refuse.
 
-What this file does not do: retries and limits (`summariser.py`, `pace.py`).
+What this file does not do: retries (`summarizer.py`) and rate limits (`rate_limit.py`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class CallFailed(SummarizerUnavailable):
 
 
 class CallRefused(CallFailed):
-    """Not in this form, or not this text. `about`: one of `form`'s words."""
+    """Not in this form, or not this text. `about`: a word of `response_format.py`."""
 
     def __init__(self, message: str, about: str) -> None:
         super().__init__(message)
@@ -80,8 +80,8 @@ class Denied(CallFailed):
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """`text`: the answer. `hidden`: reasoning that stood beside it. `cut`: it ended at the room's
-    end. `usage`: None where the server told none."""
+    """`text`: the answer. `hidden`: reasoning that came with it. `cut`: the token limit ended it.
+    `usage`: None where the server reports none."""
 
     text: str
     hidden: str = ""
@@ -91,7 +91,7 @@ class ChatReply:
 
 
 class ChatClient:
-    """`url`: up to and with `/v1`; `key` None: none is sent."""
+    """A server's chat endpoint. `url`: up to and with `/v1`; `key` None: none is sent."""
 
     def __init__(self, url: str, key: str | None) -> None:
         self.host = urlsplit(url).netloc
@@ -119,12 +119,12 @@ class ChatClient:
             worked = reached and time.monotonic() - begun > SOON
             problem = "broke off" if reached else "cannot be reached"
             raise BrokenReply(f"{self.host} {problem}", billed=worked, again=not worked) from None
-        said = read_answer(answer.content)
-        if said is None:
+        reply = read_answer(answer.content)
+        if reply is None:
             raise BrokenReply(
                 f"{self.host} answered with no chat completion", billed=True, again=False
             )
-        return said
+        return reply
 
     async def close(self) -> None:
         await self._client.close()
@@ -132,15 +132,15 @@ class ChatClient:
     def _failed(self, error: openai.APIStatusError) -> NoReturn:
         status = error.status_code
         message = f"{self.host} answers {status}{REASONS.get(status, '')}"
-        wait = told(error.response.headers)
+        wait = retry_after(error.response.headers)
         if status == 429 and error.code != "insufficient_quota":
             raise ServerBusy(message, wait=wait) from None
         if status in REFUSED:
             raise CallRefused(message, response_format.complaint(*_named(error))) from None
         if status < 500 and status not in PASSING:
             raise Denied(message, wait=max(wait, DENIED_SECONDS)) from None
-        late = status in TOO_LATE
-        raise BrokenReply(message, wait=wait, billed=late, again=not late) from None
+        timed_out = status in TOO_LATE
+        raise BrokenReply(message, wait=wait, billed=timed_out, again=not timed_out) from None
 
 
 def _named(error: openai.APIStatusError) -> tuple[str | None, str]:
@@ -160,8 +160,8 @@ _LENGTH = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
-def told(headers: Mapping[str, str]) -> float:
-    """Seconds for which a server does not want to be asked; 0 where it names none."""
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds to wait before a retry, by `Retry-After` or the rate limit headers; 0: none named."""
     if milliseconds := openai_client.retry_after(headers.get("retry-after-ms")):
         return milliseconds / 1_000
     if seconds := openai_client.retry_after(headers.get("retry-after")):
@@ -235,7 +235,7 @@ def _called(message: Mapping[str, Any]) -> str:
     offered = calls if isinstance(calls, list) else []
     functions = [_object(_object(call).get("function")) for call in offered]
     functions.append(_object(message.get("function_call")))
-    return "\n".join(one["arguments"] for one in functions if isinstance(one.get("arguments"), str))
+    return "\n".join(f["arguments"] for f in functions if isinstance(f.get("arguments"), str))
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage | None:

@@ -1,9 +1,9 @@
 """Texts in calls that a server takes: bounded, a few at a time, in halves where it refuses.
 
-    batches = Batches(call)                       # `call`: texts to rows, or `RequestRefused`
+    batches = EmbeddingBatches(call)              # `call`: texts to rows, or `RequestRefused`
     rows = await batches.rows(texts, sizes)       # one row a text, in order
 
-What this file does not do: wait for a server that is busy or down (`remote.py`).
+What this file does not do: wait for a server that is busy or down (`remote_embedder.py`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HARMLESS = relevance_calibration.QUESTIONS[0]  # what every server takes that ta
 
 
 class EmbeddingBatches:
-    """What one server takes is learned once, for all later texts."""
+    """Batches for one server. How many texts it takes in a call is learned once."""
 
     def __init__(self, call: Callable[[list[str]], Awaitable[Matrix]]) -> None:
         self._call = call
@@ -48,13 +48,13 @@ class EmbeddingBatches:
         Raises what the calls raise; the others are cancelled then.
         """
         left = deque(range(len(texts)))
-        found: dict[int, Matrix] = {}
+        rows: dict[int, Matrix] = {}  # by the text's index
 
         async def work() -> None:
             while left:
                 batch = self._take(left, sizes)
                 async with self._parallel:
-                    found.update(zip(batch, await self.one([texts[i] for i in batch]), strict=True))
+                    rows.update(zip(batch, await self.few([texts[i] for i in batch]), strict=True))
 
         # No TaskGroup: where a part fails it leaves the caller with a count of cancellations (until
         # Python 3.13), and a later `asyncio.timeout` of the same task then ends the task.
@@ -65,9 +65,9 @@ class EmbeddingBatches:
             for part in parts:
                 part.cancel()
             await asyncio.gather(*parts, return_exceptions=True)
-        return np.stack([found[index] for index in range(len(texts))])
+        return np.stack([rows[index] for index in range(len(texts))])
 
-    async def one(self, texts: list[str]) -> Matrix:
+    async def few(self, texts: list[str]) -> Matrix:
         """The same for few texts: in one call, if the server takes them so."""
         rows, _ = await self._batch(texts)
         return rows
@@ -108,9 +108,9 @@ class EmbeddingBatches:
         """
         size = tokens.count(text)
         if size > SHORT:
-            return await self.one([tokens.prefix(text, size // 2)])
+            return await self.few([tokens.prefix(text, size // 2)])
         if text == HARMLESS:
             raise refusal
-        harmless = await self.one([HARMLESS])
+        harmless = await self.few([HARMLESS])
         log.warning("embedder.text_refused")
         return np.zeros_like(harmless)

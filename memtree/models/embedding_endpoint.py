@@ -8,7 +8,7 @@ Only `model` and `input` are sent, and `dimensions` where asked for. No `encodin
 SDK's own method adds: Gemini refuses any, Voyage "float", older servers "base64", and without it
 all answer with numbers. Both forms are read.
 
-What this file does not do: batches, limits, and what to do after a failure (`remote.py`).
+What this file does not do: batches, limits, and what to do after a failure (`remote_embedder.py`).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Endpoint:
         await self._client.close()
 
     def _refused(self, error: openai.APIStatusError) -> NoReturn:
-        # The body is not told: some servers quote the text that they refuse.
+        # The body is not shown: some servers quote the text that they refuse.
         status = error.status_code
         message = f"{self.host} answers {status}{REASONS.get(status, '')}"
         if status in TOO_MUCH:
@@ -138,14 +138,14 @@ class Endpoint:
             rows = [_numbers(item.embedding) for item in _in_order(items, count)]
             if len({len(row) for row in rows}) != 1:
                 raise ValueError("vectors of different lengths")
-            found = _unit(np.array(rows, np.float64))
+            unit = _unit(np.array(rows, np.float64))
         except (msgspec.DecodeError, UnicodeDecodeError):
             problem = "no list of embeddings"
         except ValueError as error:
             problem = str(error)
         else:
-            if found.any():
-                return found
+            if unit.any():
+                return unit
             # Models that look words up have nothing for a line of dashes; broken ones for no text.
             raise RequestRefused(f"{self.host} answered with zeros alone")
         raise EmbedderUnavailable(f"{self.host} answered with {problem}")

@@ -70,13 +70,13 @@ class PackagedFile:
     def locate(self) -> Path:
         """Where the file is. `EmbedderUnavailable` where it is missing or not the expected one."""
         try:
-            found = Path(str(distribution(self.package).locate_file(self.path)))
+            path = Path(str(distribution(self.package).locate_file(self.path)))
         except PackageNotFoundError:
             raise EmbedderUnavailable(
                 f"the local embedder needs the package {self.package}, which is not installed"
             ) from None
         try:
-            with found.open("rb") as file:
+            with path.open("rb") as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise EmbedderUnavailable(
@@ -87,7 +87,7 @@ class PackagedFile:
                 f"{self.path} of the package {self.package} is not the expected file: "
                 f"sha256 {actual}, expected {self.sha256}"
             )
-        return found
+        return path
 
 
 MODEL = PackagedFile(

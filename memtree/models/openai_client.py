@@ -1,4 +1,4 @@
-"""The `openai` SDK's client for a server that is told nothing but what it must know.
+"""The `openai` SDK's client, made to send a server nothing but what it must know.
 
 Whatever the SDK finds in the environment (keys, organisation, proxies, headers of its own) stays
 here; redirects are not followed, since text and key are for this server alone. An answer is read as
@@ -24,9 +24,9 @@ SENT = frozenset(
     {"host", "accept", "accept-encoding", "connection", "content-length", "content-type"}
 )
 CONNECT_SECONDS = 5.0
-ANSWER_BYTES = 16 << 20  # of an answer, unless told; what a model writes has some 100 kB
+ANSWER_BYTES = 16 << 20  # of an answer, by default; what a model writes has some 100 kB
 
-# A line for each call and each retry; what failed in the end is told by the callers.
+# A line for each call and each retry; what failed in the end is logged by the callers.
 for _noisy in ("httpcore2", "httpx2", "openai"):
     logging.getLogger(_noisy).setLevel(logging.WARNING)
 

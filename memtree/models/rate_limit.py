@@ -1,16 +1,16 @@
-"""When the next call to a server may begin: limits per minute, rests that it asked for, and rests
-of one that is down.
+"""Rate limits of a server, and backoff: when the next call may begin.
 
-All calls that share a key share one `RateLimit`. Times are monotonic seconds given by the caller;
-only `summariser.py` waits.
+Limits on requests and tokens per minute; the waits that the server asks for (`Retry-After`);
+exponential backoff where it fails. All calls that share a key share one `RateLimit`. Times are
+monotonic seconds given by the caller; only `summarizer.py` waits.
 
-    pace = Pace(requests=60, tokens=90_000)
-    pace.wait(now, size=2_000)              # 0.0: begin now
-    ticket = pace.begin(now, size=2_000)
-    pace.end(ticket, used=1_400)            # what it was in truth
+    limit = RateLimit(requests=60, tokens=90_000)
+    limit.wait(now, size=2_000)              # 0.0: begin now
+    ticket = limit.begin(now, size=2_000)
+    limit.end(ticket, used=1_400)            # the actual tokens
 
-After a refusal nobody begins until the rest is over; then one call finds out alone how things are,
-and the others follow when it has worked.
+After a refusal no call begins until the wait is over. Then a single call is made, and the others
+follow when it has worked.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from dataclasses import dataclass
 
 MINUTE = 60.0
 FIRST_REST, LONGEST_REST = 1.0, 60.0  # seconds after refusals that name none; doubled each time
-FAILURES = 3  # in a row, then it is taken to be down
+FAILURES = 3  # in a row, then the server counts as down
 FIRST_DOWN, LONGEST_DOWN = 30.0, 600.0  # seconds between two attempts at one that is down
-LONGEST_TOLD = 86_400.0  # a server that says more means: not today
+LONGEST_RETRY_AFTER = 86_400.0  # seconds; a server that asks for more means: not today
 
 
 @dataclass(slots=True, eq=False)
 class RateTicket:
-    """One call: when it began, its tokens (first estimated, then known), whether it is alone."""
+    """One call: when it began, its tokens (first estimated, then actual), whether it is the single
+    call after a refusal."""
 
     begun: float
     size: int
@@ -54,14 +55,16 @@ class RateLimit:
         return max(0.0, self._until - now, self._room(now, size))
 
     def rest(self, now: float) -> float:
-        """Seconds for which the server is to be left alone, limits aside."""
+        """Seconds of backoff that are left, without regard to limits per minute."""
         return max(0.0, self._until - now)
 
     @property
     def down(self) -> bool:
+        """Several calls in a row have failed."""
         return self._failures >= FAILURES
 
     def begin(self, now: float, size: int) -> RateTicket:
+        """Count a call of `size` tokens that begins now."""
         ticket = RateTicket(now, size, self._careful)
         if self._careful:
             self._alone = ticket
@@ -69,7 +72,7 @@ class RateLimit:
         return ticket
 
     def end(self, ticket: RateTicket, used: int | None = None) -> None:
-        """`used`: its tokens in truth; None: not known. A second time it does nothing."""
+        """`used`: its actual tokens; None: not known. A second call does nothing."""
         if ticket.ended:
             return
         ticket.ended = True
@@ -79,41 +82,42 @@ class RateLimit:
             self._alone = None
 
     def worked(self) -> None:
+        """A call was answered: backoff is over."""
         self._careful = False
         self._rests = self._failures = 0
 
-    def slowed(self, now: float, told: float = 0.0) -> None:
-        """The server is busy, or limits us. `told`: the seconds that it named."""
-        if now >= self._until:  # several calls of one moment are one refusal
+    def slowed(self, now: float, retry_after: float = 0.0) -> None:
+        """The server is busy, or limits us. `retry_after`: the seconds that it named."""
+        if now >= self._until:  # refusals of several calls at the same time count once
             self._rests += 1
-        self._rest(now, told or _doubled(FIRST_REST, self._rests - 1, LONGEST_REST))
+        self._rest(now, retry_after or _doubled(FIRST_REST, self._rests - 1, LONGEST_REST))
 
-    def failed(self, now: float, told: float = 0.0) -> None:
+    def failed(self, now: float, retry_after: float = 0.0) -> None:
         """It failed in another way; after some failures in a row it is down."""
         if now >= self._until:
             self._failures += 1
         own = _doubled(FIRST_REST, self._failures - 1, LONGEST_REST)
         if self.down:
             own = _doubled(FIRST_DOWN, self._failures - FAILURES, LONGEST_DOWN)
-        self._rest(now, max(own, told))
+        self._rest(now, max(own, retry_after))
 
     def _rest(self, now: float, seconds: float) -> None:
         self._careful = True
-        self._until = max(self._until, now + min(seconds, LONGEST_TOLD))
+        self._until = max(self._until, now + min(seconds, LONGEST_RETRY_AFTER))
 
     def _room(self, now: float, size: int) -> float:
         """Seconds until the last minute has room for one more call."""
         while self._minute and self._minute[0].begun <= now - MINUTE:
             self._minute.popleft()
-        calls, used = len(self._minute), sum(one.size for one in self._minute)
+        calls, used = len(self._minute), sum(call.size for call in self._minute)
         wait = 0.0
-        for one in self._minute:
+        for call in self._minute:
             fits = not self._tokens or used + size <= self._tokens
             if fits and (not self._requests or calls < self._requests):
                 return wait
-            calls, used = calls - 1, used - one.size
-            wait = one.begun + MINUTE - now
-        return wait  # one that is larger than the limit goes alone
+            calls, used = calls - 1, used - call.size
+            wait = call.begun + MINUTE - now
+        return wait  # a call that is larger than the limit goes alone
 
 
 def _doubled(first: float, times: int, most: float) -> float:

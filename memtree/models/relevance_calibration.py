@@ -7,7 +7,7 @@ that answer them are embedded; the questions with the other seven passages show 
     relevant(questions, passages)    # MiniLM: floor 0.03, answers 0.55, so 0.376
 
 The threshold lies two thirds of the way up: there lies MiniLM's 0.38, which was measured on whole
-conversations (`models/local.py`).
+conversations (`local_embedder.py`).
 """
 
 from __future__ import annotations
@@ -52,5 +52,5 @@ def relevant(questions: Matrix, passages: Matrix) -> float:
     """The threshold of a model that gave these (8, d) unit rows for the texts above."""
     cosines = questions @ passages.T
     answers = np.eye(len(cosines), dtype=bool)
-    floor, found = float(cosines[~answers].mean()), float(cosines[answers].mean())
-    return min(HIGHEST, max(LOWEST, floor + SHARE * (found - floor)))
+    floor, related = float(cosines[~answers].mean()), float(cosines[answers].mean())
+    return min(HIGHEST, max(LOWEST, floor + SHARE * (related - floor)))

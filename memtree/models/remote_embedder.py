@@ -12,7 +12,8 @@ failures none is sent until a probe was answered, since a request is waiting and
 A server that is not there yet may come later. Where `dimensions` are not given, nobody knows before
 how long its vectors are: they are 0, queries fail at once, and a probe or background work asks.
 
-What this file does not do: one call (`endpoint.py`), and which texts go into one (`batches.py`).
+What this file does not do: one call (`embedding_endpoint.py`), and
+which texts go into one (`embedding_batches.py`).
 
 Importing this file costs half a second and 25 MB (the SDK), so only those who use it do.
 """
@@ -55,7 +56,7 @@ LONGEST_WAIT = 120.0  # seconds to wait for a server that is busy, as the SDK do
 QUERY_SECONDS = 2.0
 QUERY_TOKENS = 512
 START_SECONDS = 20.0
-CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see models/local.py
+CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see `local_embedder.py`
 RELEVANT = 0.38  # until it is measured
 
 
@@ -177,9 +178,9 @@ class RemoteEmbedder:
             list(relevance_calibration.PASSAGES),
         )
         if not self._measure:
-            await self._batches.one(questions[:1])
+            await self._batches.few(questions[:1])
             return
-        rows, half = await self._batches.one(questions + passages), len(questions)
+        rows, half = await self._batches.few(questions + passages), len(questions)
         self.relevant = relevance_calibration.relevant(rows[:half], rows[half:])
 
     def _prepared(self, texts: Sequence[str]) -> tuple[list[str], list[int]]:
@@ -187,7 +188,7 @@ class RemoteEmbedder:
         return sent, tokens.count_many(sent)
 
     async def _patient(self, texts: list[str]) -> Matrix:
-        wait = self._breaker.told_to_wait(self._clock())
+        wait = self._breaker.retry_after(self._clock())
         if wait > LONGEST_WAIT:
             raise EmbedderUnavailable(f"{self._endpoint.host} wants to be asked in {wait:.0f} s")
         await asyncio.sleep(wait)

@@ -1,11 +1,11 @@
-"""The form of a call for summaries: which parameters a server takes, found out by asking.
+"""The form of a call for summaries: which parameters a server takes, found out by trying.
 
 Servers of one API differ. OpenAI's newer models refuse `max_tokens` and any temperature; DeepSeek
 knows `json_object` and no schema, LM Studio the reverse; others ignore all of it. So a call begins
 with everything, what the server refuses is left out, and what worked is kept.
 
-    Form()                              # a schema, max_tokens, a temperature
-    lesser(Form(), "room")              # with max_completion_tokens
+    ResponseFormat()                    # a schema, max_tokens, a temperature
+    lesser(ResponseFormat(), "room")    # with max_completion_tokens
 
 Pure, but for `KnownFormats`, which remembers.
 """
@@ -76,9 +76,9 @@ _NAMES = (
 
 def complaint(param: str | None, text: str) -> str:
     """What a refusal (400 or 422) is about. `param`, `text`: as the server names it."""
-    for told in ((param or "").lower(), text[:REACH].lower()):
+    for words in ((param or "").lower(), text[:REACH].lower()):
         for about, names in _NAMES:
-            if any(name in told for name in names):
+            if any(name in words for name in names):
                 return about
     return UNKNOWN
 

@@ -4,9 +4,9 @@
     written = await summariser.write([leaf_task("1", sources), leaf_task("2", more)])
     written.drafts["1"].headline, written.usage.input
 
-A few calls at once, within limits a minute, at the pace of the slowest answer that the server gives
-to any of them: what one call is told (wait, slow down, leave this parameter out, think less), all
-know. Nothing of a text or a key is logged, or stands in an error.
+A few calls at once, within limits per minute. What the server answers to one call (wait, slow down,
+leave this parameter out, think less) goes for all of them. Nothing of a text or a key is logged, or
+stands in an error.
 
 Importing this file costs a second and 50 MB (the SDK), so only those who use it do.
 """
@@ -226,14 +226,14 @@ class _Call:
     def of(cls, tasks: Sequence[Task]) -> _Call:
         messages = prompts.prompt(tasks)
         room = sum(ROOM_TIMES * (task.cap + task.headline_cap) + ROOM_BESIDE for task in tasks)
-        size = sum(tokens.count_many(one["content"] for one in messages))
+        size = sum(tokens.count_many(message["content"] for message in messages))
         return cls([task.id for task in tasks], messages, size, room)
 
     def read(self, said: ChatReply) -> dict[str, replies.Draft]:
         return replies.read(said.text, self.ids, finished=not said.cut)
 
     def spend(self, said: ChatReply) -> int:
-        """Add an answer's tokens, counted here where the server told none; returns how many."""
+        """Add an answer's tokens, counted here where the server reports none; returns how many."""
         usage = said.usage
         if usage is None:
             written = f"{said.text}{said.hidden if said.hidden != said.text else ''}"

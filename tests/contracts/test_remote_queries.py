@@ -196,9 +196,9 @@ async def test_a_query_under_way_is_not_kept_after_forgetting(endpoint, embedder
     assert len(endpoint.asked) == 2
 
 
-def test_nobody_is_told_to_wait_for_ever():
+def test_nobody_is_retry_after_for_ever():
     breaker = CircuitBreaker()
     breaker.failed(0.0, 1e12)
-    assert breaker.told_to_wait(0.0) == 3_600
+    assert breaker.retry_after(0.0) == 3_600
     assert not breaker.admits(3_599.0)
     assert breaker.admits(3_600.0)

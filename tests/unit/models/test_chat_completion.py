@@ -8,7 +8,7 @@ from email.utils import formatdate
 
 import pytest
 
-from memtree.models.chat_completion import ChatReply, length, read_answer, told
+from memtree.models.chat_completion import ChatReply, length, read_answer, retry_after
 from memtree.ports.models import Usage
 
 
@@ -115,12 +115,12 @@ def test_who_counts_reasoning_thinks():
     ],
 )  # fmt: skip
 def test_seconds_that_a_server_names(headers, seconds):
-    assert told(headers) == seconds
+    assert retry_after(headers) == seconds
 
 
 def test_a_date_to_come_back_at():
     header = {"retry-after": formatdate(time.time() + 100, usegmt=True)}
-    assert 97 < told(header) <= 100
+    assert 97 < retry_after(header) <= 100
 
 
 @pytest.mark.parametrize(
