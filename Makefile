@@ -126,7 +126,7 @@ sizes: install
 	$(BIN)/python scripts/sizes.py memtree indexer proxy benchmarks tests
 
 quick: install
-	$(BIN)/python -m pytest -q -m "not slow and $(APART)" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -m "not slow and $(APART)" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
 
 fuzz: install ## a long look for inputs that make the server fail (half an hour on two cores)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz*.py -rP $(PYTEST_ARGS)

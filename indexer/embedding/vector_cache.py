@@ -45,6 +45,11 @@ class VectorCache:
         """Vectors that are kept, of all tenants."""
         return len(self._rows)
 
+    @property
+    def tenants(self) -> set[str]:
+        """Tenants of whom a vector is kept."""
+        return {tenant for tenant, _ in self._rows}
+
     async def recipe(self) -> str:
         """The embedder's recipe, asked for where it is not known yet; call it before `embed`.
 

@@ -16,7 +16,7 @@ from memtree.text.terms import Terms
 
 K1, B = 1.2, 0.4
 _REBUILD_SHARE = 0.2
-_REBUILD_FLOOR = 20_000
+REBUILD_FLOOR = 20_000
 
 Scores = NDArray[np.float32]
 Mark = tuple[int, Scores]
@@ -62,7 +62,7 @@ class Lexicon:
     def settle(self) -> None:
         """Sort the newest postings into the rest once they are many enough to slow a query."""
         fresh = sum(len(part[0]) for part in self._fresh)
-        if fresh > max(_REBUILD_FLOOR, _REBUILD_SHARE * len(self._hashes)) or len(self._fresh) > 32:
+        if fresh > max(REBUILD_FLOOR, _REBUILD_SHARE * len(self._hashes)) or len(self._fresh) > 32:
             self._sort()
 
     def mark(self) -> Mark:

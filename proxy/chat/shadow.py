@@ -68,7 +68,7 @@ class ShadowRunner:
         self._now = now
         self._waiting: deque[ShadowJob] = deque()
         self._running: dict[asyncio.Task[None], str] = {}  # -> tenant
-        self._records = SightRecords()
+        self.records = SightRecords()
         self._key = secrets.token_bytes(32)
 
     def follow(self, tenant: str, shadowed: ShadowRequest) -> None:
@@ -84,7 +84,7 @@ class ShadowRunner:
         self._waiting = deque(job for job in self._waiting if job.tenant != tenant)
         for task in [task for task, whose in self._running.items() if whose == tenant]:
             task.cancel()
-        self._records.forget(tenant)
+        self.records.forget(tenant)
 
     async def settle(self) -> None:
         """Until nothing waits and nothing runs."""
@@ -136,7 +136,7 @@ class ShadowRunner:
             job.size, lambda: job.shadowed.ask(job.tenant, self._settings)
         )
         posted = await self._memory.read(ask)
-        if self._records.has(posted.addresses[-1]):  # a client sends it once more
+        if self.records.has(posted.addresses[-1]):  # a client sends it once more
             return "again", None
         scores = await self._used(posted)
         answer = await self._memory.compress(ask)
@@ -144,12 +144,12 @@ class ShadowRunner:
         if not answer.changed:
             return "whole", ShadowResult(raw, sent, False, scores)
         kept, seen = await self._judged(ask, answer)
-        self._records.keep(posted.tenant, posted.addresses[-1], seen)
+        self.records.keep(posted.tenant, posted.addresses[-1], seen)
         return "folded", ShadowResult(raw, sent, True, scores | kept)
 
     async def _used(self, posted: History) -> dict[str, Score]:
         """What the answer to an earlier request of this conversation, which is posted now, took."""
-        asked, before = self._records.before(posted)
+        asked, before = self.records.before(posted)
         if before is None:
             return {}
         return await asyncio.to_thread(usage.used, posted, asked, before, self._key)
@@ -177,17 +177,17 @@ class SightRecords:
     def __init__(self, most: int = RECORD_BYTES) -> None:
         self._most = most
         self._size = 0
-        self._kept: OrderedDict[bytes, tuple[str, SightRecord]] = OrderedDict()
+        self.kept: OrderedDict[bytes, tuple[str, SightRecord]] = OrderedDict()
 
     def has(self, address: bytes) -> bool:
-        return address in self._kept
+        return address in self.kept
 
     def keep(self, tenant: str, address: bytes, seen: SightRecord) -> None:
         self._take(address)
-        self._kept[address] = (tenant, seen)
+        self.kept[address] = (tenant, seen)
         self._size += _size(seen)
         while self._size > self._most:
-            self._take(next(iter(self._kept)))
+            self._take(next(iter(self.kept)))
 
     def before(self, posted: History) -> tuple[int, SightRecord | None]:
         """The newest request that this one continues, by its number of messages; each is given out
@@ -198,11 +198,11 @@ class SightRecords:
         return 0, None
 
     def forget(self, tenant: str) -> None:
-        for address in [at for at, (whose, _) in self._kept.items() if whose == tenant]:
+        for address in [at for at, (whose, _) in self.kept.items() if whose == tenant]:
             self._take(address)
 
     def _take(self, address: bytes) -> SightRecord | None:
-        _, seen = self._kept.pop(address, ("", None))
+        _, seen = self.kept.pop(address, ("", None))
         if seen is not None:
             self._size -= _size(seen)
         return seen

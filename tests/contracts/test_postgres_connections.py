@@ -31,7 +31,7 @@ async def test_a_connection_killed_in_every_call(stores):
 
     async def killing(self, query, *rest, **options):
         nonlocal at
-        if asyncio.current_task() in store.database._calls:
+        if asyncio.current_task() in store.database.calls:
             at += 1
             if at == kill:
                 with LOOK.connected(other) as db:
@@ -60,13 +60,13 @@ async def test_a_connection_killed_in_every_call(stores):
 async def test_idle_connections_that_were_killed_are_not_met(stores):
     store = stores[0]
     await asyncio.gather(*(store.stats() for _ in range(6)))
-    assert len(store.database._idle) == 3
-    pids = [db.info.backend_pid for db, _ in store.database._idle]
+    assert len(store.database.idle) == 3
+    pids = [db.info.backend_pid for db in store.database.idle]
     with LOOK.connected(stores[1]) as looking:
         for pid in pids:
             looking.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
     await every_call(store)
-    assert not {db.info.backend_pid for db, _ in store.database._idle} & set(pids)
+    assert not {db.info.backend_pid for db in store.database.idle} & set(pids)
 
 
 async def test_cancelled_callers_lose_no_connection(stores):
@@ -98,14 +98,14 @@ async def test_a_long_lock_is_waited_for_and_told(stores, monkeypatch):
         with other.transaction():
             other.execute("LOCK TABLE nodes")
             call = asyncio.ensure_future(store.nodes(A, IDS[:1]))
-            asking = store.database._ask
+            asking = store.database.ask_server
             asked = asyncio.Event()
 
             async def noticed() -> bool:
                 asked.set()
                 return await asking()
 
-            monkeypatch.setattr(store.database, "_ask", noticed)
+            monkeypatch.setattr(store.database, "ask_server", noticed)
             await asyncio.wait_for(asked.wait(), 30)
             assert not call.done()
         assert await call == {LEAVES[0].id: LEAVES[0]}

@@ -105,7 +105,7 @@ async def test_a_writer_waits_for_a_deletion_under_way(stores, monkeypatch, dele
     await stores[0].commit(
         A, IndexBatch((*group, LOW[0]), {address(0): frontier([LOW[0]], 4)}, 5.0)
     )
-    collect, writing = retention._collect, []
+    collect, writing = retention.collect, []
 
     async def slowly(db, number):
         receipt = await collect(db, number)
@@ -120,7 +120,7 @@ async def test_a_writer_waits_for_a_deletion_under_way(stores, monkeypatch, dele
         query = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory'"
         return bool(LOOK.sql(stores[0], query))
 
-    monkeypatch.setattr(retention, "_collect", slowly)
+    monkeypatch.setattr(retention, "collect", slowly)
     assert (await delete(stores[0])).nodes == 5
     with pytest.raises(NodesGone):
         await writing[0]
@@ -204,13 +204,13 @@ async def test_a_recipe_that_is_taken_up_while_it_is_swept_stays(stores, monkeyp
     days = [86_400.0 * day for day in range(RECIPE_DAYS + 1)]
     for now in days[:-1]:
         await sweeping.sweep(now)
-    drop = sweeping._drop_unused
+    drop = retention.drop_unused
 
-    async def late(tenant: str) -> Receipt:
+    async def late(db, tenant: str) -> Receipt:
         await other.keep_recipe(RECIPE, days[-1])
-        return await drop(tenant)
+        return await drop(db, tenant)
 
-    monkeypatch.setattr(sweeping, "_drop_unused", late)
+    monkeypatch.setattr(retention, "drop_unused", late)
     assert await sweeping.sweep(days[-1]) == Receipt()
     assert await other.vectors(A, RECIPE, IDS) == {LEAVES[0].id: b"1234"}
     assert LOOK.sql(other, "SELECT * FROM recipes") == [(RECIPE, RECIPE_DAYS, 0)]

@@ -470,7 +470,7 @@ async def test_no_text_and_no_credential_at_rest(base: str, tmp_path: Path):
         await edge.shadows.settle()
         ((tenant, amounts),) = (await edge.store.tallied(*EVER)).items()
         found = files(tmp_path)
-        kept = repr(edge.shadows._records._kept).encode()
+        kept = repr(edge.shadows.records.kept).encode()
     assert secret not in tenant
     assert all(name.startswith("shadow.") for name in amounts)
     assert b"shadow.requests" in found

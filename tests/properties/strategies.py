@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 
 from hypothesis import strategies as st
@@ -43,6 +44,7 @@ UNICODE = (
 # ---------------------------------------------------------------- texts
 
 
+@lru_cache(maxsize=4_096)
 def prose(seed: int, words: int) -> str:
     """Sentences and paragraphs about one of 40 topics."""
     rng = Random(seed)

@@ -66,7 +66,7 @@ class Pool:
         self._idle: list[tuple[Connection, float]] = []  # with the time of their making
         self._slots = asyncio.Semaphore(dsn.connections)
         self._preparing = asyncio.Lock()
-        self._calls: set[asyncio.Task[Any]] = set()
+        self.calls: set[asyncio.Task[Any]] = set()  # under way
         self._down: StoreUnavailable | None = None
         self._reviving: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[bool] | None = None
@@ -81,7 +81,7 @@ class Pool:
         if self._down and not self._idle:
             raise StoreUnavailable(self._down.message)
         call = asyncio.ensure_future(self._call(work))
-        self._calls.add(call)
+        self.calls.add(call)
         call.add_done_callback(self._ended)
         await asyncio.wait({call}, timeout=PATIENCE)
         while not call.done():
@@ -148,7 +148,7 @@ class Pool:
         for task in (self._reviving, self._asking):
             if task:
                 task.cancel()
-        waiting = [*self._calls, *(task for task in (self._reviving, self._asking) if task)]
+        waiting = [*self.calls, *(task for task in (self._reviving, self._asking) if task)]
         await asyncio.gather(*waiting, return_exceptions=True)
         await self._drop_idle()
 
@@ -165,11 +165,16 @@ class Pool:
                 await self._give(db, born)
 
     def _ended(self, call: asyncio.Task[Any]) -> None:
-        self._calls.discard(call)
+        self.calls.discard(call)
         if not call.cancelled():
             call.exception()  # of a call whose caller is gone, nobody else takes it
 
     # -- connections -------------------------------------------------------------------------
+
+    @property
+    def idle(self) -> list[Connection]:
+        """Connections that no call uses."""
+        return [db for db, _ in self._idle]
 
     async def _take(self) -> tuple[Connection, float]:
         while self._idle:
@@ -261,11 +266,12 @@ class Pool:
     async def _answers(self) -> bool:
         """Whether the server is there; many may ask at once, one question is sent."""
         if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(self._ask(), name="postgres-ask")
+            self._asking = asyncio.create_task(self.ask_server(), name="postgres-ask")
         await asyncio.wait({self._asking})
         return not self._asking.cancelled() and self._asking.result()
 
-    async def _ask(self) -> bool:
+    async def ask_server(self) -> bool:
+        """Whether the server is there, by a connection of its own."""
         try:
             async with asyncio.timeout(max(PATIENCE, self.dsn.seconds)):
                 db = await self._reach()

@@ -83,7 +83,7 @@ async def forget(db: Connection, tenant: str, addresses: Sequence[bytes] | None)
         receipt = await _forget_all(db, number)
         return await noted(db, receipt, changed=True)
     receipt = await _forget_addresses(db, number, addresses)
-    receipt = added(receipt, await _collect(db, number))
+    receipt = added(receipt, await collect(db, number))
     return await noted(db, receipt, changed=any(receipt))
 
 
@@ -99,7 +99,7 @@ async def sweep(db: Connection, tenant: str, now: float) -> Receipt:
     epochs = await _delete(db, "epochs WHERE expires < %(now)s AND {}", number, now=now)
     expired = [address for (address,) in await rows(db, _EXPIRED, number=number, now=now)]
     receipt = added(Receipt(epochs=epochs), await _forget_addresses(db, number, expired))
-    receipt = added(receipt, await _collect(db, number))
+    receipt = added(receipt, await collect(db, number))
     receipt = added(receipt, Receipt(summaries=await _thin_out(db, number)))
     return await noted(db, receipt, changed=bool(receipt.nodes or receipt.summaries))
 
@@ -163,7 +163,7 @@ async def _forget_addresses(db: Connection, number: int, addresses: Iterable[byt
     )
 
 
-async def _collect(db: Connection, number: int) -> Receipt:
+async def collect(db: Connection, number: int) -> Receipt:
     """Delete whatever no address and no epoch of the tenant needs."""
 
     async def sole(table: str, column: str, other: str, named: str) -> int:

@@ -60,7 +60,7 @@ def forget(db: sqlite3.Connection, tenant: str, addresses: Sequence[bytes] | Non
         receipt = _forget_all(db, number)
     else:
         receipt = _forget_addresses(db, number, addresses)
-        receipt = added(receipt, _collect(db, number))
+        receipt = added(receipt, collect(db, number))
     return noted(db, before, receipt)
 
 
@@ -74,7 +74,7 @@ def sweep(db: sqlite3.Connection, number: int, now: float) -> Receipt:
     epochs = _count(db, "DELETE FROM epochs WHERE tenant = ? AND expires < ?", number, now)
     expired = [address for address, _ in joined_rows(db, _EXPIRED, (number, now))]
     receipt = added(Receipt(epochs=epochs), _forget_addresses(db, number, expired))
-    receipt = added(receipt, _collect(db, number))
+    receipt = added(receipt, collect(db, number))
     receipt = added(receipt, Receipt(summaries=_thin_out(db, number)))
     # Plans end every day and tell nothing; what is worth writing the file anew for is a tree.
     return noted(db, before, receipt) if receipt.nodes or receipt.summaries else receipt
@@ -142,7 +142,7 @@ def _forget_addresses(db: sqlite3.Connection, number: int, addresses: Iterable[b
     )
 
 
-def _collect(db: sqlite3.Connection, number: int) -> Receipt:
+def collect(db: sqlite3.Connection, number: int) -> Receipt:
     """Delete whatever no address and no epoch of the tenant needs."""
     mine = "WHERE tenant = :number AND {} NOT IN (SELECT {} FROM {} WHERE tenant = :number)"
     turns = _sole(db, "DELETE FROM turns " + mine.format("epoch", "id", "epochs"), number)

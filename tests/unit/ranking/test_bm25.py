@@ -63,7 +63,7 @@ def test_nothing_to_search_or_nothing_asked():
 
 
 def test_growing_is_the_same_as_starting_over(monkeypatch):
-    monkeypatch.setattr(bm25, "_REBUILD_FLOOR", 5)
+    monkeypatch.setattr(bm25, "REBUILD_FLOOR", 5)
     grown = Lexicon()
     for text in PASSAGES * 10:
         grown.extend([statistics(text)])

@@ -227,9 +227,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
 
 async def on_writer(store: SqliteStore, statement: str) -> None:
     """Outside a transaction, in the writer's thread."""
-    writer = store.database.writer
-    assert writer._db
-    await asyncio.get_running_loop().run_in_executor(writer._thread, writer._db.execute, statement)
+    await store.database.writer.run_bare(lambda db: db.execute(statement))
 
 
 async def test_a_full_disk(store):
