@@ -22,7 +22,7 @@ class BackgroundTasks:
         """Nothing happens where this conversation has a task already."""
         if conversation in self._tasks:
             return
-        task = asyncio.create_task(self._traced(work()))
+        task = asyncio.create_task(self._traced(work))
         self._tasks[conversation] = task
         task.add_done_callback(lambda _: self._tasks.pop(conversation, None))
 
@@ -35,6 +35,8 @@ class BackgroundTasks:
             task.cancel()
         await asyncio.gather(*unfinished, return_exceptions=True)
 
-    async def _traced(self, work: Coroutine[Any, Any, Any]) -> Any:
+    async def _traced(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        # Begun here, not by the caller: a task that is cancelled before its first step leaves no
+        # coroutine behind that nobody awaits.
         with tracing.behind(self._step, tracing.current()):
-            return await work
+            return await work()

@@ -1,4 +1,5 @@
-"""What a process keeps between requests so that a turn costs what is new in it: nodes, corpora.
+"""What a process keeps between requests, so that each costs only what is new in it: nodes,
+corpora, and which histories went whole.
 
 Nothing here is needed for an answer: all of it is read or built again from the store.
 """
@@ -47,16 +48,16 @@ class NodeCache:
 
     def below(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node] | None:
         """All nodes from these downwards; None where one is not at hand."""
-        found: dict[bytes, Node] = {}
+        below: dict[bytes, Node] = {}
         waiting = list(ids)
         while waiting:
             id_ = waiting.pop()
             node = self._nodes.get((tenant, id_))
             if node is None:
                 return None
-            found[id_] = node
+            below[id_] = node
             waiting.extend(node.children)
-        return found
+        return below
 
 
 @dataclass(slots=True)
@@ -82,13 +83,13 @@ class CorpusCache:
         self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node], dimensions: int
     ) -> AsyncIterator[Corpus]:
         """The corpus of exactly these leaves, held alone while the block runs."""
-        found = self._leaves_of(tenant, frontier, nodes)
-        ids = [node.id for node, _ in found]
+        leaves = self._leaves_of(tenant, frontier, nodes)
+        ids = [leaf.id for leaf, _ in leaves]
         while True:
             entry = self._pick(tenant, ids, dimensions) or _Entry(tenant, Corpus(dimensions))
             async with entry.lock:
                 if entry.corpus.begins(ids):  # else it grew with another branch while we waited
-                    await _extend(entry.corpus, found)
+                    await _extend(entry.corpus, leaves)
                     self._keep(entry)
                     yield entry.corpus
                     return
@@ -108,13 +109,14 @@ class CorpusCache:
         self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node]
     ) -> list[tuple[Node, NodePlace]]:
         """Leaves in order and their places; a request asks twice for one frontier."""
-        known = self._walked.get((tenant, frontier.nodes))
-        if known is None:
-            known = [(one, place) for one, place in walk(frontier.nodes, nodes) if one.is_leaf]
-            self._walked[tenant, frontier.nodes] = known
+        leaves = self._walked.get((tenant, frontier.nodes))
+        if leaves is None:
+            walked = walk(frontier.nodes, nodes)
+            leaves = [(node, place) for node, place in walked if node.is_leaf]
+            self._walked[tenant, frontier.nodes] = leaves
             while len(self._walked) > self._limit:
                 self._walked.popitem(last=False)
-        return known
+        return leaves
 
     def _pick(self, tenant: str, ids: Sequence[bytes], dimensions: int) -> _Entry | None:
         """What was begun before the dimensions were known has no vectors, and gets none."""
@@ -123,21 +125,22 @@ class CorpusCache:
         return max(fitting, key=lambda e: len(e.corpus.leaves), default=None)
 
     def _keep(self, entry: _Entry) -> None:
-        self._entries = [one for one in self._entries if one is not entry] + [entry]
+        self._entries = [kept for kept in self._entries if kept is not entry] + [entry]
         while len(self._entries) > 1 and (
             len(self._entries) > self._limit
-            or sum(len(one.corpus) for one in self._entries) > self._passages
+            or sum(len(kept.corpus) for kept in self._entries) > self._passages
         ):
             self._entries.pop(0)
 
 
-async def _extend(corpus: Corpus, found: Sequence[tuple[Node, NodePlace]]) -> None:
-    fresh = found[len(corpus.leaves) :]
-    leaves, places = [leaf for leaf, _ in fresh], [place for _, place in fresh]
+async def _extend(corpus: Corpus, leaves: Sequence[tuple[Node, NodePlace]]) -> None:
+    """`leaves`: all of them; those that the corpus has already come first."""
+    fresh = leaves[len(corpus.leaves) :]
+    nodes, places = [leaf for leaf, _ in fresh], [place for _, place in fresh]
     if len(fresh) > INLINE_LEAVES:
-        await asyncio.to_thread(corpus.extend, leaves, places)
+        await asyncio.to_thread(corpus.extend, nodes, places)
     else:
-        corpus.extend(leaves, places)
+        corpus.extend(nodes, places)
 
 
 class PassedHistories:

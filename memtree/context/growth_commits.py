@@ -65,7 +65,7 @@ class GrowthCommits:
             addresses = self._posted.addresses
             last = addresses.index(list(grown.frontiers)[-1])
             new = addresses[self.stored + 1 : last + 1]
-            frontiers = {one: grown.frontiers[one] for one in new if one in grown.frontiers}
+            frontiers = {at: grown.frontiers[at] for at in new if at in grown.frontiers}
             if not frontiers:
                 return True
             batch = IndexBatch(

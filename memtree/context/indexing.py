@@ -242,8 +242,8 @@ class Indexing:
             self._queue.submit(posted, start, work, backfill=request.backfill)
         return replace(
             index,
-            unembedded=frozenset(one.leaf.id for one in work),
-            unembedded_tokens=sum(one.leaf.tokens for one in work),
+            unembedded=frozenset(item.leaf.id for item in work),
+            unembedded_tokens=sum(item.leaf.tokens for item in work),
         )
 
     async def _summaries(self, request: IndexRequest, index: IndexState) -> IndexState:

@@ -38,11 +38,11 @@ async def covering(store: TreeStore, history: History) -> CoveredPrefix | None:
     above = length + 1
     asked = first_probes(length)
     for _ in range(STEPS):
-        found = await store.frontiers(history.tenant, [history.addresses[i] for i in asked])
-        hits = {i: found[history.addresses[i]] for i in asked if history.addresses[i] in found}
+        stored = await store.frontiers(history.tenant, [history.addresses[i] for i in asked])
+        hits = {i: stored[history.addresses[i]] for i in asked if history.addresses[i] in stored}
         if hits:
             longest = max(hits)
-            soonest = min(one.expires for one in hits.values())
+            soonest = min(prefix.expires for prefix in hits.values())
             if best is None or longest > best.length:
                 best = CoveredPrefix(longest, hits[longest].frontier, soonest)
         low = best.length if best else 0
@@ -70,7 +70,7 @@ def between(low: int, high: int) -> list[int]:
     if gap <= NEWEST * 2:
         return _ordered(range(low + 1, high))
     spread = (_stored(low + gap * part // (NEWEST * 2)) for part in range(1, NEWEST * 2 + 1))
-    return _ordered(one for one in spread if low < one < high)
+    return _ordered(length for length in spread if low < length < high)
 
 
 def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Frontier]:

@@ -1,8 +1,8 @@
 """Which nodes of a history still lack a model's summary, and handing them on to stage 3.
 
-A turn asks the store for none of it where all is known to be settled, and looks at the tops of the
-tree alone. What is lacking is asked for and handed on behind the answer, so that no request waits;
-of one conversation the newest history counts. Awaits ports.
+Where all nodes are known to have a model's summary, a request asks the store for nothing and looks
+at the tops of the tree alone. Otherwise the store is asked, and the rest handed on, after the
+answer, so that no request waits; of one conversation only the newest history counts. Awaits ports.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class SummaryBacklog:
     ) -> list[Node]:
         """Nodes that are not known to have a later summary. `cached`: the tree was looked at
         before in this process; of another one the store is asked."""
-        found = self._settled.lacking(tenant, frontier.nodes, nodes)
-        if cached or not found:
-            return found
-        await self._ask(tenant, found)
+        lacking = self._settled.lacking(tenant, frontier.nodes, nodes)
+        if cached or not lacking:
+            return lacking
+        await self._ask(tenant, lacking)
         return self._settled.lacking(tenant, frontier.nodes, nodes)
 
     def hand_on(
@@ -75,10 +75,10 @@ class SummaryBacklog:
     async def pending(self, tenant: str) -> Pending:
         """What is in the queue, or on its way there."""
         # First what is on its way: while the queue is asked it may get there.
-        waiting = [found for name, found in self._waiting.items() if name[0] == tenant]
-        known = await self._queue.pending(tenant)
-        tokens = sum(to_read(one) for found in waiting for one in found.lacking)
-        return Pending(known.tokens + tokens, known.jobs + len(waiting))
+        waiting = [handover for name, handover in self._waiting.items() if name[0] == tenant]
+        queued = await self._queue.pending(tenant)
+        tokens = sum(to_read(node) for handover in waiting for node in handover.lacking)
+        return Pending(queued.tokens + tokens, queued.jobs + len(waiting))
 
     def forget(self, tenant: str) -> None:
         self._settled.forget(tenant)
@@ -95,17 +95,19 @@ class SummaryBacklog:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _hand_on(self, name: tuple[str, bytes]) -> None:
-        while (found := self._waiting.get(name)) is not None:
+        while (handover := self._waiting.get(name)) is not None:
             tenant = name[0]
-            await self._ask(tenant, found.lacking)
-            if self._waiting[name] is not found:
+            await self._ask(tenant, handover.lacking)
+            if self._waiting[name] is not handover:
                 continue  # a newer history came meanwhile
             del self._waiting[name]
-            work = self._settled.work(tenant, found.frontier.nodes, found.nodes)
-            if work and found.wanted():
+            work = self._settled.work(tenant, handover.frontier.nodes, handover.nodes)
+            if work and handover.wanted():
                 # The address behind the first message, so that chats that begin alike differ.
-                start = found.posted.addresses[work[0].place.first + 1]
-                self._queue.submit(found.posted, start, work, found.nodes, backfill=found.backfill)
+                start = handover.posted.addresses[work[0].place.first + 1]
+                self._queue.submit(
+                    handover.posted, start, work, handover.nodes, backfill=handover.backfill
+                )
 
     async def _ask(self, tenant: str, lacking: Sequence[Node]) -> None:
         """Learn which of them the store has a later summary of."""

@@ -43,7 +43,7 @@ class Units:
         self._corpus = corpus
         sizes = np.bincount(corpus.message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
         self._message_tokens = sizes
-        self._taken = {one.span.message for one in pinned if one.reason != "rule"}
+        self._taken = {pin.span.message for pin in pinned if pin.reason != "rule"}
         scored = np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]
         newest = np.flatnonzero(allowed & (fused <= 0))[::-1]
         self._order = np.concatenate([scored, newest])
@@ -53,7 +53,7 @@ class Units:
         if user_room:
             mine = self._order[self._corpus.kind[self._order] == USER]
             chosen = self._take(mine, min(room, user_room), "user")
-            room -= sum(one.tokens + LABEL for one in chosen)
+            room -= sum(choice.tokens + LABEL for choice in chosen)
         return chosen + self._take(self._order, room, "excerpt")
 
     def more(self, chosen: Sequence[ExcerptChoice], room: int) -> list[ExcerptChoice]:

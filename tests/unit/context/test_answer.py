@@ -4,6 +4,7 @@ the cache marker of the memory message."""
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 from itertools import pairwise
 
@@ -165,6 +166,13 @@ async def test_another_setting_begins_another_epoch(world):
     epochs = [(await world.ask(posted, **form)).epoch for form in forms]
     assert len(set(epochs)) == 4
     assert [(await world.ask(posted, **form)).epoch for form in forms] == epochs
+
+
+async def test_an_answer_is_a_plain_value(world):
+    """It holds no history and no tree: what can be asked about it is in its details."""
+    answer = await world.used.compress(an_ask(roleplay(), mode="stable", target=4_000))
+    assert answer.changed
+    assert pickle.loads(pickle.dumps(answer)) == answer
 
 
 # ---------------------------------------------------------------- budgets, as pure decisions

@@ -1,0 +1,46 @@
+"""Deletions, counted by tenant."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.context import generations
+from memtree.context.generations import Generations
+
+
+def test_a_deletion_changes_the_number_of_its_tenant_alone() -> None:
+    counted = Generations()
+    before = counted.of("a"), counted.of("b")
+    counted.change("a")
+    assert counted.of("a") != before[0]
+    assert counted.of("b") == before[1]
+
+
+def test_a_deletion_of_some_tenant_changes_all_numbers() -> None:
+    counted = Generations()
+    counted.change("a")
+    before = counted.of("a"), counted.of("b")
+    counted.change_all()
+    assert counted.of("a") != before[0]
+    assert counted.of("b") != before[1]
+
+
+def test_no_number_comes_twice() -> None:
+    counted, seen = Generations(), set()
+    for _ in range(5):
+        counted.change("a")
+        seen.add(counted.of("a"))
+        counted.change_all()
+        seen.add(counted.of("a"))
+    assert len(seen) == 10
+
+
+def test_of_many_tenants_the_oldest_deletions_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(generations, "MAX_TENANTS", 2)
+    counted = Generations()
+    for tenant in "abc":
+        counted.change(tenant)
+    assert counted.of("a") == Generations().of("a")
+    assert counted.of("c") > counted.of("b") > counted.of("a")
