@@ -1,0 +1,207 @@
+"""Every file has its test: `tests/unit/<room>/test_<file>.py`, or a test named here that covers it.
+
+Whoever changes a file knows where its promises are. A file that is covered by a neighbour's test, a
+contract or the routes is listed under that test.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TOPS = ("indexer", "memtree", "proxy")
+
+# Tests below tests/, and what they cover beside their own file.
+COVERED_BY = {
+    # -- indexer
+    "unit/embedding/test_queue.py": "indexer/embedding/embed.py",
+    "unit/growing/test_builder.py": "indexer/growing/runs.py memtree/ports/builder.py",
+    "unit/growing/test_child_process.py": "indexer/growing/children.py",
+    "unit/summarizing/test_scheduler.py": "indexer/jobs.py indexer/summarizing/summary_job.py",
+    "unit/summarizing/test_queue.py": "indexer/summarizing/running_calls.py",
+    "redis/test_link.py": "indexer/redis/connection.py",
+    "redis/test_shared.py": """
+        indexer/redis/build_lock.py indexer/redis/peers.py indexer/redis/pubsub.py
+        memtree/ports/peers.py""",
+    "redis/test_payloads.py": "indexer/redis/payloads.py",
+    "redis/test_replaced_jobs.py": "indexer/redis/ledger.py indexer/redis/lua_scripts.py",
+    "redis/test_lost_with_redis.py": """
+        indexer/redis/pending.py indexer/redis/remaining.py indexer/redis/sent_jobs.py""",
+    "redis/test_outages.py": """
+        indexer/redis/client.py indexer/redis/outbox.py indexer/redis/recovery.py
+        indexer/summarizing/open.py""",
+    "redis/test_workers.py": """
+        indexer/redis/queue.py indexer/redis/rq_job.py indexer/redis/rq_worker.py
+        indexer/redis/time_slice.py indexer/redis/worker.py""",
+    "redis/test_processes.py": "proxy/server/worker.py",
+    # -- memtree: what the client posted, and its text
+    "unit/conversation/test_message.py": """
+        memtree/conversation/message_tokens.py memtree/conversation/validation.py
+        memtree/conversation/volatile_blocks.py""",
+    "unit/conversation/media/test_parts.py": """
+        memtree/conversation/media/audio.py memtree/conversation/media/base64_data.py
+        memtree/conversation/media/images.py memtree/conversation/media/pdf.py""",
+    "unit/extraction/test_summarize.py": """
+        memtree/extraction/clauses.py memtree/extraction/tool_results.py
+        memtree/text/anchors.py memtree/text/standing_rules.py""",
+    # -- memtree: trees, ranking, unfolding
+    "unit/tree/test_btree.py": "memtree/tree/node.py",
+    "unit/ranking/test_bm25.py": "memtree/ranking/corpus.py",
+    "unit/unfolding/test_unfold.py": """
+        memtree/ranking/ranked_history.py memtree/unfolding/excerpts.py
+        memtree/unfolding/explain.py memtree/unfolding/outline.py proxy/context/explanation.py""",
+    "unit/summaries/test_batching.py": "memtree/summaries/completed.py memtree/tree/work.py",
+    "unit/budget/test_costs.py": "memtree/budget/prices.py",
+    # -- memtree: the use case
+    "unit/context/test_answer.py": """
+        memtree/context/request.py memtree/conversation/cache_control.py""",
+    "unit/context/test_continued.py": "memtree/context/turn_request.py",
+    "unit/context/test_degrade.py": """
+        memtree/context/context_memory.py memtree/context/fresh.py
+        memtree/context/index_request.py memtree/context/indexing.py
+        memtree/context/retrieval.py""",
+    "unit/context/test_forgotten.py": "memtree/context/caches.py",
+    "unit/context/test_index_state.py": "memtree/context/state.py",
+    "properties/test_mutants.py": "memtree/context/index_lookup.py",
+    "unit/context/test_losses.py": "memtree/days.py",
+    "unit/summarizing/test_call.py": "memtree/context/summary_backlog.py",
+    "unit/unfolding/test_search.py": "memtree/context/answer_details.py",
+    # -- memtree: models
+    "contracts/test_embedder.py": "memtree/models/local_embedder.py memtree/ports/models.py",
+    "contracts/test_remote_embedder.py": """
+        memtree/models/embedding_endpoint.py memtree/models/openai_client.py
+        memtree/models/relevance_calibration.py memtree/models/remote_embedder.py""",
+    "contracts/test_remote_queries.py": """
+        memtree/models/circuit_breaker.py memtree/models/query_cache.py""",
+    "contracts/test_chat_summarizer.py": "memtree/models/summarizer.py",
+    # -- memtree: stores, each port in every back end
+    "contracts/test_queues.py": "memtree/ports/queues.py",
+    "contracts/test_tree_store.py": """
+        memtree/ports/store.py memtree/stores/integrity.py memtree/stores/rows.py
+        memtree/stores/postgres/queries.py
+        memtree/stores/postgres/trees.py memtree/stores/ram/trees.py memtree/stores/sqlite/trees.py
+        memtree/stores/sqlite/bulk.py""",
+    "contracts/test_plan_store.py": """
+        memtree/stores/postgres/plans.py memtree/stores/ram/plans.py
+        memtree/stores/sqlite/plans.py""",
+    "contracts/test_claims.py": """
+        memtree/stores/postgres/claims.py memtree/stores/ram/claims.py
+        memtree/stores/sqlite/claims.py""",
+    "contracts/test_key_store.py": """
+        memtree/stores/access_keys.py memtree/stores/postgres/keys.py memtree/stores/ram/keys.py
+        memtree/stores/sqlite/keys.py""",
+    "contracts/test_retention.py": """
+        memtree/stores/postgres/retention.py memtree/stores/ram/retention.py
+        memtree/stores/references.py memtree/stores/sqlite/retention.py""",
+    "contracts/test_copying.py": """
+        memtree/stores/copying.py memtree/stores/dump.py memtree/stores/postgres/snapshot.py
+        memtree/stores/ram/snapshot.py memtree/stores/sqlite/snapshot.py
+        proxy/cli/store_copy.py""",
+    "contracts/test_shared_database.py": """
+        memtree/stores/postgres/migrations.py memtree/stores/postgres/store.py
+        memtree/stores/sqlite/database.py memtree/stores/sqlite/store.py""",
+    "contracts/test_stores_alike.py": "memtree/stores/ram/database.py memtree/stores/ram/store.py",
+    "unit/stores/sqlite/test_faults.py": """
+        memtree/stores/sqlite/connection.py memtree/stores/sqlite/migrations.py""",
+    "contracts/test_postgres.py": """
+        memtree/stores/postgres/dsn.py memtree/stores/postgres/errors.py""",
+    "contracts/test_postgres_connections.py": "memtree/stores/postgres/pool.py",
+    "contracts/test_postgres_races.py": "memtree/stores/postgres/locks.py",
+    # -- proxy: requests and answers
+    "http/test_wire.py": """
+        proxy/http/error_response.py proxy/http/json_body.py proxy/http/json_fields.py""",
+    "http/test_encoding.py": "proxy/http/content_encoding.py proxy/http/request_body.py",
+    "http/test_passthrough.py": "proxy/http/headers.py proxy/upstream/passthrough.py",
+    "http/test_relay.py": "proxy/upstream/client.py proxy/upstream/relay.py",
+    "http/test_fields.py": "proxy/request/fields.py proxy/request/memory_switch.py",
+    "unit/access/test_browser_policy.py": "proxy/http/authority.py",
+    "http/test_auth.py": "proxy/access/auth.py",
+    "http/test_limits.py": "memtree/bounded.py proxy/access/rate_limits.py",
+    "http/test_context_memory.py": "memtree/errors.py proxy/context/compress.py",
+    "http/test_deletion.py": "proxy/context/delete.py",
+    # -- proxy: chat
+    "http/test_chat.py": "proxy/chat/completions.py proxy/chat/exchange.py proxy/chat/reply.py",
+    "http/test_overflow.py": "proxy/chat/retry.py",
+    "http/test_streaming.py": "proxy/chat/peek.py",
+    "http/test_waiting.py": "proxy/chat/keepalive.py",
+    "http/test_shadow.py": "proxy/chat/shadow.py",
+    "http/test_recall_tools.py": "proxy/chat/recall_tools.py proxy/chat/tool_rounds.py",
+    "unit/server_tools/test_stream.py": """
+        proxy/server_tools/assistant_message.py proxy/server_tools/calls.py
+        proxy/server_tools/offer.py""",
+    "unit/server_tools/test_whole.py": """
+        proxy/server_tools/refusal.py proxy/server_tools/sse.py proxy/server_tools/usage.py""",
+    # -- proxy: the server
+    "clients/test_start.py": "indexer/runtime.py proxy/server/serve.py",
+    "http/test_protocol.py": "proxy/server/http_protocol.py",
+    "http/test_request_ids.py": "proxy/server/app.py proxy/server/edge.py",
+    "http/test_browsers.py": "proxy/server/browser_guard.py",
+    "http/test_home_page.py": "proxy/server/home_page.py",
+    "deploy/test_balancer.py": "proxy/server/health.py",
+    "http/test_openapi.py": """
+        proxy/openapi/answers.py proxy/openapi/bodies.py proxy/openapi/document.py
+        proxy/openapi/examples.py proxy/openapi/failures.py proxy/openapi/headers.py
+        proxy/openapi/messages.py proxy/openapi/operations.py proxy/openapi/page.py
+        proxy/openapi/server_paths.py proxy/openapi/shapes.py""",
+    # -- proxy: what is told of itself
+    "http/test_metrics.py": """
+        proxy/observability/metrics.py proxy/observability/process_metrics.py
+        proxy/server/metrics_page.py""",
+    "http/test_traffic.py": """
+        proxy/observability/request_metrics.py proxy/observability/request_trace.py
+        proxy/observability/timing.py""",
+    "http/test_index_metrics.py": "indexer/progress.py proxy/observability/index_metrics.py",
+    "http/test_summaries.py": "proxy/observability/summary_metrics.py",
+    "http/test_traces.py": """
+        memtree/ports/clock.py memtree/tracing.py proxy/observability/otel.py
+        proxy/observability/setup.py""",
+    # -- proxy: the command line
+    "clients/test_cli.py": "proxy/cli/commands.py proxy/cli/demo.py proxy/cli/main.py",
+    "clients/test_import_cli.py": "proxy/cli/warm.py",
+    "http/test_checkups.py": "proxy/cli/checkup_postgres.py proxy/cli/checkups.py",
+    "unit/cli/test_keys.py": "proxy/cli/tenants.py",
+    "unit/cli/test_report.py": "proxy/cli/terminal.py",
+    "unit/summaries/test_audit_report.py": "proxy/cli/audit.py proxy/cli/audit_page.py",
+    "unit/summaries/test_cost_estimate.py": "proxy/cli/estimate.py",
+    "unit/imports/test_agents.py": """
+        proxy/imports/blocks.py proxy/imports/cline_cli.py proxy/imports/js.py
+        proxy/imports/opencode.py proxy/imports/outdated.py proxy/imports/tasks.py""",
+    "unit/imports/test_chats.py": """
+        proxy/imports/chatgpt.py proxy/imports/claude_code.py proxy/imports/conversation.py
+        proxy/imports/pairing.py proxy/imports/sillytavern.py""",
+    "unit/imports/test_places.py": "proxy/imports/recognise.py",
+}
+LISTED = Counter(file for files in COVERED_BY.values() for file in files.split())
+
+
+def product_files() -> set[str]:
+    files = [file for top in TOPS for file in (ROOT / top).rglob("*.py")]
+    names = {file.relative_to(ROOT).as_posix() for file in files}
+    return {name for name in names if not name.endswith(("__init__.py", "__main__.py"))}
+
+
+def own_test(file: str) -> Path:
+    path = Path(*Path(file).parts[1:])
+    return ROOT / "tests" / "unit" / path.parent / f"test_{path.name}"
+
+
+def test_every_file_has_a_test():
+    files = product_files()
+    assert len(files) > 200
+    bare = sorted(file for file in files if not own_test(file).exists() and not LISTED[file])
+    assert not bare, f"write the test of its name, or name the test that covers it: {bare}"
+
+
+def test_what_is_listed_is_there_and_needs_to_be_listed():
+    gone = sorted(file for file in LISTED if file not in product_files())
+    assert not gone, f"there is no such file: {gone}"
+    own = sorted(file for file in LISTED if own_test(file).exists())
+    assert not own, f"it has a test of its name, which is enough: {own}"
+    twice = sorted(file for file, times in LISTED.items() if times > 1)
+    assert not twice
+
+
+def test_what_covers_is_there():
+    gone = sorted(test for test in COVERED_BY if not (ROOT / "tests" / test).exists())
+    assert not gone, f"there is no such test: {gone}"
