@@ -133,12 +133,12 @@ def _lines(text: str, ids: Collection[str], finished: bool) -> dict[str, Draft]:
 
 
 LONG = 8_000  # characters: no summary; it will be refused as it is
-_FENCED = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
+_FENCE = re.compile(r"```\w*")
 _PREFIX = re.compile(
     r"(?:\*\*|__)?(?:summary|headline|title|body)(?:\*\*|__)?\s*:\s*(?:\*\*|__)?\s*",
     re.IGNORECASE,
 )
-_BULLET = re.compile(r"^(?:[-*•]|#+)\s+")
+_BULLET = re.compile(r"(?:[-*•]|#++)\s+")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "«": "»", "「": "」", "*": "*", "`": "`"}
 
 
@@ -150,18 +150,30 @@ def mended(draft: Draft) -> Draft:
 def _trimmed(text: str) -> str:
     if len(text) > LONG:
         return text
-    before = None
-    while text != before:  # quotes around a prefix around quotes
-        before = text
-        text = " ".join(_FENCED.sub("", text).split())
-        text = _BULLET.sub("", text)
-        if match := _PREFIX.match(text):
-            text = text[match.end() :]
-        if len(text) > 2 and _QUOTES.get(text[0]) == text[-1] and _outer(text):
-            text = text[1:-1]
-    return text
+    text = " ".join(text.split())
+    start, end = 0, len(text)
+    before = (0, 0)
+    while before != (start, end):  # quotes around a prefix around quotes
+        before = (start, end)
+        if match := _FENCE.match(text, start, end):
+            start = match.end()
+        if text.endswith("```", start, end):
+            end -= 3
+        while start < end and text[start] == " ":
+            start += 1
+        while start < end and text[end - 1] == " ":
+            end -= 1
+        for begins in (_BULLET, _PREFIX):
+            if match := begins.match(text, start, end):
+                start = match.end()
+        if end - start > 2 and _quoted(text, start, end):
+            start, end = start + 1, end - 1
+    return text[start:end]
 
 
-def _outer(text: str) -> bool:
+def _quoted(text: str, start: int, end: int) -> bool:
     """Whether the first and the last mark are a pair: no other one stands between them."""
-    return text[0] not in text[1:-1] and text[-1] not in text[1:-1]
+    first, last = text[start], text[end - 1]
+    return _QUOTES.get(first) == last and all(
+        text.find(mark, start + 1, end - 1) < 0 for mark in (first, last)
+    )

@@ -10,7 +10,8 @@ What this file does not do: compare a summary with its text (`claims.py`).
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from memtree.text.normal_form import nfkc
 
 # Overrides of earlier instructions, wherever they stand. Verb, at most a few words, object.
 _OVERRIDES = [
@@ -91,7 +92,7 @@ _SYNTAX = [
     r"instructions?|prompt|think|thinking|excerpt|summary|important|admin|inst)\b[^<>\n]{0,80}>",
     r"<(?:system|system-reminder|assistant|tool_calls?|function_calls?|invoke)\b[^<>\n]{0,80}>",
     r"<\|[\w ]{2,30}\|>|<｜|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|</?s>",
-    r"#{2,} ?(?:instruction|system|response|human|assistant|user)\b",
+    r"(?<!#)#{2,}+ ?(?:instruction|system|response|human|assistant|user)\b",
     r"\[(?:TOOL_CALLS|AVAILABLE_TOOLS|system\]?)|<function=|\bto=functions\.",
     r"[{,]\s*\"(?:name|tool|function|tool_name|recipient_name)\"\s*:\s*\"[^\"]*\"\s*,\s*"
     r"\"(?:arguments|parameters|input|args)\"",
@@ -164,8 +165,8 @@ def _around(text: str, match: re.Match[str]) -> str:
 
 def _plain(text: str) -> str:
     """Wide letters and other look-alikes of the same letter, and several spaces, as usual ones."""
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    return " ".join(nfkc(text).split())
 
 
 def _folded(text: str) -> str:
-    return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", text).lower()))
+    return " ".join(re.findall(r"\w+", nfkc(text).lower()))

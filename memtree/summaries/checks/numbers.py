@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from memtree.text.anchors import weigh
+from memtree.text.normal_form import nfkc
 
 _NUMBER = re.compile(r"\d+(?:[.,:/'-]\d+)*")
 _SCALED = re.compile(r"(?<!\d)(\d{1,12}(?:[.,]\d{1,12})?) ?([kKM])(?!\w)")
@@ -177,7 +178,7 @@ def _several(anchor: str, words: set[str]) -> bool:
 
 def plain(text: str) -> str:
     """Compatibility forms and foreign digits as the usual ones."""
-    text = unicodedata.normalize("NFKC", text)
+    text = nfkc(text)
     if text.isascii():
         return text
     return "".join(
