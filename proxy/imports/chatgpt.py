@@ -116,16 +116,20 @@ def _answering(messages: list[Fields]) -> list[Fields]:
     """Each run of tool messages as one that answers the call before it: a browser's pages are many
     messages. Without a call before it, it has no id."""
     done: list[Fields] = []
+    pages: list[str] = []
     call = ""
     for message in messages:
         if message["role"] != "tool":
             call = next((text(one["id"]) for one in message.get("tool_calls", ())), "")
             done.append(message)
         elif done and done[-1]["role"] == "tool":
-            joined = "\n".join(filter(None, (done[-1]["content"], message["content"])))
-            done[-1] = {**done[-1], "content": joined}
+            pages.append(message["content"])
         elif call or message["content"].strip():
-            done.append({"role": "tool", "tool_call_id": call, "content": message["content"]})
+            pages = [message["content"]]
+            done.append({"role": "tool", "tool_call_id": call, "content": pages})
+    for message in done:
+        if message["role"] == "tool":
+            message["content"] = "\n".join(filter(None, message["content"]))
     return done
 
 

@@ -32,9 +32,9 @@ MARKUP_CHARS = 12_000
 MARKUP_TIMES = 8
 EMPTY = "ERROR: EMPTY CONTENT"
 _BARS = r"(?:[|｜]\s*)?"
-_MARKUP = re.compile(
-    rf"<\s*{_BARS}DSML\s*{_BARS}(?:tool_calls|invoke)\b[^>]*>"
-    r"|<\s*/?\s*(?:tool_calls?|function_calls?|invoke)\b[^>]*>",
+_MARKUP = re.compile(  # up to the end of the name: what comes then, up to >, is looked for apart
+    rf"<\s*+{_BARS}DSML\s*+{_BARS}(?:tool_calls|invoke)\b"
+    r"|<\s*+(?:/\s*+)?(?:tool_calls?|function_calls?|invoke)\b",
     re.IGNORECASE,
 )
 NO_MEDIA = "[media omitted: invalid or exceeds size limit]"
@@ -98,9 +98,38 @@ def _written(shown: str) -> str:
     """What the user wrote, without the tags that Cline puts around it (`normalizeUserInput`)."""
     shown = js.trim(shown)
     for tag in ("user_input", "user_command"):
-        inner = re.sub(rf"<{tag}\b[^>]*>([\s\S]*?)</{tag}>", r"\1", shown)
-        shown = js.trim(inner if inner != shown else re.sub(rf"<{tag}[^>]*>", "", shown))
+        inner = _unwrapped(shown, tag)
+        shown = js.trim(inner if inner != shown else _untagged(shown, tag))
     return shown
+
+
+def _unwrapped(shown: str, tag: str) -> str:
+    """The text with what stands between each `<tag ...>` and the next `</tag>` in their place."""
+    pieces: list[str] = []
+    done = 0
+    closing = f"</{tag}>"
+    opening = re.compile(rf"<{tag}\b")
+    while match := opening.search(shown, done):
+        start = shown.find(">", match.end()) + 1
+        end = shown.find(closing, start) if start else -1
+        if end < 0:
+            break
+        pieces += (shown[done : match.start()], shown[start:end])
+        done = end + len(closing)
+    return "".join(pieces) + shown[done:]
+
+
+def _untagged(shown: str, tag: str) -> str:
+    """The text without each `<tag...>`."""
+    pieces: list[str] = []
+    done = 0
+    while (start := shown.find(f"<{tag}", done)) >= 0:
+        end = shown.find(">", start)
+        if end < 0:
+            break
+        pieces.append(shown[done:start])
+        done = end + 1
+    return "".join(pieces) + shown[done:]
 
 
 def _assistant(message: Fields) -> list[Fields]:
@@ -124,9 +153,20 @@ def _assistant(message: Fields) -> list[Fields]:
 
 def _said(shown: str) -> str:
     """What the assistant said: cut where it is endless, or repeats the markup of tool calls."""
-    if js.length(shown) > MARKUP_CHARS and len(_MARKUP.findall(shown)) >= MARKUP_TIMES:
+    if js.length(shown) > MARKUP_CHARS and _is_markup(shown):
         return js.cut_middle(shown, MARKUP_CHARS, _repeated)
     return js.well_formed(js.cut_middle(shown, ASSISTANT_CHARS, _omitted))
+
+
+def _is_markup(shown: str) -> bool:
+    """Whether tags of tool calls stand in it again and again."""
+    at = times = 0
+    while times < MARKUP_TIMES and (match := _MARKUP.search(shown, at)):
+        at = shown.find(">", match.end()) + 1
+        if not at:
+            return False
+        times += 1
+    return times == MARKUP_TIMES
 
 
 def _arguments(given: Any) -> str:

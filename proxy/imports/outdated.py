@@ -20,7 +20,7 @@ READ_TOOLS = frozenset({"read", "read_files"})
 READ_IMAGE = "Successfully read image"
 NOTHING = object()
 
-_QUERY = re.compile(r"(.*):(\d+)-(EOF|\d+)")
+_QUERY = re.compile(r"(.*):(\d{1,18})-(EOF|\d{1,18})")
 
 
 class LineSpan(NamedTuple):

@@ -177,11 +177,16 @@ def _answering(messages: list[Fields]) -> list[Fields]:
 def _merged(messages: list[Fields]) -> list[Fields]:
     """User messages that follow each other as one (`mergeConsecutiveApiMessages`)."""
     done: list[Fields] = []
-    for one in messages:
-        if done and _mergeable(done[-1], one):
-            done[-1] = {**done[-1], "content": _as_list(done[-1]) + _as_list(one)}
-        else:
-            done.append(one)
+    merged: list[Any] | None = None
+    for message in messages:
+        if not done or not _mergeable(done[-1], message):
+            done.append(message)
+            merged = None
+            continue
+        if merged is None:
+            merged = [*_as_list(done[-1])]
+            done[-1] = {**done[-1], "content": merged}
+        merged += _as_list(message)
     return done
 
 
