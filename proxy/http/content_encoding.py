@@ -174,6 +174,11 @@ _OPENERS: dict[str, Callable[[int], _Member]] = {
 }
 
 
+def _parts(data: bytes) -> Iterator[bytes]:
+    """In pieces: what a decoder has not looked at is copied whenever it has filled its output."""
+    return (data[at : at + PIECE] for at in range(0, len(data), PIECE))
+
+
 class _Layer:
     """One encoding of a stack, over the members that follow each other in it."""
 
@@ -185,7 +190,7 @@ class _Layer:
         self._size = 0
 
     def through(self, flow: Iterable[bytes]) -> Iterator[bytes]:
-        for data in flow:
+        for data in (part for piece in flow for part in _parts(piece)):
             while data:
                 member = self._member or self._open(data[0])
                 for piece in self._drained(member, data):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -38,6 +39,10 @@ OWN_FIELDS = frozenset(
 )
 
 Result = TypeVar("Result")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# The place around, and the last step. A path for each value would hold all keys above it again.
+_Place = tuple["_Place | None", str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +143,24 @@ def _half_character(raw: bytes) -> str | None:
         body = json.loads(raw)
     except (ValueError, RecursionError):
         return None
-    waiting: list[tuple[str, object]] = [("", body)]
+    waiting: list[tuple[_Place, object]] = [((None, ""), body)]
     while waiting:
         place, value = waiting.pop()
-        if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-            return place or "body"
+        if isinstance(value, str) and _SURROGATE.search(value):
+            return _shown(place) or "body"
         if isinstance(value, dict):
-            waiting += [(f"{place}.{key}".lstrip("."), inner) for key, inner in value.items()]
+            waiting += [((place, f".{key}"), inner) for key, inner in value.items()]
         elif isinstance(value, list):
-            waiting += [(f"{place}[{index}]", inner) for index, inner in enumerate(value)]
+            waiting += [((place, f"[{index}]"), inner) for index, inner in enumerate(value)]
     return None
+
+
+def _shown(place: _Place | None) -> str:
+    names = []
+    while place is not None:
+        place, name = place
+        names.append(name)
+    return "".join(reversed(names)).lstrip(".")
 
 
 def joined(fragments: Iterable[bytes]) -> bytes:

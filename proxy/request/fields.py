@@ -41,7 +41,7 @@ MODE_HEADER = "x-memtree-mode"
 OWN_HEADERS = (MODE_HEADER, *EXPIRATION_HEADERS)
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
-_INTEGER = re.compile(r"\s*([+-]?)0*([0-9]+)\s*", re.ASCII)
+_INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
 
 
 def integer(value: object, name: str, low: int, high: int) -> int | None:
@@ -49,7 +49,7 @@ def integer(value: object, name: str, low: int, high: int) -> int | None:
     if value is None:
         return None
     if isinstance(value, str) and (match := _INTEGER.fullmatch(value)):
-        sign, digits = match.groups()
+        sign, digits = match[1], match[2].lstrip("0") or "0"
         if len(digits) > 18:  # beyond any limit here, and Python refuses 4,300 digits
             return low if sign == "-" else high
         value = int(sign + digits)

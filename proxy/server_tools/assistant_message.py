@@ -27,6 +27,7 @@ class AssistantMessage:
     def __init__(self) -> None:
         self._parts: list[Any] = []
         self._fields: Json = {}
+        self._texts: dict[str, list[str]] = {}  # pieces, put together at the end
 
     @classmethod
     def of(cls, message: Json) -> AssistantMessage:
@@ -39,7 +40,8 @@ class AssistantMessage:
         self._parts += _parts(delta.get("content"))
         for name in TEXTS:
             if isinstance(delta.get(name), str):
-                self._fields[name] = self._fields.get(name, "") + delta[name]
+                self._fields.setdefault(name, "")
+                self._texts.setdefault(name, []).append(delta[name])
         for name in LISTS:
             if isinstance(delta.get(name), list):
                 _extend(self._fields.setdefault(name, []), delta[name])
@@ -57,7 +59,8 @@ class AssistantMessage:
     def message(self, calls: Sequence[StreamedCall], spare: str) -> Json:
         """`spare`: the beginning of ids for calls that came without one."""
         made = [call.message(f"{spare}{at:04}") for at, call in enumerate(calls)]
-        fields = {name: value for name, value in self._fields.items() if value}
+        whole = self._fields | {name: "".join(pieces) for name, pieces in self._texts.items()}
+        fields = {name: value for name, value in whole.items() if value}
         return {"role": "assistant", "content": self.content, **fields, "tool_calls": made}
 
 

@@ -30,12 +30,20 @@ class StreamedCall:
     id: str = ""
     type: str = "function"
     name: str = ""
-    arguments: str = ""
     ours: bool | None = None
     place: int = 0
     index: int | None = None
     pieces: int = 0
+    number: int = 0
     extra: Json = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> str:
+        """As far as they have come; put together when asked for, and not for each piece."""
+        if len(self.said) > 1:
+            self.said = ["".join(self.said)]
+        return self.said[0] if self.said else ""
 
     def add(self, piece: Json, names: frozenset[str]) -> None:
         self.pieces += 1
@@ -44,9 +52,10 @@ class StreamedCall:
         self.extra |= {k: v for k, v in piece.items() if k not in _OWN and v is not None}
         name, arguments = _function(piece)
         repeated = self.name in names and name == self.name
-        if not self.arguments and not repeated:
+        if not self.said and not repeated:
             self.name += name
-        self.arguments += arguments
+        if arguments:
+            self.said.append(arguments)
 
     def message(self, spare: str) -> Json:
         """The call as it goes back to the model. `spare`: an id, where it came without one.
@@ -82,6 +91,9 @@ class StreamedCalls:
         self._names = names
         self._calls: list[StreamedCall] = []
         self._by_index: dict[int | None, StreamedCall] = {}
+        self._undecided: list[StreamedCall] = []
+        self._placed = 0
+        self._first_of_ours: int | None = None
 
     @property
     def ours(self) -> list[StreamedCall]:
@@ -118,7 +130,7 @@ class StreamedCalls:
             if isinstance(raw, dict):
                 call = self._begun(raw)
                 call.add(raw, self._names)
-                call.ours = call.name in self._names
+                self._judge(call)
                 if call.ours:
                     continue
             shown.append(raw)
@@ -127,12 +139,12 @@ class StreamedCalls:
     def settle(self) -> list[Any]:
         """No more pieces come for calls that are undecided: of these, the client's."""
         shown = []
-        for call in self._calls:
+        for call in self._undecided:
             if call.ours is None:
-                call.ours = call.name in self._names
+                self._judge(call)
                 if not call.ours:
-                    self._place(call)
                     shown.append(self._numbered(call, call.whole()))
+        self._undecided.clear()
         return shown
 
     def _continued(self, piece: Json) -> StreamedCall | None:
@@ -150,29 +162,36 @@ class StreamedCalls:
             return None
         # The same number and no ids: a name that goes on, or another call under a number that is
         # always 0? A call whose arguments are complete has ended.
-        complete = bool(call.arguments) and parsed(call.arguments) is not None
+        ended = bool(call.said) and call.said[-1].rstrip()[-1:] in ("", "}")
+        complete = ended and parsed(call.arguments) is not None
         return None if complete else call
 
     def _begun(self, piece: Json) -> StreamedCall:
-        call = StreamedCall(index=_index(piece))
+        call = StreamedCall(index=_index(piece), number=len(self._calls))
         self._calls.append(call)
+        self._undecided.append(call)
         self._by_index[call.index] = call
         return call
 
     def _decide(self, call: StreamedCall) -> None:
-        complete = bool(call.name and call.arguments)
+        complete = bool(call.name and call.said)
         if complete or not any(name.startswith(call.name) for name in self._names):
-            call.ours = call.name in self._names
-            if not call.ours:
-                self._place(call)
+            self._judge(call)
 
-    def _place(self, call: StreamedCall) -> None:
-        call.place = self.theirs - 1
+    def _judge(self, call: StreamedCall) -> None:
+        """Ours, or of the client, and then with its number among the client's."""
+        call.ours = call.name in self._names
+        if call.ours:
+            known = self._first_of_ours
+            self._first_of_ours = call.number if known is None else min(known, call.number)
+        else:
+            call.place = self._placed
+            self._placed += 1
 
     def _numbered(self, call: StreamedCall, piece: Json) -> Json:
         """The upstream's own number stays where none of ours came before."""
-        earlier = self._calls[: self._calls.index(call)]
-        return {**piece, "index": call.place} if any(other.ours for other in earlier) else piece
+        first = self._first_of_ours
+        return piece if first is None or first >= call.number else {**piece, "index": call.place}
 
 
 def _index(piece: Json) -> int | None:

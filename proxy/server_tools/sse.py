@@ -22,7 +22,7 @@ class SseEvents:
     """The events of one stream."""
 
     def __init__(self) -> None:
-        self._buffer = b""
+        self._buffer = bytearray()  # grows in place, however small the pieces of an event are
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The events that are complete now, each with its end."""
@@ -30,14 +30,15 @@ class SseEvents:
         self._buffer += chunk
         events, start = [], 0
         while end := _END.search(self._buffer, max(start, searched)):
-            events.append(self._buffer[start : end.end()])
+            events.append(bytes(self._buffer[start : end.end()]))
             start = end.end()
-        self._buffer = self._buffer[start:]
+        del self._buffer[:start]
         return events
 
     def rest(self) -> bytes:
         """What came after the last event, once no more comes."""
-        rest, self._buffer = self._buffer, b""
+        rest = bytes(self._buffer)
+        self._buffer.clear()
         return rest
 
     @property
