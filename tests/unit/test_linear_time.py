@@ -1,0 +1,259 @@
+"""Whoever sends a text decides on its shape, so no function that reads one may take the square of
+its length: neither a regular expression nor a loop that copies the rest for each piece."""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+import pytest
+
+from memtree.conversation import history, side_requests
+from memtree.conversation.media import parts
+from memtree.conversation.message import Message
+from memtree.extraction import clauses, summarize, tool_results
+from memtree.extraction.clauses import SourcePassage
+from memtree.shadow import probes, usage
+from memtree.summaries import prompts, replies
+from memtree.summaries.checks import check, claims, injection, numbers
+from memtree.summaries.prompts import SourcePiece
+from memtree.summaries.replies import Draft
+from memtree.text import anchors, languages, secrets, standing_rules, terms, tokens
+from memtree.text.normal_form import nfkc
+from memtree.tree import chunking, growth
+from memtree.unfolding import recall_block
+from proxy.chat import context_overflow
+from proxy.http import content_encoding, json_body
+from proxy.imports import (
+    chatgpt,
+    claude_code,
+    cline_cli,
+    js,
+    opencode,
+    outdated,
+    recognise,
+    sillytavern,
+    tasks,
+)
+from proxy.request import fields
+from proxy.server_tools import refusal, sse
+from tests import hostile
+from tests.linear_time import Subject, slow
+
+WHOLE_CALL = {"index": 0, "id": "c"}
+# A text, or one message of it.
+TEXTS = {
+    "anchors": Subject(anchors.weigh, hostile.as_it_is),
+    "languages": Subject(lambda text: languages.differs(text, text), hostile.as_it_is),
+    "secrets": Subject(secrets.mask, hostile.as_it_is),
+    "standing rules": Subject(standing_rules.standing_rules, hostile.as_it_is),
+    "terms": Subject(terms.terms, hostile.as_it_is),
+    "tokens": Subject(tokens.count, hostile.as_it_is),
+    "a prefix of tokens": Subject(
+        lambda text: tokens.prefix(text, len(text) // 9), hostile.as_it_is
+    ),
+    "normal form": Subject(nfkc, hostile.as_it_is),
+    "volatile blocks": Subject(hostile.VOLATILE.strip, hostile.as_it_is),
+    "a message": Subject(
+        lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE), hostile.message("user")
+    ),
+    "reasoning": Subject(
+        lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE),
+        lambda text: hostile.fields(
+            "assistant", "a", reasoning=text, reasoning_details=[{"a": text}]
+        ),
+    ),
+    "side requests": Subject(
+        lambda raw: side_requests.is_side([Message(raw)], tools=False), hostile.message("user")
+    ),
+    "speech": Subject(
+        lambda text: clauses.spoken(SourcePassage("assistant", text, "text"), False),
+        hostile.as_it_is,
+    ),
+    "a result": Subject(lambda text: list(tool_results.results(text)), hostile.as_it_is),
+    "code": Subject(lambda text: tool_results.code("assistant", text, []), hostile.as_it_is),
+    "a leaf of speech": Subject(summarize.leaf_summary, hostile.passage("assistant", "text")),
+    "a leaf of a result": Subject(summarize.leaf_summary, hostile.passage("tool", "result")),
+    "a leaf of code": Subject(summarize.leaf_summary, hostile.passage("assistant", "code")),
+    "a leaf of a call": Subject(summarize.leaf_summary, hostile.passage("assistant", "call")),
+    "blocks": Subject(
+        lambda raw: chunking.blocks([hostile.view(raw)], 0, 0), hostile.message("user")
+    ),
+    "blocks of calls": Subject(
+        lambda raw: chunking.blocks([hostile.view(raw)], 0, 0), hostile.calls
+    ),
+    "stage 1": Subject(growth.grow, lambda text: hostile.tail([hostile.fields("user", text)])),
+    "stage 1, an answer": Subject(
+        growth.grow, lambda text: hostile.tail([hostile.fields("assistant", text)])
+    ),
+    "a prompt": Subject(
+        lambda text: prompts.prompt([prompts.leaf_task("1", [SourcePiece("user", 0, text)])]),
+        hostile.as_it_is,
+    ),
+    "a model's reply": Subject(lambda text: replies.read(text, ["1", "2"]), hostile.as_it_is),
+    "a draft": Subject(lambda text: replies.mended(Draft(text, text)), hostile.as_it_is),
+    "a check": Subject(
+        lambda task: check.check(Draft("Workers", hostile.SUMMARY), task, tokens.count),
+        hostile.leaf,
+    ),
+    "claims": Subject(lambda text: claims.said([("user", text)]), hostile.as_it_is),
+    "loops": Subject(claims.loops, hostile.as_it_is),
+    "injection": Subject(lambda text: injection.planted("a", text, ""), hostile.as_it_is),
+    "numbers": Subject(lambda text: list(numbers.numbers(hostile.SUMMARY, text)), hostile.as_it_is),
+    "invented": Subject(
+        lambda text: list(numbers.invented(text, hostile.SUMMARY)), hostile.as_it_is
+    ),
+    "a probe": Subject(lambda text: list(probes.positions(text[:8], text)), hostile.as_it_is),
+    "what was in sight": Subject(lambda text: usage.seen(0, text, b"key"), hostile.as_it_is),
+    "quotes": Subject(hostile.quoted, lambda text: hostile.view(hostile.fields("user", text))),
+    "a recall block": Subject(
+        lambda raw: recall_block.before(raw, "block"), hostile.message("user")
+    ),
+    "an acknowledgement": Subject(recall_block.is_acknowledgement, hostile.as_it_is),
+    "fields of JSON": Subject(hostile.spans, hostile.json_object),
+    "a body": Subject(
+        hostile.refused(lambda raw: json_body.split(raw).rewritten({"a": b"1"})),
+        hostile.json_object,
+    ),
+    "no body": Subject(hostile.refused(json_body.split), str.encode),
+    "an integer": Subject(
+        hostile.refused(lambda text: fields.integer(text, "a", 0, 9)), hostile.as_it_is
+    ),
+    "an overflow": Subject(lambda raw: context_overflow.read(400, raw), str.encode),
+    "a refusal": Subject(lambda raw: refusal.read(400, raw), str.encode),
+    "events": Subject(hostile.fed(4096), str.encode),
+    "an event": Subject(sse.data, str.encode),
+    "inflated": Subject(
+        lambda raw: content_encoding.decoded(raw, "deflate", 1 << 30),
+        lambda text: zlib.compress(text.encode(), 0),
+    ),
+    "a text file": Subject(
+        lambda part: parts.part_tokens(part, tokens.count), hostile.file("text/plain", b"")
+    ),
+    "a PDF": Subject(
+        lambda part: parts.part_tokens(part, tokens.count),
+        hostile.file("application/pdf", b"%PDF-1.4 "),
+    ),
+    "another part": Subject(
+        lambda part: parts.part_tokens(part, tokens.count), lambda text: {"type": "x", text: [text]}
+    ),
+    "a session of Cline": Subject(lambda data: cline_cli.read("a", data, "1"), hostile.spoken),
+    "a query of Cline": Subject(lambda text: outdated._entry({"query": text}), hostile.as_it_is),
+    "a value in JavaScript": Subject(lambda text: js.stringify({text: [text]}), hostile.as_it_is),
+    "a file of lines": Subject(
+        hostile.refused(lambda raw: recognise.parse(raw, "a.jsonl")), str.encode
+    ),
+}
+# Many small pieces; what is in them matters less.
+PIECES = {
+    "parts": Subject(
+        lambda raw: history.read("t", (Message(raw),), hostile.VOLATILE), hostile.in_parts
+    ),
+    "posted spans": Subject(
+        hostile.posted_spans, lambda text: hostile.view(hostile.in_parts(text))
+    ),
+    "quotes of parts": Subject(hostile.quoted, lambda text: hostile.view(hostile.in_parts(text))),
+    "answers to calls": Subject(
+        lambda posted: history.read("t", posted, hostile.VOLATILE), hostile.rounds
+    ),
+    "stage 1, turns": Subject(growth.grow, lambda text: hostile.tail(hostile.turns(text))),
+    "leaves": Subject(
+        lambda found: list(chunking.cuts(found)),
+        lambda text: chunking.blocks([hostile.view(hostile.fields("user", text))], 0, 0),
+    ),
+    "events byte by byte": Subject(hostile.fed(16), str.encode),
+    "streamed reasoning": Subject(
+        hostile.streamed, hostile.deltas(lambda piece, at: {"reasoning": piece})
+    ),
+    "streamed arguments": Subject(
+        hostile.streamed,
+        hostile.deltas(
+            lambda piece, at: hostile.call("" if at else "search_memory", piece, **WHOLE_CALL)
+        ),
+    ),
+    "streamed calls": Subject(
+        hostile.streamed,
+        hostile.deltas(lambda piece, at: hostile.call("f", "{}", index=at, id=f"{at}")),
+    ),
+    "streamed calls of ours": Subject(
+        hostile.streamed,
+        hostile.deltas(lambda piece, at: hostile.call("search_memory", "{}", index=at, id=f"{at}")),
+    ),
+    "ChatGPT": Subject(lambda data: list(chatgpt.read("a", data)), hostile.chatgpt),
+    "Claude Code": Subject(lambda data: claude_code.read(data, "s", False), hostile.claude),
+    "Roo": Subject(
+        lambda data: tasks.read("a", data, "1", False, hostile.nothing, "roo"), hostile.anthropic
+    ),
+    "Cline": Subject(lambda data: cline_cli.read("a", {"messages": data}, "1"), hostile.anthropic),
+    "opencode": Subject(lambda data: opencode.read("a", data, False), hostile.opencode),
+    "SillyTavern": Subject(
+        lambda data: sillytavern.read(data, "s", "n"),
+        lambda text: [{"mes": piece, "send_date": piece} for piece in hostile.cut(text, 40)],
+    ),
+}
+READS = {
+    "anchors": hostile.WORDS,
+    "secrets": hostile.SECRETS,
+    "standing rules": (*hostile.SPEECH, *hostile.MARKUP),
+    "terms": hostile.LETTERS,
+    "tokens": hostile.LETTERS,
+    "normal form": hostile.LETTERS,
+    "volatile blocks": hostile.TAGS,
+    "a message": hostile.TAGS,
+    "side requests": hostile.SPEECH,
+    "speech": (*hostile.SPEECH, *hostile.MARKUP),
+    "a result": (*hostile.OUTPUT, *hostile.MARKUP, *hostile.WORDS),
+    "code": (*hostile.OUTPUT, *hostile.MARKUP),
+    "a leaf of a call": hostile.OUTPUT,
+    "blocks": (*hostile.MARKUP, *hostile.LETTERS),
+    "a prompt": (*hostile.SECRETS, *hostile.WORDS, *hostile.OUTPUT),
+    "a model's reply": (*hostile.TAGS, *hostile.OUTPUT, *hostile.JSON),
+    "a draft": (*hostile.OUTPUT, *hostile.MARKUP),
+    "claims": hostile.SPEECH,
+    "injection": (*hostile.SPEECH, *hostile.TAGS, *hostile.JSON),
+    "numbers": (*hostile.WORDS, *hostile.LETTERS),
+    "invented": hostile.WORDS,
+    "what was in sight": hostile.WORDS,
+    "fields of JSON": hostile.JSON,
+    "no body": hostile.JSON,
+    "an event": hostile.JSON,
+    "events": hostile.JSON,
+    "a session of Cline": hostile.TAGS,
+}
+FEW = {name: hostile.PLAIN[name] for name in ("one endless line", "empty lines", "han")}
+QUICK = {
+    name: unit
+    for name, unit in hostile.shapes("key=", "[a](").items()
+    if name in ("no space", "spaces", "empty lines", "brackets", "combining marks", "key=", "[a](")
+}
+
+
+def test_a_square_is_noticed():
+    square = Subject(re.compile("a*b").findall, hostile.as_it_is)
+    assert [found.shape for found in slow(square, {"a": "a", "spaces": " "}, 1 << 14)] == ["a"]
+    copies = Subject(
+        lambda text: sum(len(text[at:]) for at in range(0, len(text), 8)), hostile.as_it_is
+    )
+    assert list(slow(copies, {"a": "a"}, 1 << 20))
+
+
+@pytest.mark.parametrize("name", ["secrets", "anchors", "blocks", "code", "volatile blocks"])
+def test_a_text_takes_time_in_proportion_to_its_length(name):
+    assert list(slow(TEXTS[name], QUICK, 1 << 14)) == []
+
+
+def test_a_path_of_many_backslashes_ends():
+    """Each of them doubled the time."""
+    assert anchors.anchors("a\\" * 40 + "a") == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
+    assert list(slow(TEXTS[name], hostile.shapes(*READS.get(name, ())), 1 << 15)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PIECES)
+def test_many_small_pieces_take_no_more_than_their_share_of_time(name):
+    assert list(slow(PIECES[name], FEW, 1 << 17)) == []
