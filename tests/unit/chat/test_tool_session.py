@@ -55,9 +55,9 @@ def test_each_call_is_answered_by_the_handler_of_its_name():
     rounds = session()
     assert rounds.names == {"save_memory", "broken"}
     calls = [
-        StreamedCall(name="save_memory", arguments='{"fact": "tea"}'),
+        StreamedCall(name="save_memory", said=['{"fact": "tea"}']),
         StreamedCall(name="save_memory"),
-        StreamedCall(name="save_memory", arguments="[1]"),
+        StreamedCall(name="save_memory", said=["[1]"]),
         StreamedCall(name="broken"),
     ]
     asyncio.run(rounds.answer(asked(*calls)))
@@ -74,7 +74,7 @@ def test_each_call_is_answered_by_the_handler_of_its_name():
 
 def test_what_a_round_adds_is_taken_off_the_room_of_the_next_call():
     rounds = session()
-    calls = [StreamedCall(name="save_memory", arguments='{"fact": "x"}')] * 2
+    calls = [StreamedCall(name="save_memory", said=['{"fact": "x"}'])] * 2
     asyncio.run(rounds.answer(asked(*calls)))
     first, second = (int(text.rpartition(" ")[2]) for text in results(rounds))
     assert second < first < 1_000
@@ -83,7 +83,7 @@ def test_what_a_round_adds_is_taken_off_the_room_of_the_next_call():
 
 def test_calls_and_rounds_are_bounded():
     rounds = session()
-    calls = [StreamedCall(name="save_memory", arguments='{"fact": "x"}')] * (MOST_CALLS + 1)
+    calls = [StreamedCall(name="save_memory", said=['{"fact": "x"}'])] * (MOST_CALLS + 1)
     asyncio.run(rounds.answer(asked(*calls)))
     assert [text == TOO_MANY for text in results(rounds)] == [False] * MOST_CALLS + [True]
     for _ in range(MOST_ROUNDS - 1):
