@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.conversation import history, json_fields
+from memtree.conversation import history
 from memtree.conversation.message import Message, View, Volatile
 from memtree.errors import BadRequest
 from memtree.extraction.clauses import SourcePassage
@@ -18,6 +18,7 @@ from memtree.summaries.prompts import SourcePiece, Task
 from memtree.tree import growth
 from memtree.tree.node import EMPTY
 from memtree.unfolding import plan
+from proxy.http import json_fields
 from proxy.server_tools import sse
 from proxy.server_tools.stream import ToolStream
 
@@ -148,9 +149,23 @@ def posted_spans(view: View) -> list[Any]:
     return [view.posted(at, at + 40) for at in range(0, len(view.text), 400)]
 
 
-def quoted(view: View) -> list[str]:
-    spans = [plan.TextSpan(0, at, at + 100) for at in range(0, len(view.text), 400)]
-    return list(plan._pieces(spans, view))
+def posted(raw: bytes) -> history.History:
+    return history.read("t", (Message(raw),), VOLATILE)
+
+
+def quoted(posted: history.History) -> list[str]:
+    size = len(posted.view(0).text)
+    return list(
+        plan.quote_lines([plan.TextSpan(0, at, at + 9) for at in range(0, size, 99)], posted)
+    )
+
+
+def read_by_cline(text: str) -> list[dict[str, Any]]:
+    """A result of reading whose one entry was asked for by this query."""
+    used = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
+    shown = {"type": "text", "text": json.dumps([{"query": text}])}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": [shown]}
+    return [{"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]
 
 
 def json_object(text: str) -> bytes:

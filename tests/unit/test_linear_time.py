@@ -23,6 +23,7 @@ from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth
 from memtree.unfolding import recall_block
 from proxy.chat import context_overflow
+from proxy.dialects import openai_chat
 from proxy.http import content_encoding, json_body
 from proxy.imports import (
     chatgpt,
@@ -96,18 +97,20 @@ TEXTS = {
         lambda task: check.check(Draft("Workers", hostile.SUMMARY), task, tokens.count),
         hostile.leaf,
     ),
-    "claims": Subject(lambda text: claims.said([("user", text)]), hostile.as_it_is),
+    "claims": Subject(lambda text: claims.statements([("user", text)]), hostile.as_it_is),
     "loops": Subject(claims.loops, hostile.as_it_is),
-    "injection": Subject(lambda text: injection.planted("a", text, ""), hostile.as_it_is),
-    "numbers": Subject(lambda text: list(numbers.numbers(hostile.SUMMARY, text)), hostile.as_it_is),
+    "injection": Subject(lambda text: injection.injected("a", text, ""), hostile.as_it_is),
+    "numbers": Subject(
+        lambda text: list(numbers.invented_numbers(hostile.SUMMARY, text)), hostile.as_it_is
+    ),
     "invented": Subject(
-        lambda text: list(numbers.invented(text, hostile.SUMMARY)), hostile.as_it_is
+        lambda text: list(numbers.invented_anchors(text, hostile.SUMMARY)), hostile.as_it_is
     ),
     "a probe": Subject(lambda text: list(probes.positions(text[:8], text)), hostile.as_it_is),
     "what was in sight": Subject(lambda text: usage.seen(0, text, b"key"), hostile.as_it_is),
-    "quotes": Subject(hostile.quoted, lambda text: hostile.view(hostile.fields("user", text))),
+    "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "a recall block": Subject(
-        lambda raw: recall_block.before(raw, "block"), hostile.message("user")
+        lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
     ),
     "an acknowledgement": Subject(recall_block.is_acknowledgement, hostile.as_it_is),
     "fields of JSON": Subject(hostile.spans, hostile.json_object),
@@ -119,8 +122,8 @@ TEXTS = {
     "an integer": Subject(
         hostile.refused(lambda text: fields.integer(text, "a", 0, 9)), hostile.as_it_is
     ),
-    "an overflow": Subject(lambda raw: context_overflow.read(400, raw), str.encode),
-    "a refusal": Subject(lambda raw: refusal.read(400, raw), str.encode),
+    "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw), str.encode),
+    "a refusal": Subject(lambda raw: refusal.is_about_tools(400, raw), str.encode),
     "events": Subject(hostile.fed(4096), str.encode),
     "an event": Subject(sse.data, str.encode),
     "inflated": Subject(
@@ -138,7 +141,7 @@ TEXTS = {
         lambda part: parts.part_tokens(part, tokens.count), lambda text: {"type": "x", text: [text]}
     ),
     "a session of Cline": Subject(lambda data: cline_cli.read("a", data, "1"), hostile.spoken),
-    "a query of Cline": Subject(lambda text: outdated._entry({"query": text}), hostile.as_it_is),
+    "a query of Cline": Subject(outdated.reads, hostile.read_by_cline),
     "a value in JavaScript": Subject(lambda text: js.stringify({text: [text]}), hostile.as_it_is),
     "a file of lines": Subject(
         hostile.refused(lambda raw: recognise.parse(raw, "a.jsonl")), str.encode
@@ -152,7 +155,7 @@ PIECES = {
     "posted spans": Subject(
         hostile.posted_spans, lambda text: hostile.view(hostile.in_parts(text))
     ),
-    "quotes of parts": Subject(hostile.quoted, lambda text: hostile.view(hostile.in_parts(text))),
+    "quotes of parts": Subject(hostile.quoted, lambda text: hostile.posted(hostile.in_parts(text))),
     "answers to calls": Subject(
         lambda posted: history.read("t", posted, hostile.VOLATILE), hostile.rounds
     ),
@@ -231,6 +234,10 @@ QUICK = {
 def test_a_square_is_noticed():
     square = Subject(re.compile("a*b").findall, hostile.as_it_is)
     assert [found.shape for found in slow(square, {"a": "a", "spaces": " "}, 1 << 14)] == ["a"]
+
+
+@pytest.mark.slow
+def test_copies_of_the_rest_are_noticed():
     copies = Subject(
         lambda text: sum(len(text[at:]) for at in range(0, len(text), 8)), hostile.as_it_is
     )
