@@ -1,11 +1,11 @@
-"""Whose turn it is to grow a history: a key in Redis that lapses by itself.
+"""The lock for growing a history: a key in Redis that expires by itself.
 
-It is prolonged while the turn is held, so a process that was killed holds up the others for five
-seconds; its end is told over the channel. Names are hashes of addresses.
+It is renewed while it is held, so a killed process holds up the others for five seconds; its
+release is published on the channel. Names are hashes of addresses.
 
-    take -> free: held, prolonged ... -> let go and told
-         -> another one's: wait until it is told or has lapsed -> look into the store again
-         -> Redis down, or no answer within a second: nobody is asked
+    take -> free: held, renewed ... -> released, published
+         -> held by another process: wait for the release or the expiry -> look into the store again
+         -> Redis is down, or gives no answer within a second: granted locally
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from memtree.ports.peers import OWN, GrowthLock
 log = logging.getLogger("memtree.queue")
 
 KEY = "memtree:turn:"
-LEASE = 5.0  # seconds; a process that cannot prolong for so long is dead or of no use
-PROLONG = 0.3  # of a lease
-SOON = 0.05  # seconds; the least wait, so that a lapsing turn is not asked for in a circle
+LEASE = 5.0  # seconds; a process that cannot renew it for so long is dead or of no use
+RENEW = 0.3  # of a lease
+SOON = 0.05  # seconds; the least wait, so that an expiring lock is not asked for in a tight loop
 
-# KEYS: the turn, then those of prefixes, newest first. ARGV: owner, milliseconds.
+# KEYS: the lock, then those of prefixes, newest first. ARGV: owner, milliseconds.
 TAKE = """
 local owner = redis.call('GET', KEYS[1])
 if owner and owner ~= ARGV[1] then return {1, redis.call('PTTL', KEYS[1])} end
@@ -54,16 +54,16 @@ redis.call('PUBLISH', ARGV[2], ARGV[3])
 
 
 class LockReleased(msgspec.Struct, frozen=True, tag="ended"):
-    """A turn has come to its end, well or not."""
+    """A lock was released, whether the tree was built or not."""
 
     name: str
 
 
 class BuildLocks:
-    """Those of one process."""
+    """The locks that one process holds or waits for."""
 
     def __init__(self, channel: Channel, lease: float = LEASE) -> None:
-        """`lease`: seconds after which a turn lapses that nobody prolongs."""
+        """`lease`: seconds after which a lock expires that nobody renews."""
         self._channel, self._lease = channel, lease
         self._me = secrets.token_hex(16)
         self.held: dict[str, HeldLock] = {}  # by the name of an address, as are these:
@@ -74,7 +74,7 @@ class BuildLocks:
         names = [name(tenant, address) for address in reversed(addresses)]
         if not self._channel.live or names[0] in self.held:
             return self.held.get(names[0], OWN)
-        with self._told(names) as ended:  # before asking: the end may be told before the answer
+        with self._released(names) as ended:  # first: the release may come before the answer
             try:
                 at, lapses = await self._ask(names)
             except QueueUnavailable:
@@ -86,7 +86,7 @@ class BuildLocks:
 
     async def _ask(self, names: Sequence[str]) -> tuple[int, int]:
         """Which of these is taken, counted from 1 (0: it is ours), and in how many milliseconds
-        that one lapses. Raises `QueueUnavailable`."""
+        that one expires. Raises `QueueUnavailable`."""
         keys = [KEY + name for name in names]
         lease = int(self._lease * 1000)
         asking = asyncio.ensure_future(
@@ -110,83 +110,83 @@ class BuildLocks:
             async with asyncio.timeout(max(seconds, SOON)):
                 await ended.wait()
         except TimeoutError:
-            pass  # lapsed, or prolonged since
+            pass  # expired, or renewed since
         log.info("turn.waited ms=%.0f", (asyncio.get_running_loop().time() - began) * 1000)
 
     def holds(self, held: HeldLock) -> None:
         self.held[held.name] = held
 
     def ended(self, held: HeldLock) -> None:
-        """No request of this process has the turn any more. Nobody waits for Redis here."""
+        """No request of this process has the lock any more. Does not wait for Redis."""
         if self.held.get(held.name) is held:
             del self.held[held.name]
             self._channel.behind(self.let_go(held.name))
 
     async def keep(self, name: str) -> None:
-        """Prolong a turn for as long as this is not cancelled."""
+        """Renew a lock until this is cancelled."""
         lease = int(self._lease * 1000)
         while True:
-            await asyncio.sleep(self._lease * PROLONG)
+            await asyncio.sleep(self._lease * RENEW)
             try:
                 await self._channel.ask(
                     lambda redis: redis.eval(KEEP, 1, KEY + name, self._me, lease)
                 )
             except QueueUnavailable:
-                continue  # the others do without it, and so can this one
+                continue  # the others go on without it, and so does this one
 
     async def let_go(self, name: str) -> None:
         if not self._channel.live or name in self.held:
-            return  # it lapses, or another request of this process has it
-        told, channel = msgspec.json.encode(LockReleased(name)), self._channel.name
+            return  # it expires, or another request of this process has it
+        notice, channel = msgspec.json.encode(LockReleased(name)), self._channel.name
         try:
             await self._channel.ask(
-                lambda redis: redis.eval(LET_GO, 1, KEY + name, self._me, channel, told)
+                lambda redis: redis.eval(LET_GO, 1, KEY + name, self._me, channel, notice)
             )
         except QueueUnavailable:
             return
 
     @contextmanager
-    def _told(self, names: Sequence[str]) -> Iterator[asyncio.Event]:
-        """Set when one of these turns ends."""
+    def _released(self, names: Sequence[str]) -> Iterator[asyncio.Event]:
+        """An event that is set when one of these locks is released."""
         event = asyncio.Event()
-        for one in names:
-            self.waiting.setdefault(one, set()).add(event)
+        for name in names:
+            self.waiting.setdefault(name, set()).add(event)
         try:
             yield event
         finally:
-            for one in names:
-                self.waiting[one].discard(event)
-                if not self.waiting[one]:
-                    del self.waiting[one]
+            for name in names:
+                self.waiting[name].discard(event)
+                if not self.waiting[name]:
+                    del self.waiting[name]
 
-    # -- what the channel says ---------------------------------------------------------------
+    # -- messages of the channel -------------------------------------------------------------
 
     def wake(self, name: str) -> None:
-        """This turn has ended."""
+        """This lock was released."""
         for event in self.waiting.get(name, ()):
             event.set()
 
     def wake_all(self) -> None:
-        """Nobody is told of an end now: who waits goes on alone."""
+        """The channel is lost, so no release will be heard: all that wait go on."""
         for name in self.waiting:
             self.wake(name)
 
 
 class HeldLock:
-    """A turn of this process. Several of its requests may have it at once: their runs of stage 1
+    """A lock of this process. Several of its requests may hold it at once: their runs of stage 1
     are joined anyway."""
 
-    def __init__(self, name: str, turns: BuildLocks) -> None:
+    def __init__(self, name: str, locks: BuildLocks) -> None:
         self.name = name
-        self._turns = turns
+        self._locks = locks
         self._users = 0
-        self._prolonging: asyncio.Task[None] | None = None
+        self._renewing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> None:
         self._users += 1
-        if self._prolonging is None:
-            self._turns.holds(self)
-            self._prolonging = asyncio.create_task(self._turns.keep(self.name), name="turn")
+        if self._renewing is None:
+            self._locks.holds(self)
+            self._renewing = asyncio.create_task(self._locks.keep(self.name), name="build-lock")
 
     async def __aexit__(
         self,
@@ -195,12 +195,12 @@ class HeldLock:
         trace: TracebackType | None,
     ) -> None:
         self._users -= 1
-        if not self._users and self._prolonging is not None:
-            self._prolonging.cancel()
-            self._prolonging = None
-            self._turns.ended(self)
+        if not self._users and self._renewing is not None:
+            self._renewing.cancel()
+            self._renewing = None
+            self._locks.ended(self)
 
 
 def name(tenant: str, address: bytes) -> str:
-    """32 hex digits that tell neither."""
+    """32 hex digits that reveal neither."""
     return sha256(b"memtree turn\0" + tenant.encode() + b"\0" + address).hexdigest()[:32]

@@ -49,7 +49,7 @@ class RedisConnection:
 
     @property
     def up(self) -> bool:
-        """As far as the last call knows."""
+        """The last call was answered."""
         return not self._down
 
     async def run(self, action: Callable[[Redis], Awaitable[T]]) -> T:
@@ -66,7 +66,7 @@ class RedisConnection:
         await self.client.aclose()
 
     def lost(self, error: Exception) -> QueueUnavailable:
-        """Redis failed whoever asked it; returns what to raise."""
+        """A call of anybody failed; returns what to raise."""
         # The kind alone: what an error says may quote a command or an address with its password.
         kind = type(error).__name__
         if not self._down:
@@ -75,7 +75,7 @@ class RedisConnection:
         return QueueUnavailable(f"Redis cannot be used: {kind}")
 
     def found(self) -> None:
-        """Redis answered whoever asked it."""
+        """A call of anybody was answered."""
         if self._down:
             self._down = False
             log.info("queue.back")

@@ -1,8 +1,8 @@
-"""The jobs of all processes, as Redis holds them; what a job may do next is decided here.
+"""The jobs of all processes, as Redis holds them: added, started, released, recovered.
 
-Blocking, for threads: tickets are RQ jobs, and RQ knows no other client. Each step is one script
-(`scripts.py`); tickets are given out behind it, and one that is lost in between is found by
-`upkeep.py`. Raises the errors of the package `redis`.
+Blocking, for threads: tickets are RQ jobs, and RQ has no other client. Each step is one script
+(`lua_scripts.py`); tickets are given out after it, and one that is lost in between is found by
+`recovery.py`. Raises the errors of the package `redis`.
 
     add -> in line -> ticket in RQ's queue -> begin -> progress ... -> release -> in line, or gone
 """
@@ -26,7 +26,7 @@ from indexer.redis.payloads import SHORT, contains, shorts
 
 EMBED, SUMMARIES = "embed", "summaries"
 STAGES = (EMBED, SUMMARIES)
-PAYLOAD_SECONDS = 3_600  # prolonged while a worker lives, see `upkeep.py`
+PAYLOAD_SECONDS = 3_600  # renewed while a worker lives, see `recovery.py`
 LEASE = 15  # seconds
 MAX_DEATHS = 5
 ATTEMPTS = 20  # against others that change the same tenant's jobs at once
@@ -36,7 +36,7 @@ LIFE, CLOCK = "memtree:life", "memtree:clock"  # see `sent_jobs.py`
 
 @dataclass(frozen=True, slots=True)
 class JobName:
-    """Which job: its stage, its tenant as called in Redis, its id."""
+    """Which job: its stage, its tenant's name in Redis, its id."""
 
     stage: str
     tenant: str
@@ -116,8 +116,8 @@ class StartedJob:
 
 @dataclass(frozen=True, slots=True)
 class SliceOutcome:
-    """What a slice leaves: tokens and works; seconds before it goes on; attempts that failed in a
-    row; whether it is given up."""
+    """What a slice leaves to do: tokens, and leaves or nodes; seconds before it goes on; attempts
+    that failed in a row; whether it is given up."""
 
     tokens: int = 0
     count: int = 0
@@ -127,6 +127,8 @@ class SliceOutcome:
 
 
 class JobLedger:
+    """The jobs in Redis, through one client. `who`: the worker thread that asks, by name."""
+
     def __init__(self, client: Redis) -> None:
         self.client: Any = client  # whose stubs allow for text where it gives bytes
         self._life = secrets.token_hex(8)  # a name for the life of an empty Redis
@@ -208,29 +210,30 @@ class JobLedger:
     # -- workers -----------------------------------------------------------------------------
 
     def begin(self, name: JobName, who: str) -> StartedJob | None:
-        """None where there is nothing to do, or somebody is at it."""
+        """None where there is nothing to do, or another worker holds the lease."""
         what, entry, payload, given = self._call("BEGIN", name, who, LEASE)
         self._give(name.stage, name.tenant, given)
         return StartedJob(JobEntry.read(entry), payload) if what == b"ok" else None
 
     def progress(self, name: JobName, who: str, version: int, left: SliceOutcome) -> bool:
-        """Whether the job is still one's own."""
+        """Note how far it is; whether `who` still holds the job."""
         return bool(self._call("PROGRESS", name, who, version, left.tokens, left.count))
 
     def hold(self, name: JobName, who: str) -> bool:
+        """Renew a lease; False where it is another's."""
         return bool(self._call("HOLD", name, who, LEASE))
 
     def forgot(self, tenant: str) -> bytes:
-        """Changes whenever something of the tenant is deleted."""
+        """A value that changes whenever something of the tenant is deleted."""
         return bytes(self.client.get(f"memtree:forgot:{tenant}") or b"")
 
     def leased(self, names: Sequence[JobName]) -> set[JobName]:
-        """Those that somebody is at."""
+        """Those that a worker holds the lease of."""
         held = self.client.mget([f"memtree:lease:{one.id}" for one in names]) if names else []
         return {one for one, who in zip(names, held, strict=True) if who}
 
     def prolong(self) -> None:
-        """Let payloads of jobs that wait be kept for another while."""
+        """Renew the expiry of the payloads of jobs that wait."""
         for stage, tenant in self.tenants():
             self._call("TIDY", JobName(stage, tenant, ""))
             with self.client.pipeline(transaction=False) as pipe:
@@ -240,6 +243,7 @@ class JobLedger:
                 pipe.execute()
 
     def release(self, name: JobName, who: str, version: int, left: SliceOutcome) -> None:
+        """Give a job back with what is left of it. Ignored where the lease is another's."""
         given = self._call(
             "RELEASE", name, who, version, left.tokens, left.count, left.tries, int(left.owed),
             time.time(), left.wait,
@@ -247,11 +251,12 @@ class JobLedger:
         self._give(name.stage, name.tenant, given)
 
     def recover(self, name: JobName) -> None:
+        """Put a job in line again whose worker died or whose ticket was lost."""
         self._drop_ticket(name)
         self._give(name.stage, name.tenant, self._call("RECOVER", name, MAX_DEATHS))
 
     def due(self, now: float) -> None:
-        """Put those in line whose time has come."""
+        """Put in line the jobs whose time has come."""
         for stage in STAGES:
             for member in self.client.zrangebyscore(f"memtree:later:{stage}", 0, now):
                 tenant, id_ = member.decode().split(" ")

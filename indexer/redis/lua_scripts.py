@@ -175,8 +175,8 @@ return 1
 """
 )
 
-# ARGV: job, who, version, tokens and works that are left, tries, owed (1: given up until its text
-# comes again), now, seconds before it may go on. Returns tickets to give out.
+# ARGV: job, who, version, tokens and works that are left, tries, owed (1: given up until its
+# history is posted again), now, seconds before it may go on. Returns tickets to give out.
 RELEASE = (
     _COMMON
     + """

@@ -29,7 +29,7 @@ from memtree.summaries.batching import CALL_TOKENS
 log = logging.getLogger("memtree.queue")
 
 AGAIN = 0.5  # seconds between two attempts while Redis is away
-ANSWER = 3.0  # seconds that a deletion waits to be told how many jobs are gone
+ANSWER = 3.0  # seconds that a deletion waits for the number of jobs that are gone
 MAX_FORGETS = 1_000  # tenants; of more at once the oldest is left to its payloads' end
 
 Addresses = frozenset[bytes] | None
@@ -66,11 +66,13 @@ class Outbox:
         self.jobs[stage].forget(tenant, addresses)
         self.sent_jobs[stage].forget(tenant, addresses)
         gone = {job_id(tenant, stage, job.start) for job in before if job not in self.jobs[stage]}
-        told = self._to_forget((stage, tenant), None if addresses is None else frozenset(addresses))
+        gone_jobs = self._to_forget(
+            (stage, tenant), None if addresses is None else frozenset(addresses)
+        )
         self._awake()
         with contextlib.suppress(TimeoutError):
             patience = ANSWER if self._link.up else 0.0
-            gone |= await asyncio.wait_for(asyncio.shield(told), patience)
+            gone |= await asyncio.wait_for(asyncio.shield(gone_jobs), patience)
         return len(gone)
 
     async def sent(self) -> None:
@@ -81,8 +83,8 @@ class Outbox:
         self._task = asyncio.create_task(self._run(), name="outbox")
 
     async def close(self, patience: float = 5.0) -> None:
-        """Send what can be sent within `patience` seconds; the rest is a debt until its text comes
-        again."""
+        """Send what can be sent within `patience` seconds; the rest is deferred until its history
+        is posted again."""
         if self._task is not None:
             await self._stop(self._task, patience)
             self._task = None
@@ -105,16 +107,16 @@ class Outbox:
 
     def _to_forget(self, whose: tuple[str, str], addresses: Addresses) -> asyncio.Future[set[str]]:
         before = self._forgets.pop(whose, None)
-        told = before[1] if before else asyncio.get_running_loop().create_future()
+        gone_jobs = before[1] if before else asyncio.get_running_loop().create_future()
         if before and addresses is not None:
             addresses = None if before[0] is None else before[0] | addresses
-        self._forgets[whose] = (addresses, told)
+        self._forgets[whose] = (addresses, gone_jobs)
         while len(self._forgets) > MAX_FORGETS:
             _, (_, dropped) = self._forgets.popitem(last=False)
             if not dropped.done():
                 dropped.set_result(set())
             log.warning("queue.forget_dropped")
-        return told
+        return gone_jobs
 
     async def _run(self) -> None:
         while True:

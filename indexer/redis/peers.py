@@ -1,7 +1,7 @@
-"""`Peers` over Redis: one proxy at a time grows a long history, and all hear of deletions.
+"""`Peers` over Redis: one proxy at a time grows a long history, and all are notified of deletions.
 
-What could not be told is owed until Redis is back. Messages hold hashes of addresses and the ids
-of tenants, nothing else.
+A notice that could not be published is owed until Redis is back. Messages hold hashes of addresses
+and the ids of tenants, nothing else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memtree.ports.peers import GrowthLock
 
 log = logging.getLogger("memtree.queue")
 
-MAX_OWED = 1_000  # tenants; of more, all are told to let go of everything
+MAX_OWED = 1_000  # tenants; of more, the notice is that everything is to be dropped
 
 
 class DeletionNotice(msgspec.Struct, frozen=True, tag="forgotten"):
@@ -49,17 +49,17 @@ class RedisPeers:
         self._forgotten: Callable[[str | None], object] = _nobody
         self._me = secrets.token_hex(16)
         self.channel = Channel(link, self, answer=answer)
-        self.turns = BuildLocks(self.channel, lease)
+        self.locks = BuildLocks(self.channel, lease)
         self._owed: dict[str | None, None] = {}  # an ordered set, see `owed`
 
     @property
     def owed(self) -> tuple[str | None, ...]:
-        """Tenants of whose deletions the others are not told yet; None: of some."""
+        """Tenants of whose deletions the others are not notified yet; None: of some."""
         return tuple(self._owed)
 
     @property
     def live(self) -> bool:
-        """The others can be asked and heard, as far as is known."""
+        """The others can be reached and heard, as far as is known."""
         return self.channel.live
 
     async def start(self, forgotten: Callable[[str | None], object]) -> None:
@@ -69,20 +69,20 @@ class RedisPeers:
         await self.channel.open()
 
     async def close(self) -> None:
-        """Tell what is to be told yet, as far as Redis takes it now."""
+        """Publish what is owed, as far as Redis takes it now."""
         if self._owed:
-            self.channel.behind(self._tell())
+            self.channel.behind(self._publish_owed())
         await self.channel.close()
 
     async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
         """See `Peers.take`."""
-        return await self.turns.take(tenant, addresses)
+        return await self.locks.take(tenant, addresses)
 
     async def forgotten(self, tenant: str) -> None:
         """See `Peers.forgotten`."""
         self._owe(tenant)
         if self.live:
-            await self._tell()
+            await self._publish_owed()
 
     def _owe(self, tenant: str | None) -> None:
         if tenant is None or len(self._owed) >= MAX_OWED:
@@ -91,7 +91,7 @@ class RedisPeers:
         if None not in self._owed:
             self._owed[tenant] = None
 
-    async def _tell(self) -> None:
+    async def _publish_owed(self) -> None:
         """Publish what is owed. What could not be published stays owed, also where the request
         that waits for it is cancelled."""
         owed, self._owed = self._owed, {}
@@ -106,31 +106,31 @@ class RedisPeers:
             for tenant in owed:
                 self._owe(tenant)
 
-    # -- what the channel says ---------------------------------------------------------------
+    # -- messages of the channel -------------------------------------------------------------
 
     def began(self) -> None:
-        """A `Listener`: who was deaf for a time may have missed deletions."""
+        """A `Listener`: while the channel was lost, deletions may have been missed."""
         self._forgotten(None)
         self.alive()
 
     def alive(self) -> None:
         if self._owed:
-            self.channel.behind(self._tell())
+            self.channel.behind(self._publish_owed())
 
     def heard(self, message: bytes) -> None:
         try:
-            told = _MESSAGES.decode(message)
+            notice = _MESSAGES.decode(message)
         except msgspec.MsgspecError:  # of another version
             log.warning("channel.unreadable bytes=%d", len(message))
             return
-        if isinstance(told, LockReleased):
-            self.turns.wake(told.name)
-        elif told.sender != self._me:
+        if isinstance(notice, LockReleased):
+            self.locks.wake(notice.name)
+        elif notice.sender != self._me:
             log.info("deletion.heard")
-            self._forgotten(told.tenant)
+            self._forgotten(notice.tenant)
 
     def lost(self) -> None:
-        self.turns.wake_all()
+        self.locks.wake_all()
 
 
 def _nobody(_tenant: str | None) -> None:

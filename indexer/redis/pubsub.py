@@ -1,8 +1,8 @@
-"""What the processes on one store tell each other at once: a subscription that is kept alive.
+"""Publish and subscribe between the processes on one store: a subscription that is kept alive.
 
-Redis forgets who was subscribed when the connection is lost, and keeps nothing for later. So this
-file says when a subscription begins, since what was told before it was missed, and whether it is
-alive: who knows that nothing can be heard need not ask anything, and loses no second over it.
+When the connection is lost, Redis forgets the subscription and keeps no message for later. So the
+listener is called when a subscription begins, since earlier messages were missed, and `live` says
+whether it works: with a lost channel nobody asks Redis anything, and no request loses a second.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 class Listener(Protocol):
     def began(self) -> None:
-        """From now on messages come; those before were missed."""
+        """Messages come from now on; earlier ones were missed."""
         ...
 
     def heard(self, message: bytes) -> None: ...
@@ -42,7 +42,7 @@ class Listener(Protocol):
         ...
 
     def lost(self) -> None:
-        """Nothing comes any more, until it begins again."""
+        """No message comes any more, until it begins again."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The queues of stages 2 and 3 as a proxy sees them when the work is done elsewhere."""
+"""The queues of stages 2 and 3 as a proxy sees them when workers do the work."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What keeps a worker's jobs alive, and finds those of workers that died. One thread a process.
+"""Heartbeats of a worker's jobs, and recovery of those whose worker died. One thread a process.
 
-A job that is under way has a lease of 15 seconds, prolonged every 3; who was killed prolongs none,
-and within 5 more seconds the first process to look puts the job in line again. A ticket that nobody
-ever began is missed where it stands in no queue at two looks: it may just have been taken.
+A job under way has a lease of 15 seconds, renewed every 3. A killed worker renews none, and within
+5 more seconds the first process to look puts the job in line again. A ticket that no worker began
+is lost where it is in no queue at two looks in a row: at one it may just have been taken.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from indexer.redis.rq_worker import WorkerThread
 log = logging.getLogger("memtree.queue")
 
 TICK, BEAT, LOOK = 1.0, 3.0, 5.0  # seconds
-TIDY = 60.0  # seconds between two times that RQ's own books are cleaned and payloads prolonged
+TIDY = 60.0  # seconds between two times that RQ's registries are cleaned and payloads renewed
 
 
 class QueueRecovery(threading.Thread):
+    """`lanes`: worker threads of this process, whose jobs it keeps alive; `stop` ends it."""
+
     def __init__(
         self,
         name: str,
@@ -36,7 +38,7 @@ class QueueRecovery(threading.Thread):
         link: RedisConnection,
         stop: threading.Event,
     ) -> None:
-        super().__init__(name="upkeep", daemon=True)
+        super().__init__(name="recovery", daemon=True)
         self._process, self._lanes, self._ledger, self._link = name, lanes, ledger, link
         self._ended = stop
         self._doubted: set[JobName] = set()
@@ -74,7 +76,7 @@ class QueueRecovery(threading.Thread):
             lane.beat()
 
     def look(self) -> None:
-        """Find jobs that nobody is at."""
+        """Recover jobs that no worker holds."""
         out = self._ledger.out()
         queued = self._ledger.queued()
         leased = self._ledger.leased(list(out))
@@ -110,8 +112,8 @@ def missing(
     leased: Collection[JobName],
     doubted: Collection[JobName],
 ) -> tuple[set[JobName], set[JobName]]:
-    """Of jobs with a ticket (True: somebody began), those that are lost, and those to be doubted:
-    what nobody began may have been taken from the queue a moment ago."""
+    """Of jobs with a ticket (True: a worker began), those that are lost, and those that may be: a
+    ticket that no worker began may have been taken from the queue a moment ago."""
     alone = {name for name in out if name not in leased}
     dead = {name for name in alone if out[name]}
     doubts = {name for name in alone - dead if name.id not in queued}

@@ -1,9 +1,9 @@
-"""Threads that take tickets from RQ's queues, one at a time, and hand them to the event loop.
+"""Worker threads (lanes) that take tickets from RQ's queues and hand them to the event loop.
 
-RQ's own worker forks for each job, and its simple one quits when Redis is away for a moment, takes
-the process's signals and keeps its heart still while a job runs. Forking is not for us: the models
-are loaded and have threads (docs/decisions/0012). So a lane is RQ's `SimpleWorker` in a loop of its
-own, its heart is beaten from outside (`upkeep.py`), and it comes back for ever.
+RQ's own worker forks for each job. Its simple one quits when Redis is away for a moment, takes the
+process's signals, and sends no heartbeat while a job runs. Forking is no choice: the models are
+loaded and have threads (docs/decisions/0012). So a lane runs RQ's `SimpleWorker` in a loop of its
+own, is kept alive from outside (`recovery.py`), and reconnects for ever.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _Unlimited(BaseDeathPenalty):
 
 
 class _Worker(SimpleWorker):
-    """One connection's life of a lane."""
+    """RQ's side of a lane, from one connection to the next."""
 
     death_penalty_class = _Unlimited
     log_result_lifespan = False
@@ -92,6 +92,8 @@ class _Worker(SimpleWorker):
 
 
 class WorkerThread(threading.Thread):
+    """One lane: works on one job at a time, of one stage."""
+
     def __init__(
         self,
         number: int,
@@ -128,7 +130,7 @@ class WorkerThread(threading.Thread):
             pause = min(AGAIN_MOST, 2 * pause)
 
     def beat(self) -> None:
-        """Say that this lane lives, and that its job is its own. From another thread."""
+        """Renew RQ's heartbeat and the lease of its job. From another thread."""
         worker, holds = self._worker, self._holds
         if worker:
             worker.beat()

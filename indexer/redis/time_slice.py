@@ -1,6 +1,7 @@
-"""What a worker does with one ticket: some seconds of one job, then it is somebody else's turn.
+"""What a worker does with one ticket: a time slice of one job, then the next job has its turn.
 
-The store says what is still to be done, so a slice begins where the last one ended, whoever did it.
+The store says what is still to be done, so a slice begins where the last one ended, whichever
+worker ran it.
 """
 
 from __future__ import annotations
@@ -62,40 +63,40 @@ class SliceRunner:
         stop: threading.Event,
         *,
         patience: float = 5.0,
-        told: Callable[[str, str], None] = lambda tenant, state: None,
+        report: Callable[[str, str], None] = lambda tenant, state: None,
     ) -> None:
-        """`patience`: seconds that calls under way have when `stop` is set. `told`: hears how a
-        tenant's summaries do, by its name in Redis; in a thread."""
+        """`patience`: seconds that calls under way have when `stop` is set. `report`: gets the
+        state of a tenant's summaries, by its name in Redis; in a thread."""
         self._store, self._clock, self._ledger = store, clock, ledger
         self._passages, self._summaries, self._stop = passages, summaries, stop
-        self._patience, self._told = patience, told
+        self._patience, self._report = patience, report
         self._forgot: OrderedDict[str, bytes] = OrderedDict()
         self.done = StageTotals()  # of stage 2; stage 3 counts itself
 
-    async def run(self, turn: TimeSlice) -> SliceOutcome:
+    async def run(self, slice_: TimeSlice) -> SliceOutcome:
         """What failed is tried again later, or given up. Raises where Redis fails."""
-        entry = turn.begun.entry
+        entry = slice_.begun.entry
         try:
-            payload = await asyncio.to_thread(unpack, turn.begun.payload)
-            await self._heed(turn.name.tenant, payload.tenant)
-            if turn.name.stage == EMBED:
-                return await self._embed(turn, payload)
-            return await self._summarise(turn, payload)
+            payload = await asyncio.to_thread(unpack, slice_.begun.payload)
+            await self._drop_deleted(slice_.name.tenant, payload.tenant)
+            if slice_.name.stage == EMBED:
+                return await self._embed(slice_, payload)
+            return await self._summarise(slice_, payload)
         except Unavailable as error:
-            log.warning("queue.slice_failed stage=%s code=%s", turn.name.stage, error.code)
+            log.warning("queue.slice_failed stage=%s code=%s", slice_.name.stage, error.code)
             code, tries = error.code, entry.tries + 1
         except RedisError:
             raise
         except Exception:
-            log.exception("queue.slice_failed stage=%s", turn.name.stage)
+            log.exception("queue.slice_failed stage=%s", slice_.name.stage)
             code, tries = "internal_error", entry.tries + 1
-        if turn.name.stage == EMBED:
+        if slice_.name.stage == EMBED:
             self.done.fail(code)
         return SliceOutcome(entry.tokens, entry.count, back_off(tries), tries, tries >= MAX_TRIES)
 
     # -- stage 2 -----------------------------------------------------------------------------
 
-    async def _embed(self, turn: TimeSlice, payload: Payload) -> SliceOutcome:
+    async def _embed(self, slice_: TimeSlice, payload: Payload) -> SliceOutcome:
         assert self._passages
         history, end = payload.history(), self._clock.monotonic() + EMBED_SLICE
         work = await self._unembedded(payload)
@@ -105,7 +106,7 @@ class SliceRunner:
             await embed_leaves(self._store, self._passages, history, batch)
             self.done.add(sum(one.tokens for one in batch), self._clock.monotonic() - begun)
             work = work[len(batch) :]
-            if not await self._goes_on(turn, work):
+            if not await self._goes_on(slice_, work):
                 break
         return _left(work)
 
@@ -116,26 +117,26 @@ class SliceRunner:
 
     # -- stage 3 -----------------------------------------------------------------------------
 
-    async def _summarise(self, turn: TimeSlice, payload: Payload) -> SliceOutcome:
+    async def _summarise(self, slice_: TimeSlice, payload: Payload) -> SliceOutcome:
         assert self._summaries
         work = await self._unsummarised(payload)
         if not work:
             return SliceOutcome()
         history, end = payload.history(), self._clock.monotonic() + SUMMARY_SLICE
-        one = await self._job(turn, payload, history, work)
+        one = await self._job(slice_, payload, history, work)
         self._summaries.add(one)
         while not one.ended.is_set() and self._clock.monotonic() < end and not self._stop.is_set():
             try:
                 await asyncio.wait_for(one.ended.wait(), LOOK)
             except TimeoutError:
-                if not await self._goes_on(turn, list(one.work.values())):
+                if not await self._goes_on(slice_, list(one.work.values())):
                     one.forgotten = True
                     break
         now = self._clock.monotonic()
         wait, finished = self._summaries.wait(one, now), one.ended.is_set()
         await self._withdraw(one)
         state = self._summaries.state(payload.tenant)
-        await asyncio.to_thread(self._told, turn.name.tenant, state)
+        await asyncio.to_thread(self._report, slice_.name.tenant, state)
         left = _left(await self._unsummarised(payload))
         given_up = state == "limit_reached" or one.tries >= MAX_SUMMARY_TRIES
         return SliceOutcome(left.tokens, left.count, wait, one.tries, finished and given_up)
@@ -154,10 +155,10 @@ class SliceRunner:
             waited += LOOK if self._stop.is_set() else 0.0
 
     async def _job(
-        self, turn: TimeSlice, payload: Payload, history: History, work: Sequence[NodeWork]
+        self, slice_: TimeSlice, payload: Payload, history: History, work: Sequence[NodeWork]
     ) -> SummaryJob:
         nodes = await self._store.descendants(payload.tenant, [one.id for one in work])
-        entry = turn.begun.entry
+        entry = slice_.begun.entry
         one = SummaryJob(
             payload.tenant,
             payload.start,
@@ -175,14 +176,14 @@ class SliceRunner:
 
     # ----------------------------------------------------------------------------------------
 
-    async def _goes_on(self, turn: TimeSlice, work: Sequence[LeafWork | NodeWork]) -> bool:
-        """Tell how far it is; False where the job is gone, or another's."""
-        version = turn.begun.entry.version
-        step = partial(self._ledger.progress, turn.name, turn.who, version, _left(work))
+    async def _goes_on(self, slice_: TimeSlice, work: Sequence[LeafWork | NodeWork]) -> bool:
+        """Report progress; False where the job is gone, or another's."""
+        version = slice_.begun.entry.version
+        step = partial(self._ledger.progress, slice_.name, slice_.who, version, _left(work))
         return await asyncio.to_thread(step)
 
-    async def _heed(self, name: str, tenant: str) -> None:
-        """Let go of what is kept of a tenant of whom something was deleted since."""
+    async def _drop_deleted(self, name: str, tenant: str) -> None:
+        """Drop a tenant's cached vectors where something of it was deleted since its last slice."""
         now = await asyncio.to_thread(self._ledger.forgot, name)
         before = self._forgot.get(name)
         remember(self._forgot, name, now)

@@ -1,7 +1,7 @@
 """A worker process: one event loop with store, embedder and summariser, and lanes around it.
 
-The lanes only wait for tickets; the work itself is the same that a single process does, in one loop
-and without a fork, so models are loaded once and their threads stay whole.
+The lanes only wait for tickets. The work itself is what a single process does, in one loop and
+without a fork, so models are loaded once and their threads survive.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.store import Store
 
-# What a summariser's state is believed for: the tenant's next slice tells it anew.
-STATE_SECONDS = 120
+STATE_SECONDS = 120  # that a tenant's summary state is valid: its next slice sets it again
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +46,15 @@ class WorkerParts:
 
 
 class Worker:
+    """A worker's lanes and heartbeats. `burst`: ends when there is nothing left to do."""
+
     def __init__(
         self, settings: Settings, parts: WorkerParts, link: RedisConnection, *, burst: bool = False
     ):
         self.name = f"worker-{secrets.token_hex(6)}"
         self.stop = threading.Event()
         self.link = link
-        self._done = threading.Event()  # for the upkeep, which must outlive the lanes
+        self._done = threading.Event()  # for recovery, which must outlive the lanes
         self._clock = parts.clock
         self._client = blocking(settings.queue)
         self._ledger = JobLedger(self._client)
@@ -62,7 +63,7 @@ class Worker:
         self.slices = SliceRunner(
             parts.store, parts.clock, self._ledger, self.passages, self.summaries, self.stop,
             patience=settings.worker_seconds,
-            told=self._tell,
+            report=self._report,
         )  # fmt: skip
         stages = [EMBED] * bool(self.passages)
         stages += [SUMMARIES] * (settings.worker_lanes if self.summaries else 0)
@@ -73,14 +74,14 @@ class Worker:
             WorkerThread(at, stage, client, link, self.slices, loop, self.stop, idle)
             for at, (stage, client) in enumerate(zip(stages, self._clients, strict=True))
         ]
-        self._upkeep = QueueRecovery(self.name, self.lanes, self._ledger, link, self._done)
+        self._recovery = QueueRecovery(self.name, self.lanes, self._ledger, link, self._done)
         self._burst = burst
 
     async def run(self) -> None:
         """Until `stop` is set, or in a burst until nothing is left to do."""
         if self._burst:
             await asyncio.to_thread(self._ledger.due, float("inf"))
-        self._upkeep.start()
+        self._recovery.start()
         for lane in self.lanes:
             lane.start()
         try:
@@ -89,12 +90,12 @@ class Worker:
         finally:
             self.stop.set()
             self._done.set()
-            await asyncio.to_thread(self._upkeep.join)
+            await asyncio.to_thread(self._recovery.join)
             for client in (*self._clients, self._client):
                 client.close()
 
     def forgotten(self, tenant: str | None) -> None:
-        """A proxy deleted something of this tenant. None: of some, it is not known whom."""
+        """A proxy deleted something of this tenant (None: of some tenant)."""
         if self.passages is None:
             return
         if tenant is None:
@@ -102,8 +103,8 @@ class Worker:
         else:
             self.passages.forget(tenant)
 
-    def _tell(self, tenant: str, state: str) -> None:
-        """How a tenant's summaries do, for the proxies' status. In a thread."""
+    def _report(self, tenant: str, state: str) -> None:
+        """Publish the state of a tenant's summaries, for the proxies' status. In a thread."""
         client: Redis = self._client
         if state == "ok":
             client.delete(STATE + tenant)
@@ -114,7 +115,7 @@ class Worker:
 
 
 def quiet_rq() -> None:
-    """Ends of jobs and lost connections are told by us, without tracebacks."""
+    """Job ends and lost connections are logged by us, without tracebacks."""
     for name in ("rq", "rq.worker", "rq.job", "rq.queue", "rq.registry", "rq.scheduler"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
@@ -123,14 +124,14 @@ def quiet_rq() -> None:
 async def open_workshop(
     settings: Settings, parts: WorkerParts, *, burst: bool = False
 ) -> AsyncIterator[Worker]:
-    """A workshop that is not running yet."""
+    """A worker that is not running yet."""
     link = RedisConnection(settings.queue)
     peers = RedisPeers(link)
     quiet_rq()
     try:
-        workshop = Worker(settings, parts, link, burst=burst)
-        await peers.start(workshop.forgotten)
-        yield workshop
+        worker = Worker(settings, parts, link, burst=burst)
+        await peers.start(worker.forgotten)
+        yield worker
     finally:
         await peers.close()
         await link.close()

@@ -1,9 +1,9 @@
-"""Other processes that keep memory in the same store: whose turn it is, and what was deleted.
+"""Other processes on the same store: a lock for stage 1 of a long history, notices of deletions.
 
 Two proxies that get the same long history at once would both spend its seconds of stage 1: one
 does, the others wait for it and read what it has committed. And what one process deletes, the
-others must not have at hand any more. No answer needs any of this: who knows of no others, or
-cannot reach them, does all by itself.
+others must drop from their caches. No answer needs any of this: a process that is alone, or cannot
+reach the others, does everything by itself.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ OWN: GrowthLock = nullcontext()  # that of a process which asks nobody
 
 class Peers(Protocol):
     async def take(self, tenant: str, addresses: Sequence[bytes]) -> GrowthLock | None:
-        """A turn at growing the history that ends at the last of these addresses: to be held
+        """The lock for growing the history that ends at the last of these addresses: to be held
         until what grew is committed. The others are addresses of its prefixes.
 
-        None: another process was at that history, or at one of those prefixes, and has come to
-        its end, so the store may know more by now. Never raises; may take long where another one
-        is at it, and is given up by being cancelled. Who cannot reach the others gets a turn.
+        None: another process held the lock of that history, or of one of those prefixes, and has
+        released it, so the store may have more by now. Never raises. Waits while another process
+        holds it, and may be cancelled. If Redis is unreachable, the lock is granted locally.
         """
         ...
 
     async def forgotten(self, tenant: str) -> None:
-        """Tell the others that something of this tenant is deleted. Never raises; who cannot be
-        reached now hears of it later."""
+        """Notify the others that something of this tenant is deleted. Never raises; a process that
+        cannot be reached now is notified later."""
         ...
 
 

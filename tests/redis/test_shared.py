@@ -92,7 +92,7 @@ class Taking:
 
     async def waits(self, process):
         """It was told that somebody else has the turn."""
-        await until(lambda: process.shared.turns.waiting)
+        await until(lambda: process.shared.locks.waiting)
         await asyncio.sleep(0.1)
         assert not self.task.done()
 
@@ -181,7 +181,7 @@ async def test_an_end_that_is_told_while_the_answer_comes_is_not_missed(server):
             found = await run(action)
             await turn.__aexit__(None, None, None)
             await until(
-                lambda: any(e.is_set() for es in other.shared.turns.waiting.values() for e in es)
+                lambda: any(e.is_set() for es in other.shared.locks.waiting.values() for e in es)
             )
             return found
 
@@ -215,7 +215,7 @@ async def test_a_request_that_is_given_up_leaves_nothing(server):
             await asyncio.gather(task, return_exceptions=True)
         with server.client() as client:
             await until(lambda: not client.keys(KEY + "*"))
-        assert not one.shared.turns.waiting
+        assert not one.shared.locks.waiting
         assert await other.shared.take("t", CHAIN) is not None
 
 
@@ -300,8 +300,8 @@ async def test_a_server_that_is_not_there_at_the_start_is_met_later(own_server, 
     async with Process(own_server, answer=0.1) as one:
         assert await one.shared.take("t", CHAIN) is OWN
         await one.shared.forgotten("t")
-        attempts, wake_all = [], one.shared.turns.wake_all
-        one.shared.turns.wake_all = lambda: attempts.append(wake_all())
+        attempts, wake_all = [], one.shared.locks.wake_all
+        one.shared.locks.wake_all = lambda: attempts.append(wake_all())
         await until(lambda: len(attempts) >= 2)
         own_server.start()
         assert await one.hears() is None  # what others deleted meanwhile nobody knows

@@ -75,7 +75,7 @@ class Proxy:
         return asyncio.create_task(compressed(self.memory, ask))
 
     async def waits(self):
-        await until(lambda: self.shared.turns.waiting)
+        await until(lambda: self.shared.locks.waiting)
 
 
 async def until(condition):
@@ -219,7 +219,7 @@ async def test_a_turn_of_ordinary_size_asks_nobody(two):
     one, _ = two
     one.builder.go.set()
     await soon(one.compress(replace(ASK, messages=LONG[:-2])))
-    await until(lambda: not one.shared.turns.held and one.shared.channel.idle)
+    await until(lambda: not one.shared.locks.held and one.shared.channel.idle)
     asked = one.calls
     assert asked >= 2  # the turn, and its end
     for end in (len(LONG) - 1, len(LONG)):
