@@ -1,9 +1,9 @@
-"""Shadow mode: what of a history would still be in sight, had memory folded it.
+"""Shadow mode: how much of a history would still be visible, had memory folded it.
 
-Probes are made from the leaves before the cut: their anchors by kind, numbers with the word that
-they stand next to, and the user's standing rules word for word. A probe is kept where it stands in
-the messages that would have been sent. Deterministic: the same request is asked the same probes.
-What this file does not do: say what the model needed (`shadow_use.py`), or send anything.
+Probes are drawn from the leaves before the cut: their anchors by kind, numbers with the word next
+to them, and the user's standing rules word for word. A probe survives where it appears in the
+messages that would have been sent. Deterministic: the same request has the same probes. What this
+file does not do: say what the model needed (`usage.py`), or send anything.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BEFORE = re.compile(r"([^\W\d_]{3,})[^\w\n]{0,3}\Z")
 
 
 class Probe(NamedTuple):
-    """`word`: of a number, in small letters; empty where it has none."""
+    """`word`: what a number counts, in lower case; else empty."""
 
     kind: str
     text: str
@@ -52,7 +52,8 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShadowResult:
-    """What one shadow measured. Tokens of the whole request; `folded`: memory changed it."""
+    """What one shadow measured. `raw`, `sent`: tokens of the whole request; `folded`: memory
+    changed it."""
 
     raw: int
     sent: int
@@ -60,25 +61,25 @@ class ShadowResult:
     scores: Mapping[str, Score] = field(default_factory=dict)
 
     def amounts(self) -> dict[str, int]:
-        """For the tallies; tokens are those of folded requests, so that the ratio says something
-        about folding."""
-        found = {"shadow.requests": 1}
+        """For the tallies. Tokens are counted for folded requests only, so that their ratio is the
+        ratio of folding."""
+        amounts = {"shadow.requests": 1}
         if self.folded:
-            found |= {
+            amounts |= {
                 "shadow.folded": 1,
                 "shadow.raw_tokens": self.raw,
                 "shadow.sent_tokens": self.sent,
             }
         for kind, score in self.scores.items():
-            found |= {
+            amounts |= {
                 f"shadow.{kind}.probes": score.probes,
                 f"shadow.{kind}.kept": score.kept,
             }
-        return found
+        return amounts
 
 
 def survival(probes: Iterable[Probe], visible: str) -> dict[str, Score]:
-    """By kind, how many probes there were and how many stand in what is visible."""
+    """By kind, how many probes there were and how many appear in what is visible."""
     scores: dict[str, Score] = {}
     for probe in probes:
         old = scores.get(probe.kind, Score())
@@ -91,8 +92,8 @@ def probes(
 ) -> list[Probe]:
     """A sample of what the leaves before `cut` (index in the history) hold, `most` of each kind.
 
-    Which ones depends on the address, so that the turns of a chat ask for different things.
-    `KeyError` where a node is not in `nodes`.
+    The address is the seed, so that the turns of a chat are probed for different things. `KeyError`
+    where a node is not in `nodes`.
     """
     placed = walk(frontier.nodes, nodes)
     pairs = [(node, at) for node, at in placed if node.is_leaf and at.last < cut]
@@ -101,10 +102,10 @@ def probes(
     by_kind: dict[str, dict[str, NodePlace]] = {}
     for anchor, place in named:
         by_kind.setdefault(kind(anchor), {}).setdefault(anchor, place)
-    found = [Probe(RULE, rule) for rule in _drawn(_rules(history, pairs), seed)[:most]]
+    drawn = [Probe(RULE, rule) for rule in _shuffled(_rules(history, pairs), seed)[:most]]
     for name, anchors in by_kind.items():
-        found += _standing(history, name, anchors, seed, most)
-    return found
+        drawn += _anchor_probes(history, name, anchors, seed, most)
+    return drawn
 
 
 def kind(anchor: str) -> str:
@@ -117,7 +118,7 @@ def kind(anchor: str) -> str:
 
 
 def is_kept(probe: Probe, visible: str) -> bool:
-    """Whether the probe stands there as a word of its own, a number with its word near by."""
+    """Whether the probe appears as a word of its own, a number with its word near by."""
     for start in positions(probe.text, visible):
         around = visible[max(0, start - NEAR) : start + len(probe.text) + NEAR]
         if probe.word in around.lower():
@@ -126,7 +127,7 @@ def is_kept(probe: Probe, visible: str) -> bool:
 
 
 def positions(term: str, text: str) -> Iterator[int]:
-    """Where a term stands in a text, not as a part of a longer word or number."""
+    """Offsets of a term in a text, not as a part of a longer word or number."""
     start = text.find(term)
     while start >= 0:
         end = start + len(term)
@@ -138,13 +139,13 @@ def positions(term: str, text: str) -> Iterator[int]:
 
 
 def visible(fragments: Iterable[bytes]) -> str:
-    """All that a model would read of these raw messages, system messages aside."""
+    """The text that a model would read of these raw messages, without system messages."""
     messages = map(Message, fragments)
-    return "\n".join(one.text for one in messages if one.role not in SYSTEM_ROLES)
+    return "\n".join(message.text for message in messages if message.role not in SYSTEM_ROLES)
 
 
 def cut_of(history: History, recent: int) -> int:
-    """The cut of an answer that sent so many tokens of the history's end as they are."""
+    """The cut of an answer that sent the last `recent` tokens of the history as they are."""
     return bisect_left(range(len(history)), -recent, key=lambda at: -history.size(at))
 
 
@@ -166,19 +167,19 @@ def _rules(history: History, pairs: Sequence[tuple[Node, NodePlace]]) -> list[st
     ]
 
 
-def _standing(
+def _anchor_probes(
     history: History, name: str, anchors: Mapping[str, NodePlace], seed: bytes, most: int
 ) -> list[Probe]:
-    """Those that stand in their leaf's text: a masked secret does not."""
-    found: list[Probe] = []
-    for anchor in _drawn(anchors, seed):
-        if len(found) == most:
+    """Anchors that appear in their leaf's text: a masked secret does not."""
+    drawn: list[Probe] = []
+    for anchor in _shuffled(anchors, seed):
+        if len(drawn) == most:
             break
         text = text_of(history, anchors[anchor])
         start = next(positions(anchor, text), None)
         if start is not None:
-            found.append(Probe(name, anchor, _word(anchor, text, start) if name == VALUE else ""))
-    return found
+            drawn.append(Probe(name, anchor, _word(anchor, text, start) if name == VALUE else ""))
+    return drawn
 
 
 def _word(number: str, text: str, start: int) -> str:
@@ -190,10 +191,10 @@ def _word(number: str, text: str, start: int) -> str:
     return match.group(1).lower() if match else ""
 
 
-def _drawn(texts: Iterable[str], seed: bytes) -> list[str]:
-    """In an order that looks random and is always the same."""
+def _shuffled(texts: Iterable[str], seed: bytes) -> list[str]:
+    """In an order that is random by the seed, and the same in every process."""
     return sorted(
-        set(texts), key=lambda one: blake2b(one.encode("utf-8", "replace"), key=seed).digest()
+        set(texts), key=lambda text: blake2b(text.encode("utf-8", "replace"), key=seed).digest()
     )
 
 

@@ -1,11 +1,11 @@
-"""What a model really used: paths, identifiers, options and error names that its answer names and
-that stood in the history it was asked with. Were they in sight in the folded form?
+"""What a model really used: paths, identifiers, options and error names of its answer that come
+from the history. Would they have been visible, had memory folded it?
 
 The answer comes back with the next request of the same conversation; until then only keyed hashes
-of what was in sight are kept, never text.
+of what was visible are kept, never text.
 
-    USED       all that the answer took from the history
-    RECALLED   of that, what stood nowhere in the recent messages: memory alone could keep it
+    USED       everything that the answer took from the history
+    RECALLED   the part of it that is nowhere in the recent messages: only memory could keep it
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HASH_BYTES = 8
 
 
 class SightRecord(NamedTuple):
-    """What was in sight of one request: its cut, and packed hashes of the terms."""
+    """What was visible in one request: its cut, and packed hashes of the terms."""
 
     cut: int
     hashes: bytes
@@ -34,19 +34,19 @@ class SightRecord(NamedTuple):
 def seen(cut: int, visible: str, key: bytes) -> SightRecord:
     """`key`: at most 64 random bytes of this process."""
     every = {form for term in terms(visible) for form in forms(term)}
-    return SightRecord(cut, array("Q", sorted(_hash(one, key) for one in every)).tobytes())
+    return SightRecord(cut, array("Q", sorted(_hash(term, key) for term in every)).tobytes())
 
 
 def used(history: History, asked: int, before: SightRecord, key: bytes) -> dict[str, Score]:
-    """How much was in sight of what the answer to the first `asked` messages took from them.
-    Empty where message `asked` is no answer."""
+    """How much was visible of what the answer to the first `asked` messages took from them. Empty
+    where message `asked` is no answer."""
     if asked >= len(history) or history.facts[asked].role != "assistant":
         return {}
-    named = sorted(terms(history.view(asked).text), key=lambda one: _hash(one, key))[:MOST]
+    named = sorted(terms(history.view(asked).text), key=lambda term: _hash(term, key))[:MOST]
     known = set(memoryview(before.hashes).cast("Q"))
-    in_sight = {one for one in named if _hash(one, key) in known}
-    lost = _standing(history, range(asked), set(named) - in_sight)
-    recent = _standing(history, range(before.cut, asked), in_sight)
+    in_sight = {term for term in named if _hash(term, key) in known}
+    lost = _present(history, range(asked), set(named) - in_sight)
+    recent = _present(history, range(before.cut, asked), in_sight)
     old = len(in_sight) - len(recent)
     return {
         USED: Score(len(in_sight) + len(lost), len(in_sight)),
@@ -56,8 +56,8 @@ def used(history: History, asked: int, before: SightRecord, key: bytes) -> dict[
 
 def terms(text: str) -> set[str]:
     """Paths and identifiers in a text of any length."""
-    found = (term for part in _parts(text) for term in weigh(part, prose=False))
-    return {term for term in found if kind(term) in (PATH, IDENTIFIER)}
+    weighed = (term for part in _parts(text) for term in weigh(part, prose=False))
+    return {term for term in weighed if kind(term) in (PATH, IDENTIFIER)}
 
 
 def forms(term: str) -> Iterator[str]:
@@ -70,21 +70,21 @@ def forms(term: str) -> Iterator[str]:
         yield from term.split(".")
 
 
-def _standing(history: History, messages: range, wanted: Iterable[str]) -> set[str]:
-    """Those that stand in these messages, which are read from the newest until all are found."""
-    left, found = set(wanted), set[str]()
+def _present(history: History, messages: range, wanted: Iterable[str]) -> set[str]:
+    """Those that appear in these messages, read from the newest until all are found."""
+    left, present = set(wanted), set[str]()
     for message in reversed(messages):
         if not left:
             break
         text = history.view(message).text
         here = {term for term in left if next(positions(term, text), None) is not None}
-        found |= here
+        present |= here
         left -= here
-    return found
+    return present
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Pieces that `weigh` reads whole, parted at white space where there is some."""
+    """Pieces that `weigh` reads whole, split at white space where there is some."""
     start = 0
     while start < len(text):
         end = start + REACH

@@ -69,12 +69,12 @@ async def audited(messages: tuple[Message, ...], settings: Settings, count: int)
             ask = CompressRequest(TENANT, messages, patience=UNHURRIED)
             posted, frontier, nodes = await runtime.memory.outline(ask)
             first = {**nodes, **await runtime.store.nodes(TENANT, list(nodes))}
-            later = {id_: one.summary for id_, one in nodes.items() if one.summary.version}
+            later = {id_: node.summary for id_, node in nodes.items() if node.summary.version}
             placed = (NodeWork(node, place) for node, place in walk(frontier.nodes, nodes))
             picked = audit_report.sample(placed, count)
             desk = _Desk(settings, runtime.store, posted, first, later)
             entries = [
-                one for level in _levels(picked) for one in await desk.look(level, summarizer)
+                entry for level in _levels(picked) for entry in await desk.look(level, summarizer)
             ]
             return _report(len(nodes), summarizer, desk, entries)
     finally:
@@ -84,14 +84,14 @@ async def audited(messages: tuple[Message, ...], settings: Settings, count: int)
 
 def _levels(picked: Sequence[NodeWork]) -> list[list[NodeWork]]:
     """Children first: what is written for them is what their parents are made of."""
-    levels = sorted({one.node.level for one in picked})
-    return [[one for one in picked if one.node.level == level] for level in levels]
+    levels = sorted({work.node.level for work in picked})
+    return [[work for work in picked if work.node.level == level] for level in levels]
 
 
 def _report(
     nodes: int, summarizer: Summarizer | None, desk: _Desk, entries: list[AuditEntry]
 ) -> Report:
-    usage = Usage(sum(one.input for one in desk.usages), sum(one.output for one in desk.usages))
+    usage = Usage(sum(used.input for used in desk.usages), sum(used.output for used in desk.usages))
     prices = desk.prices
     return Report(
         nodes,
@@ -100,7 +100,7 @@ def _report(
         len(desk.usages),
         usage.input,
         usage.output,
-        sum(prices.micros(one) for one in desk.usages) / MILLION,
+        sum(prices.micros(used) for used in desk.usages) / MILLION,
         bool(prices.input or prices.output),
     )
 
@@ -148,7 +148,7 @@ class _Desk:
         self, level: Sequence[NodeWork], summarizer: Summarizer | None
     ) -> list[AuditEntry]:
         """Nodes of one level, at once: the summariser itself lets a few calls in."""
-        return await asyncio.gather(*(self._entry(one, summarizer) for one in level))
+        return await asyncio.gather(*(self._entry(work, summarizer) for work in level))
 
     async def _entry(self, work: NodeWork, summarizer: Summarizer | None) -> AuditEntry:
         draft = None
@@ -216,12 +216,15 @@ def show(console: Console, report: Report) -> None:
     def line(text: str, style: str = "") -> None:
         console.print(Text(plain(text), style))
 
-    for one in report.entries:
-        first, last = one.messages
-        line(f"level {one.level}, messages {first}-{last}, {one.tokens:,} tokens", "bold cyan")
-        for label, text in one.text:
+    for entry in report.entries:
+        first, last = entry.messages
+        line(f"level {entry.level}, messages {first}-{last}, {entry.tokens:,} tokens", "bold cyan")
+        for label, text in entry.text:
             line(f"  {label}: {text if len(text) <= CLIP else text[:CLIP] + ' [...]'}", "dim")
-        for name, version in (("extraction", one.extraction), (f"model ({one.state})", one.model)):
+        for name, version in (
+            ("extraction", entry.extraction),
+            (f"model ({entry.state})", entry.model),
+        ):
             if version is None:
                 line(f"  {name}")
                 continue
@@ -229,8 +232,8 @@ def show(console: Console, report: Report) -> None:
             line(f"    {version.body}")
             for problem in version.problems:
                 line(f"    {problem.name}: {problem.detail}", "red")
-        if any(one.cost):
-            line(f"  cost: {one.cost[0]:,} tokens in, {one.cost[1]:,} out", "dim")
+        if any(entry.cost):
+            line(f"  cost: {entry.cost[0]:,} tokens in, {entry.cost[1]:,} out", "dim")
         line("")
     line(f"{len(report.entries)} of {report.nodes:,} nodes; {spent(report)}")
 

@@ -44,35 +44,35 @@ def page(report: Report, name: str) -> str:
             f"<title>{_said(title)}</title><style>{STYLE}</style></head><body>",
             f"<h1>{_said(title)}</h1>",
             f"<p>{len(report.entries)} of {report.nodes:,} nodes. {_said(_cost(report))}</p>",
-            *(line for one in report.entries for line in _entry(one)),
+            *(line for entry in report.entries for line in _entry(entry)),
             "</body></html>\n",
         ]
     )
 
 
-def _entry(one: AuditEntry) -> Iterator[str]:
-    first, last = one.messages
+def _entry(entry: AuditEntry) -> Iterator[str]:
+    first, last = entry.messages
     where = f"message {first}" if first == last else f"messages {first} to {last}"
-    kind = "Leaf" if not one.level else f"Level {one.level}"
-    yield f"<h2>{kind}, {where}, {one.tokens:,} tokens</h2>"
+    kind = "Leaf" if not entry.level else f"Level {entry.level}"
+    yield f"<h2>{kind}, {where}, {entry.tokens:,} tokens</h2>"
     yield '<div class="row"><section class="text" tabindex="0">'
-    yield f"<h3>{'Text' if not one.level else 'Headlines of its children'}</h3>"
-    for label, text in one.text:
+    yield f"<h3>{'Text' if not entry.level else 'Headlines of its children'}</h3>"
+    for label, text in entry.text:
         yield f'<p class="dim">{_said(label)}</p><pre>{_said(text)}</pre>'
     yield "</section><section><h3>Extraction</h3>"
-    yield from _version(one.extraction)
-    yield f"</section><section><h3>Model: {_said(one.state)}</h3>"
-    if one.model:
-        yield from _version(one.model)
-    if any(one.cost):
-        yield f'<p class="dim">{one.cost[0]:,} tokens in, {one.cost[1]:,} out</p>'
+    yield from _version(entry.extraction)
+    yield f"</section><section><h3>Model: {_said(entry.state)}</h3>"
+    if entry.model:
+        yield from _version(entry.model)
+    if any(entry.cost):
+        yield f'<p class="dim">{entry.cost[0]:,} tokens in, {entry.cost[1]:,} out</p>'
     yield "</section></div>"
 
 
-def _version(one: Version) -> Iterator[str]:
-    yield f"<p><b>{_said(one.headline)}</b></p><p>{_said(one.body)}</p>"
-    yield f'<p class="dim">{one.tokens} tokens</p>'
-    for problem in one.problems:
+def _version(version: Version) -> Iterator[str]:
+    yield f"<p><b>{_said(version.headline)}</b></p><p>{_said(version.body)}</p>"
+    yield f'<p class="dim">{version.tokens} tokens</p>'
+    for problem in version.problems:
         detail = f": {problem.detail}" if problem.detail else ""
         yield f'<p class="bad">{_said(problem.name + detail)}</p>'
 

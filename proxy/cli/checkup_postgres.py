@@ -50,6 +50,6 @@ async def _asked(dsn: Dsn) -> tuple[Any, ...]:
     ) as db:
         server = await (await db.execute(_SERVER)).fetchone()
         schema = psycopg.sql.Identifier(dsn.schema)
-        found = await db.execute(psycopg.sql.SQL(_STEPS).format(schema))
-        row = await found.fetchone()
+        cursor = await db.execute(psycopg.sql.SQL(_STEPS).format(schema))
+        row = await cursor.fetchone()
         return (*(server or ()), row[0] if row else 0)

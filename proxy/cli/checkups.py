@@ -66,31 +66,31 @@ def disk(store: str) -> Finding | None:
     return Finding("disk", "warning" if free < LOW_DISK else "ok", text)
 
 
-async def queue(elsewhere: RedisQueues | None) -> list[Finding]:
+async def queue(queues: RedisQueues | None) -> list[Finding]:
     """Whether Redis answers, whether it keeps what it has, and whether anybody works for it."""
-    if elsewhere is None:
+    if queues is None:
         return [Finding("queue", "ok", "background work runs in the server itself")]
     try:
-        told = await elsewhere.link.run(_about_redis)
-        living = await elsewhere.workers()
-        waiting = await elsewhere.queue.backlog()
+        info = await queues.link.run(_about_redis)
+        living = await queues.workers()
+        waiting = await queues.queue.backlog()
     except QueueUnavailable as error:
         return [Finding("queue", "problem", error.message)]
     finally:
-        await elsewhere.close(0)
-    return [redis_version_and_policy(told), _workers(living, waiting.jobs)]
+        await queues.close(0)
+    return [redis_version_and_policy(info), _workers(living, waiting.jobs)]
 
 
 async def _about_redis(client: Any) -> dict[str, Any]:
     return dict(await client.info())
 
 
-def redis_version_and_policy(told: dict[str, Any]) -> Finding:
+def redis_version_and_policy(info: dict[str, Any]) -> Finding:
     """What INFO says: managed servers have no CONFIG."""
-    version = str(told.get("redis_version", "unknown"))
-    policy = str(told.get("maxmemory_policy", "unknown"))
-    text = f"Redis {version}, {told.get('used_memory_human', '?')} used, eviction {policy}"
-    numbers = tuple(int(one) for one in version.split(".")[:2] if one.isdigit())
+    version = str(info.get("redis_version", "unknown"))
+    policy = str(info.get("maxmemory_policy", "unknown"))
+    text = f"Redis {version}, {info.get('used_memory_human', '?')} used, eviction {policy}"
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if numbers < OLDEST_REDIS:
         return Finding("queue", "problem", f"{text}: version 6.2 or later is needed")
     if policy != "noeviction":
@@ -99,7 +99,7 @@ def redis_version_and_policy(told: dict[str, Any]) -> Finding:
             "warning",
             f"{text}: it may throw waiting work away; set maxmemory-policy noeviction",
         )
-    if not int(told.get("aof_enabled", 0)):
+    if not int(info.get("aof_enabled", 0)):
         text += ", no append-only file: work of the last minutes is lost with it, and comes again"
     return Finding("queue", "ok", text)
 

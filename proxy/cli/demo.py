@@ -185,8 +185,8 @@ def session(size: int, seed: int = SEED) -> tuple[tuple[Message, ...], list[Demo
         task, fact = _task(random, number)
         fields += task
         facts.append(fact)
-        written += sum(describe(Message.of(one), Volatile()).tokens for one in task)
-    return tuple(Message.of(one) for one in fields), facts
+        written += sum(describe(Message.of(message), Volatile()).tokens for message in task)
+    return tuple(Message.of(message) for message in fields), facts
 
 
 def _task(random: Random, number: int) -> tuple[list[dict[str, Any]], DemoFact]:

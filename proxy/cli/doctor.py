@@ -37,15 +37,15 @@ UNSET = {
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Exit code 1 where something that is configured does not work."""
     console = Console()
-    for one in fields(settings):
-        value = getattr(settings, one.name)
+    for setting in fields(settings):
+        value = getattr(settings, setting.name)
         if isinstance(value, tuple):
             value = ", ".join(value)
-        shown = ("set" if value else "not set") if one.name in SECRETS else value
-        if one.name in URLS:
-            shown = URLS[one.name](str(value))
-        shown = shown or UNSET.get(one.name, shown)
-        console.print(f"[dim]{one.name:<20}[/dim] {escape(str(shown))}")
+        shown = ("set" if value else "not set") if setting.name in SECRETS else value
+        if setting.name in URLS:
+            shown = URLS[setting.name](str(value))
+        shown = shown or UNSET.get(setting.name, shown)
+        console.print(f"[dim]{setting.name:<20}[/dim] {escape(str(shown))}")
     sound = _show(console, checkups.settings_file(config_file(), unknown_variables()))
     try:
         async with open_runtime(settings, drain=0) as runtime:
@@ -57,9 +57,9 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
                 sound &= _show(console, await database(settings.store))
             sound &= await _embedder(console, settings, runtime)
             sound &= await _summarizer(console, runtime)
-            elsewhere = open_redis_queues(settings, runtime.store, SystemClock())
-            for found in await checkups.queue(elsewhere):
-                sound &= _show(console, found)
+            queues = open_redis_queues(settings, runtime.store, SystemClock())
+            for finding in await checkups.queue(queues):
+                sound &= _show(console, finding)
     except MemTreeError as error:
         sound = _tell(console, False, "store", error.message)
     sound &= await _upstream(console, settings)
@@ -68,13 +68,13 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 async def _surroundings(console: Console, settings: Settings) -> bool:
     """What the process would find: disk, port, open files, the collector of traces."""
-    found = [
+    findings = [
         checkups.disk(settings.store),
         await checkups.port(settings),
         checkups.files(),
         await checkups.traces(settings),
     ]
-    shown = [_show(console, one) for one in found if one is not None]
+    shown = [_show(console, finding) for finding in findings if finding is not None]
     return all(shown)
 
 
@@ -164,12 +164,12 @@ async def _upstream(console: Console, settings: Settings) -> bool:
     )
 
 
-def _show(console: Console, found: Finding) -> bool:
+def _show(console: Console, finding: Finding) -> bool:
     """False where it is a problem."""
     mark = {"ok": "[green]ok[/green]     ", "warning": "[yellow]warning[/yellow]"}
-    shown = mark.get(found.level, "[red]problem[/red]")
-    console.print(f"{shown} {found.part:<9} {escape(found.text)}")
-    return found.level != "problem"
+    shown = mark.get(finding.level, "[red]problem[/red]")
+    console.print(f"{shown} {finding.part:<9} {escape(finding.text)}")
+    return finding.level != "problem"
 
 
 def _tell(console: Console, sound: bool, part: str, text: str) -> bool:

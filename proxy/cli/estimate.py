@@ -30,8 +30,8 @@ FILE_STORE = "sqlite:///"
 
 async def run(messages: tuple[Message, ...], tenant: str, settings: Settings) -> int:
     console = Console()
-    found = await estimated(messages, tenant, settings)
-    show(console, found, settings)
+    estimate = await estimated(messages, tenant, settings)
+    show(console, estimate, settings)
     return 0
 
 
@@ -67,54 +67,55 @@ def _is_there(url: str) -> bool:
     return not url.startswith(FILE_STORE) or Path(url.removeprefix(FILE_STORE)).exists()
 
 
-def show(console: Console, found: Estimate, settings: Settings) -> None:
-    if not found.calls:
-        have = f"; all {found.done:,} parts have one" if found.done else " yet"
-        console.print(f"{found.history:,} tokens: there is nothing to summarise{have}")
+def show(console: Console, estimate: Estimate, settings: Settings) -> None:
+    if not estimate.calls:
+        have = f"; all {estimate.done:,} parts have one" if estimate.done else " yet"
+        console.print(f"{estimate.history:,} tokens: there is nothing to summarise{have}")
         return
     table = Table(box=None, header_style="dim", pad_edge=False)
     for name in ("level", "summaries", "input", "output", "at most"):
         table.add_column(name, justify="right")
-    for one in found.levels():
+    for row in estimate.levels():
         table.add_row(
-            str(one.level), *(f"{n:,}" for n in (one.nodes, one.input, one.expected, one.most))
+            str(row.level), *(f"{n:,}" for n in (row.nodes, row.input, row.expected, row.most))
         )
     console.print(table)
-    for line in lines(found, settings):
+    for line in lines(estimate, settings):
         console.print(line, soft_wrap=True)
 
 
-def lines(found: Estimate, settings: Settings) -> list[str]:
+def lines(estimate: Estimate, settings: Settings) -> list[str]:
     """What the table does not say."""
-    read = found.constant + found.input
-    done = f"; {found.done:,} summaries are there already" if found.done else ""
+    read = estimate.constant + estimate.input
+    done = f"; {estimate.done:,} summaries are there already" if estimate.done else ""
     return [
-        f"calls    {found.calls:,} with up to {settings.summary_leaves} parts each{done}",
-        f"input    {read:,} tokens: {found.input:,} of the history ({_per(found.input, found)}), "
-        f"{found.constant:,} of instructions ({_per(found.constant, found)})",
-        f"output   {found.expected:,} tokens expected ({_per(found.expected, found)}), "
-        f"{found.most:,} at the caps ({_per(found.most, found)}); reasoning comes on top",
-        f"money    {_money(found, settings)}",
-        f"time     about {_time(found, settings)}",
+        f"calls    {estimate.calls:,} with up to {settings.summary_leaves} parts each{done}",
+        f"input    {read:,} tokens: "
+        f"{estimate.input:,} of the history ({_per(estimate.input, estimate)}), "
+        f"{estimate.constant:,} of instructions ({_per(estimate.constant, estimate)})",
+        f"output   {estimate.expected:,} tokens expected ({_per(estimate.expected, estimate)}), "
+        f"{estimate.most:,} at the caps ({_per(estimate.most, estimate)}); reasoning comes on top",
+        f"money    {_money(estimate, settings)}",
+        f"time     about {_time(estimate, settings)}",
         "What the check rejects is asked for once more, which is not counted here.",
     ]
 
 
-def _per(amount: int, found: Estimate) -> str:
-    return f"{amount / max(1, found.history):.2f} a token"
+def _per(amount: int, estimate: Estimate) -> str:
+    return f"{amount / max(1, estimate.history):.2f} a token"
 
 
-def _money(found: Estimate, settings: Settings) -> str:
+def _money(estimate: Estimate, settings: Settings) -> str:
     prices = SummaryPrices.of(settings)
     if not (prices.input or prices.output):
         return "no price set (summary_input_price, summary_output_price)"
-    expected = found.money(prices.input, prices.output)
-    most = found.money(prices.input, prices.output, most=True)
+    expected = estimate.money(prices.input, prices.output)
+    most = estimate.money(prices.input, prices.output, most=True)
     return f"{expected:.4f} expected, {most:.4f} at the caps, with nothing from a prompt cache"
 
 
-def _time(found: Estimate, settings: Settings) -> str:
-    seconds = found.seconds(
+def _time(estimate: Estimate, settings: Settings) -> str:
+    seconds = estimate.seconds(
         settings.summary_parallel,
         settings.summary_requests_per_minute,
         settings.summary_tokens_per_minute,

@@ -33,10 +33,10 @@ SHOWN = 5  # choices named where a title fits several
 
 @dataclass(frozen=True, slots=True)
 class ImportEntry:
-    """A conversation that was found, without its messages: there may be gigabytes of them."""
+    """A conversation of the list, without its messages: there may be gigabytes of them."""
 
     place: AnyPlace
-    found: Conversation
+    conversation: Conversation
     count: int
     tokens: int
 
@@ -47,8 +47,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     console = Console(stderr=True)
     troubles: list[str] = []
     entries = _survey(options, console, troubles)
-    for one in troubles:
-        console.print(f"left out: {one}", style="dim", markup=False, highlight=False)
+    for reason in troubles:
+        console.print(f"left out: {reason}", style="dim", markup=False, highlight=False)
     if not entries:
         raise BadRequest(f"{options.path}: nothing to import; there are no messages in it")
     chosen = _chosen(entries, options)
@@ -75,36 +75,36 @@ def _survey(
     options: argparse.Namespace, console: Console, troubles: list[str]
 ) -> list[ImportEntry]:
     """All conversations, the newest first; a broken file among others is a trouble, no error."""
-    found = places(options.path, troubles.append)
+    sources = places(options.path, troubles.append)
     entries: list[ImportEntry] = []
-    shown = track(found, "reading", console=console, transient=True, disable=len(found) == 1)
+    shown = track(sources, "reading", console=console, transient=True, disable=len(sources) == 1)
     for place in shown:
         try:
             read = recognise.conversations(place, options.format, options.whole)
-            entries += [_entry(place, one) for one in read]
+            entries += [_entry(place, conversation) for conversation in read]
         except NoConversation as error:
-            if len(found) == 1:
+            if len(sources) == 1:
                 raise
             if options.format:
                 troubles.append(error.message)
         except BadRequest as error:
-            if len(found) == 1:
+            if len(sources) == 1:
                 raise
             troubles.append(error.message)
-    return sorted(entries, key=lambda one: one.found.date, reverse=True)
+    return sorted(entries, key=lambda entry: entry.conversation.date, reverse=True)
 
 
-def _entry(place: AnyPlace, found: Conversation) -> ImportEntry:
-    messages = _messages(found)
+def _entry(place: AnyPlace, conversation: Conversation) -> ImportEntry:
+    messages = _messages(conversation)
     read = history.read("", messages, Volatile())
     size = read.tokens + read.system_tokens
-    return ImportEntry(place, replace(found, messages=()), len(messages), size)
+    return ImportEntry(place, replace(conversation, messages=()), len(messages), size)
 
 
-def _messages(found: Conversation) -> tuple[Message, ...]:
+def _messages(conversation: Conversation) -> tuple[Message, ...]:
     """The messages as the routes would read them; raises `BadRequest` where they would not."""
     return read_messages(
-        [raw_message(fields) for fields in found.messages], f"{found.id}: messages"
+        [raw_message(fields) for fields in conversation.messages], f"{conversation.id}: messages"
     )
 
 
@@ -138,24 +138,25 @@ def _picked(numbered: list[tuple[int, ImportEntry]], pick: str) -> tuple[int, Im
     """By number, else by id, else by a part of the title."""
     words = pick.casefold()
     for fits in (
-        [one for one in numbered if str(one[0]) == pick],
-        [one for one in numbered if one[1].found.id == pick],
-        [one for one in numbered if words in one[1].found.title.casefold()],
+        [choice for choice in numbered if str(choice[0]) == pick],
+        [choice for choice in numbered if choice[1].conversation.id == pick],
+        [choice for choice in numbered if words in choice[1].conversation.title.casefold()],
     ):
         if len(fits) == 1:
             return fits[0]
         if fits:
-            names = "; ".join(f"{at} {one.found.title}" for at, one in fits[:SHOWN])
+            names = "; ".join(f"{at} {entry.conversation.title}" for at, entry in fits[:SHOWN])
             raise BadRequest(f"--pick {pick}: fits {len(fits)} conversations: {names}")
     raise BadRequest(f"--pick {pick}: there is no such number, id or title")
 
 
 def _list(entries: list[ImportEntry]) -> None:
     """One line for each; tabs between the fields, so that other programs can read it."""
-    for number, one in enumerate(entries, 1):
-        date = one.found.date.replace("T", " ").removesuffix("Z") or "-"
-        fields = (number, date, one.found.format, f"{one.count} messages", f"{one.tokens} tokens",
-                  one.found.title, one.found.id)  # fmt: skip
+    for number, entry in enumerate(entries, 1):
+        listed = entry.conversation
+        date = listed.date.replace("T", " ").removesuffix("Z") or "-"
+        fields = (number, date, listed.format, f"{entry.count} messages", f"{entry.tokens} tokens",
+                  listed.title, listed.id)  # fmt: skip
         line = "\t".join(" ".join(str(field).split()) for field in fields)
         sys.stdout.write("".join(c for c in line if c.isprintable() or c == "\t") + "\n")
 
@@ -164,13 +165,13 @@ def _read(
     chosen: Sequence[tuple[int, ImportEntry]], options: argparse.Namespace
 ) -> Iterator[tuple[int, Conversation, tuple[Message, ...]]]:
     """The chosen conversations with their messages, one at a time."""
-    for _, group in groupby(chosen, key=lambda one: one[1].place.name):
-        wanted = {entry.found.id: (number, entry.place) for number, entry in group}
+    for _, group in groupby(chosen, key=lambda choice: choice[1].place.name):
+        wanted = {entry.conversation.id: (number, entry.place) for number, entry in group}
         _, place = next(iter(wanted.values()))
-        for found in recognise.conversations(place, options.format, options.whole):
-            if found.id in wanted:
-                number, _ = wanted.pop(found.id)
-                yield number, found, _messages(found)
+        for conversation in recognise.conversations(place, options.format, options.whole):
+            if conversation.id in wanted:
+                number, _ = wanted.pop(conversation.id)
+                yield number, conversation, _messages(conversation)
         if wanted:
             raise BadRequest(f"{place.name}: has changed while it was read")
 
@@ -181,16 +182,18 @@ def _write(
     folder = Path(options.output) if options.all and options.output else None
     if folder:
         _made(folder)
-    for number, found, messages in _read(chosen, options):
+    for number, conversation, messages in _read(chosen, options):
         if folder:
-            where = str(folder / f"{number:04d}-{_slug(found.title) or _slug(found.id)}.json")
+            where = str(
+                folder / f"{number:04d}-{_slug(conversation.title) or _slug(conversation.id)}.json"
+            )
         else:
             where = options.output or ""
         if where:
             _save(Path(where), messages)
         else:
             sys.stdout.writelines(line.decode() for line in _lines(messages))
-        _tell(console, found, messages, where or "standard output")
+        _tell(console, conversation, messages, where or "standard output")
 
 
 def _lines(messages: Sequence[Message]) -> Iterator[bytes]:
@@ -200,14 +203,16 @@ def _lines(messages: Sequence[Message]) -> Iterator[bytes]:
     yield b"\n]\n"
 
 
-def _tell(console: Console, found: Conversation, messages: Sequence[Message], where: str) -> None:
+def _tell(
+    console: Console, conversation: Conversation, messages: Sequence[Message], where: str
+) -> None:
     left = ""
-    if found.dropped:
+    if conversation.dropped:
         left = (
-            f"; {found.dropped} more that {found.format} had condensed or cut away are left out "
-            "(--whole keeps them)"
+            f"; {conversation.dropped} more that {conversation.format} had condensed or cut away "
+            "are left out (--whole keeps them)"
         )
-    text = f"{found.title}: {len(messages)} messages to {where}{left}"
+    text = f"{conversation.title}: {len(messages)} messages to {where}{left}"
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 

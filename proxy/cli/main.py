@@ -34,7 +34,7 @@ FILE_HELP = "JSON or JSONL of messages, or - for standard input"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, 1 for a problem found or reported, 130 for Ctrl-C."""
     options = build_parser().parse_args(argv)
-    flags = {one.name: getattr(options, one.name, None) for one in fields(Settings)}
+    flags = {setting.name: getattr(options, setting.name, None) for setting in fields(Settings)}
     try:
         settings = Settings.from_env(flags)
         log.to_stderr(settings.log_level, settings.log_format)
@@ -79,7 +79,7 @@ def _serve(subs: Any) -> None:
         "flags win over variables, variables over the file."
     )
     sub = subs.add_parser("serve", help="run the proxy", epilog=epilog)
-    add_settings(sub, [one.name for one in fields(Settings)])
+    add_settings(sub, [setting.name for setting in fields(Settings)])
     sub.set_defaults(run=lambda _, settings: serve(settings))
 
 
@@ -93,7 +93,9 @@ def _worker(subs: Any) -> None:
     host = "address that this port listens on (default: the setting host)"
     sub.add_argument("--health-host", metavar="HOST", help=host)
     names = ("store", "queue", "embedder", "worker_", "embedding_", "summary_", "log_")
-    add_settings(sub, [one.name for one in fields(Settings) if one.name.startswith(names)])
+    add_settings(
+        sub, [setting.name for setting in fields(Settings) if setting.name.startswith(names)]
+    )
     sub.set_defaults(run=worker.run)
 
 
@@ -289,18 +291,24 @@ def _simple(subs: Any, name: str, help_: str, run: Any) -> None:
 def add_settings(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
     """A flag for each of these settings, with its help, variable and default."""
     group = parser.add_argument_group("settings")
-    for one in fields(Settings):
-        if one.name not in names:
+    for setting in fields(Settings):
+        if setting.name not in names:
             continue
-        flag = f"--{one.name.replace('_', '-')}"
-        default = ",".join(one.default) if isinstance(one.default, tuple) else one.default
+        flag = f"--{setting.name.replace('_', '-')}"
+        default = (
+            ",".join(setting.default) if isinstance(setting.default, tuple) else setting.default
+        )
         default = "none" if default in (None, "") else default
-        text = f"{one.metadata['help']} ({variable(one.name)}; default {default})".replace(
+        text = f"{setting.metadata['help']} ({variable(setting.name)}; default {default})".replace(
             "%", "%%"
         )
-        if one.type == "bool":
+        if setting.type == "bool":
             group.add_argument(
-                flag, dest=one.name, action=argparse.BooleanOptionalAction, default=None, help=text
+                flag,
+                dest=setting.name,
+                action=argparse.BooleanOptionalAction,
+                default=None,
+                help=text,
             )
         else:
-            group.add_argument(flag, dest=one.name, metavar="VALUE", help=text)
+            group.add_argument(flag, dest=setting.name, metavar="VALUE", help=text)

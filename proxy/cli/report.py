@@ -53,21 +53,21 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         labels = labelled(await store.list_keys())
     finally:
         await store.close()
-    found = chosen(tallied, labels, options.tenant)
+    amounts_of = chosen(tallied, labels, options.tenant)
     if options.json:
-        told = [as_json(tenant, labels, found[tenant]) for tenant in found]
-        sys.stdout.write(json.dumps({"days": options.days, "tenants": told}, indent=1) + "\n")
+        shown = [as_json(tenant, labels, amounts_of[tenant]) for tenant in amounts_of]
+        sys.stdout.write(json.dumps({"days": options.days, "tenants": shown}, indent=1) + "\n")
     else:
-        show(Console(), options.days, found, labels)
-    return 1 if options.tenant and not found else 0
+        show(Console(), options.days, amounts_of, labels)
+    return 1 if options.tenant and not amounts_of else 0
 
 
 def labelled(keys: Iterable[KeyRow]) -> dict[str, str]:
     """Labels of a tenant's access keys."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for key in keys:
-        found.setdefault(key.tenant, []).append(key.label)
-    return {tenant: ", ".join(labels) for tenant, labels in found.items()}
+        names.setdefault(key.tenant, []).append(key.label)
+    return {tenant: ", ".join(labels) for tenant, labels in names.items()}
 
 
 def chosen(
@@ -106,11 +106,13 @@ def as_json(tenant: str, labels: Mapping[str, str], amounts: Mapping[str, int]) 
 def show(
     console: Console,
     days: int,
-    found: Mapping[str, Mapping[str, int]],
+    amounts_of: Mapping[str, Mapping[str, int]],
     labels: Mapping[str, str],
 ) -> None:
     over = f"the last {days} days" if days > 1 else "today (UTC)"
-    tables = [draw(over, found, labels) for draw in (_tokens_table, _kept_table, _summary_table)]
+    tables = [
+        draw(over, amounts_of, labels) for draw in (_tokens_table, _kept_table, _summary_table)
+    ]
     shown = [table for table in tables if table.row_count]
     for table in shown:
         console.print(table)
@@ -124,11 +126,11 @@ def show(
 
 
 def _tokens_table(
-    over: str, found: Mapping[str, Mapping[str, int]], labels: Mapping[str, str]
+    over: str, amounts_of: Mapping[str, Mapping[str, int]], labels: Mapping[str, str]
 ) -> Table:
     heads = ["requests", "folded", "tokens of these", "compressed"]
     table = _table(f"Shadow mode, {over}", heads)
-    for tenant, amounts in found.items():
+    for tenant, amounts in amounts_of.items():
         if not amounts.get("shadow.requests"):
             continue
         raw, sent = (amounts.get(f"shadow.{name}_tokens", 0) for name in ("raw", "sent"))
@@ -143,10 +145,10 @@ def _tokens_table(
 
 
 def _kept_table(
-    over: str, found: Mapping[str, Mapping[str, int]], labels: Mapping[str, str]
+    over: str, amounts_of: Mapping[str, Mapping[str, int]], labels: Mapping[str, str]
 ) -> Table:
     table = _table("Shadow mode: share kept", [HEADS[name] for name in SCORES])
-    for tenant, amounts in found.items():
+    for tenant, amounts in amounts_of.items():
         scores = [_score(amounts, name) for name in SCORES]
         if any(probes for probes, _ in scores):
             table.add_row(_named(tenant, labels), *(_share(*score) for score in scores))
@@ -154,11 +156,11 @@ def _kept_table(
 
 
 def _summary_table(
-    over: str, found: Mapping[str, Mapping[str, int]], labels: Mapping[str, str]
+    over: str, amounts_of: Mapping[str, Mapping[str, int]], labels: Mapping[str, str]
 ) -> Table:
     heads = ["calls", "input", "cached", "output", "nodes", "rejected", "money"]
     table = _table(f"Summaries by a model, {over}", heads)
-    for tenant, amounts in found.items():
+    for tenant, amounts in amounts_of.items():
         counts = [amounts.get(f"summary.{name}", 0) for name in SUMMARY]
         if any(counts):
             money = amounts.get("summary.micros", 0) / MILLION

@@ -82,7 +82,7 @@ async def _in_store(
         raise BadRequest("--warm: a store in memory ends with this command; name one with --store")
     async with open_runtime(settings, drain=0) as runtime:
         tenant = await tenant_of(runtime.store, key)
-        for _, found, messages in chosen:
+        for _, conversation, messages in chosen:
             ask = CompressRequest(
                 tenant,
                 messages,
@@ -92,7 +92,7 @@ async def _in_store(
             answer = await runtime.memory.index(ask)
             _check(answer.state)
             await bar(runtime.memory, tenant, console)
-            _tell(console, found, answer.raw_tokens, answer.indexed_tokens)
+            _tell(console, conversation, answer.raw_tokens, answer.indexed_tokens)
     _hint(console, key)
 
 
@@ -104,8 +104,8 @@ async def _by_server(
     # A proxy of the environment is for the world outside, not for this machine.
     outside = not auth.is_loopback(urlsplit(base).hostname or "")
     async with httpx.AsyncClient(headers=headers, timeout=TIMEOUT, trust_env=outside) as client:
-        for _, found, messages in chosen:
-            raw = b",".join(one.raw for one in messages)
+        for _, conversation, messages in chosen:
+            raw = b",".join(message.raw for message in messages)
             body = b'{"index_only":true,"messages":[' + raw + b"]}"
             answer = await _asked(client, "POST", f"{base}/context_memory", body)
             memory, usage = fields(answer.get("memory")), fields(answer.get("usage"))
@@ -115,7 +115,7 @@ async def _by_server(
                     progress.show(left)
                     await asyncio.sleep(POLL_SECONDS)
             tokens, indexed = usage.get("prompt_tokens"), memory.get("indexed_tokens")
-            _tell(console, found, tokens or 0, indexed or 0)
+            _tell(console, conversation, tokens or 0, indexed or 0)
     _hint(console, key)
 
 
@@ -158,8 +158,8 @@ def _checked(server: str) -> str:
     return server.rstrip("/")
 
 
-def _tell(console: Console, found: Conversation, tokens: int, indexed: int) -> None:
-    text = f"{found.title}: {tokens:,} tokens, {indexed:,} indexed"
+def _tell(console: Console, conversation: Conversation, tokens: int, indexed: int) -> None:
+    text = f"{conversation.title}: {tokens:,} tokens, {indexed:,} indexed"
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 

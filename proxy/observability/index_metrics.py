@@ -1,9 +1,9 @@
 """How far indexing is behind, for Prometheus, wherever its queue is kept.
 
-Stages: 1 cuts a history into a tree, 2 embeds it, 3 has a model summarise it. Stage 1 runs in the
-request, so nothing waits for it. A queue in this process or elsewhere tells a `Backlog`; asked
-before each page (`Metrics.ask_first`), since the answer may come over the network. One that does
-not answer is shown as down, and what waits in it not at all: an old number would look like a fact.
+Stages: 1 cuts a history into a tree, 2 embeds it, 3 has a model summarise it. Stage 1 runs inside
+the request, so it has no queue. Each queue is asked for its `Backlog` before each page
+(`Metrics.gather`), since the answer may come over the network. A queue that does not answer is
+shown as down and without a backlog: an old number would look like a current one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from memtree.errors import Unavailable
 
 
 class IndexMetrics(Collector):
-    """`queues` and `done`: by stage. A worker that only works gives `done` alone. `embedded`: calls
-    of the embedder by outcome."""
+    """`queues` and `done`: by stage; a worker passes `done` alone. `embedded`: calls of the
+    embedder by outcome."""
 
     def __init__(
         self,
@@ -29,19 +29,19 @@ class IndexMetrics(Collector):
         embedded: Mapping[str, int] | None = None,
     ) -> None:
         self._queues, self._done = queues, done
-        self._embedded = {} if embedded is None else embedded  # it grows
+        self._embedded = {} if embedded is None else embedded  # the caller adds to it
         self._backlogs: dict[str, Backlog] = {}
 
     async def ask(self) -> None:
-        """Ask all queues; one that does not tell is down until the next time."""
+        """Ask all queues; one that does not answer counts as down until it is asked again."""
         self._backlogs.clear()
         for stage, queue in self._queues.items():
             with suppress(Unavailable):
                 self._backlogs[stage] = await queue.backlog()
 
     def collect(self) -> Iterable[Metric]:
-        yield from self._waiting()
-        yield from self._worked()
+        yield from self._backlog_metrics()
+        yield from self._work_metrics()
         calls = CounterMetricFamily(
             "memtree_embedder_batches", "Calls of the embedder for passages.", labels=["outcome"]
         )
@@ -49,7 +49,7 @@ class IndexMetrics(Collector):
             calls.add_metric([outcome], count)
         yield calls
 
-    def _waiting(self) -> Iterable[Metric]:
+    def _backlog_metrics(self) -> Iterable[Metric]:
         up = _by_stage("queue_up", "1 where the queue of a stage tells what waits in it.")
         jobs = _by_stage("queue_jobs", "Histories that wait to be indexed.")
         tokens = _by_stage("queue_tokens", "Tokens that wait to be indexed.")
@@ -57,15 +57,15 @@ class IndexMetrics(Collector):
             "index_lag_seconds", "Age of the job that waits longest; 0 where none does."
         )
         for stage in self._queues:
-            told = self._backlogs.get(stage)
-            up.add_metric([stage], float(told is not None))
-            if told is not None:
-                jobs.add_metric([stage], told.jobs)
-                tokens.add_metric([stage], told.tokens)
-                oldest.add_metric([stage], told.oldest)
+            backlog = self._backlogs.get(stage)
+            up.add_metric([stage], float(backlog is not None))
+            if backlog is not None:
+                jobs.add_metric([stage], backlog.jobs)
+                tokens.add_metric([stage], backlog.tokens)
+                oldest.add_metric([stage], backlog.oldest)
         return (up, jobs, tokens, oldest)
 
-    def _worked(self) -> Iterable[Metric]:
+    def _work_metrics(self) -> Iterable[Metric]:
         tokens = CounterMetricFamily(
             "memtree_indexed_tokens", "Tokens that this process has indexed.", labels=["stage"]
         )

@@ -1,9 +1,9 @@
 """One line an event: `http.request method=POST route=/v1/models status=200 ms=3.1 request=5f2c`.
 
-What never stands in a line: message text, query strings, credentials. A traceback is logged as
-its frames and the types of its errors, since the text of an exception may quote what it read.
-Lines of a request, and of what it left to the background, carry its id; those of libraries (uvicorn
-among them) have the same form. What this file does not do: decide what is an event.
+Never logged: message text, query strings, credentials. A traceback is logged as its frames and the
+types of its errors, since the text of an exception may quote what it read. Lines of a request and
+of its background work carry the request's id; lines of libraries (uvicorn among them) have the same
+form. What this file does not do: decide what is an event.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def event(name: str, **fields: Value) -> None:
 
 
 def failure(name: str, error: BaseException, **fields: Value) -> None:
-    """An error nobody expected, with its frames."""
+    """An unexpected error, with its frames."""
     logger.error(
         "%s\n%s",
         line(name, **fields),
@@ -51,15 +51,15 @@ def line(name: str, **fields: Value) -> str:
 
 
 def frames(error: BaseException) -> str:
-    """The stack of an error and of those that caused it, without what the errors say."""
-    found: list[str] = []
+    """The stack of an error and of its causes, without their messages."""
+    stacks: list[str] = []
     seen: set[int] = set()
     at: BaseException | None = error
     while at is not None and id(at) not in seen:
         seen.add(id(at))
-        found.append("".join(traceback.format_tb(at.__traceback__)) + type(at).__qualname__)
+        stacks.append("".join(traceback.format_tb(at.__traceback__)) + type(at).__qualname__)
         at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
-    return "\ncaused by\n".join(found)
+    return "\ncaused by\n".join(stacks)
 
 
 # -- forms ------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ class TextFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        record.exc_text = None  # another form may have left one, with what the error says
+        record.exc_text = None  # another formatter may have cached one, with the error's message
         return super().format(record)
 
     def formatMessage(self, record: logging.LogRecord) -> str:
@@ -96,7 +96,7 @@ class JsonFormatter(logging.Formatter):
             "time": _utc(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
-            **_told(record),
+            **_content(record),
         }
         if request := _request():
             shown["request"] = request
@@ -119,10 +119,10 @@ def to_stderr(level: str, form: str) -> None:
 
 
 class Tally(logging.Handler):
-    """Counts what is logged as a warning or worse, by event: each degradation is one of them. And
-    heads that are refused before there is a request to count.
+    """Counts warnings and errors by event, each degradation among them, and requests that the
+    protocol refused before there was a request to count.
 
-    Names stand in the code, so there are few of them, and no text; lines of libraries are `other`.
+    Event names are constants in the code, so there are few; lines of libraries count as `other`.
     """
 
     def __init__(self) -> None:
@@ -149,15 +149,15 @@ def counting() -> Iterator[Tally]:
 
 
 def _name(record: logging.LogRecord) -> str | None:
-    """The event of a record. Not of what was put into its message: that may be any text."""
+    """The event of a record, never taken from its arguments: those may be any text."""
     given = getattr(record, "event", None)
     if isinstance(given, str):
         return given
-    found = _EVENT.match(record.msg) if isinstance(record.msg, str) else None
-    return found[0] if found and record.name.partition(".")[0] == "memtree" else None
+    match = _EVENT.match(record.msg) if isinstance(record.msg, str) else None
+    return match[0] if match and record.name.partition(".")[0] == "memtree" else None
 
 
-def _told(record: logging.LogRecord) -> Mapping[str, Value]:
+def _content(record: logging.LogRecord) -> Mapping[str, Value]:
     """Event and fields, else the message."""
     name = _name(record)
     if name is None:
@@ -170,7 +170,7 @@ def _told(record: logging.LogRecord) -> Mapping[str, Value]:
         return {"event": name}
     if not _FIELDS.fullmatch(rest):
         return {"event": name, "message": rest.lstrip(" ,:")}
-    return {"event": name, **dict(one.split("=", 1) for one in rest.split())}
+    return {"event": name, **dict(pair.split("=", 1) for pair in rest.split())}
 
 
 def _request() -> str:
@@ -193,7 +193,7 @@ def _utc(seconds: float) -> str:
 
 
 def _shown(value: Value) -> str:
-    """As it is where it is one plain word, else quoted, so that a line stays a line."""
+    """Plain where it is one word, else quoted, so that an event stays on one line."""
     shown = f"{value:.1f}" if isinstance(value, float) else str(value)
     plain = shown.isascii() and shown.isprintable() and not set(shown) & set(' "=\\')
     return shown if plain and shown else json.dumps(shown)

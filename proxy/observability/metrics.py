@@ -1,8 +1,8 @@
 """Counts for Prometheus: what memory did and what it was worth. No tenants, no models, no text.
 
-A registry of its own for each app, so that two apps in one process do not share counts. What this
+Each app has a registry of its own, so that two apps in one process do not share counts. What this
 file does not do: decide who may read (`auth.Gate.operator`), or count requests and times
-(`traffic`). Every name is explained in docs/observability.md.
+(`request_metrics`). Every name is explained in docs/observability.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from proxy.observability.request_trace import Trace
 
 log = logging.getLogger("memtree")
 
-# A time of birth for each series would double the page; Prometheus does not read it.
+# A creation time for each series would double the page, and Prometheus does not read it.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 PATIENCE = 2.0  # seconds for numbers that are kept elsewhere; Prometheus itself waits for ten
@@ -49,7 +49,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self.traffic = RequestMetrics(self._registry)
-        self._asked: list[AsyncCollector] = []
+        self._async_collectors: list[AsyncCollector] = []
         self._answers = self._counter(
             "memtree_answers",
             "Requests by what memory made of them (x-memtree-state), and why where a state alone "
@@ -110,8 +110,8 @@ class Metrics:
         )
 
     def count(self, seen: Trace) -> None:
-        """Add a request that has come to its end; indexing alone is no answer, and neither is one
-        that was given up before memory had a state for it."""
+        """Count a request that has ended. Not counted: requests that only index, and those that
+        were cancelled before memory decided."""
         if not seen.state or seen.index_only:
             return
         reason = seen.reason.partition(";")[0]
@@ -125,37 +125,37 @@ class Metrics:
             stays = min(seen.stays, seen.sent_tokens)
             self._prefix.labels("stays").inc(stays)
             self._prefix.labels("changes").inc(seen.sent_tokens - stays)
-        # A counter cannot fall, so gains and losses are two.
+        # A counter cannot fall, so savings and losses are counted apart.
         (self._saved if seen.gain > 0 else self._lost).inc(abs(seen.gain))
 
     def deleted(self, scope: str) -> None:
         self._deletions.labels(scope).inc()
 
-    def shadowed(self, outcome: str, found: ShadowResult | None = None) -> None:
-        """A shadow that has ended, and what was measured in it."""
+    def shadowed(self, outcome: str, result: ShadowResult | None = None) -> None:
+        """Count a shadow that has ended, and what it measured."""
         self._shadows.labels(outcome).inc()
-        if found is None:
+        if result is None:
             return
-        if found.folded:
-            self._shadow_raw.inc(found.raw)
-            self._shadow_sent.inc(found.sent)
-        for kind, score in found.scores.items():
+        if result.folded:
+            self._shadow_raw.inc(result.raw)
+            self._shadow_sent.inc(result.sent)
+        for kind, score in result.scores.items():
             self._probes.labels(kind).inc(score.probes)
             self._kept.labels(kind).inc(score.kept)
 
     def show_also(self, collector: Collector) -> None:
-        """Numbers that somebody else keeps. What has to `ask` for them is asked before each page;
-        where they do not come in time, the page goes without them."""
+        """Show the numbers of another collector, too. An `AsyncCollector` is asked before each
+        page, which waits for it no longer than `PATIENCE`."""
         if isinstance(collector, AsyncCollector):
-            self._asked.append(collector)
+            self._async_collectors.append(collector)
         self._registry.register(collector)
 
     async def gather(self) -> None:
-        """Before a page: ask those who have to be asked."""
-        for one in self._asked:
+        """Before a page: ask all collectors whose numbers are kept elsewhere."""
+        for collector in self._async_collectors:
             try:
                 async with asyncio.timeout(PATIENCE):
-                    await one.ask()
+                    await collector.ask()
             except TimeoutError:
                 log.warning("metrics.source_late")
 

@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry, over OTLP/HTTP: the only file that knows that library.
+"""OpenTelemetry spans over OTLP/HTTP: the only file that imports that library.
 
     request                    server, from the head to the end of the answer
     ├── memory                 from its first step to its last one
@@ -8,8 +8,8 @@
 
 Attributes are numbers, states and routes; no text, no tenant, no credential. The exporter has a
 thread and a bounded queue of its own: what it cannot deliver is dropped, and no request waits.
-The standard variables say the rest (OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER,
-OTEL_RESOURCE_ATTRIBUTES); the library reads them itself.
+The library itself reads the standard variables (OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER,
+OTEL_RESOURCE_ATTRIBUTES).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _w3c = TraceContextTextMapPropagator()
 
 
 class Tracing:
-    """Begins the span of each request. Whoever opens it closes it.
+    """Begins the span of each request. Its creator must close it.
 
     `propagate`: a call to the upstream carries a traceparent even where the client sent none.
     """
@@ -48,7 +48,7 @@ class Tracing:
     def __init__(self, endpoint: str, *, propagate: bool = False) -> None:
         """`endpoint`: the whole address, as in http://127.0.0.1:4318/v1/traces."""
         about = {"service.name": "memtree", "service.version": __version__}
-        # What the environment says of the resource wins over ours.
+        # Resource attributes from the environment win over ours.
         resource = Resource.create(about).merge(OTELResourceDetector().detect())
         self._provider = TracerProvider(resource=resource)
         self._exporter = OTLPSpanExporter(endpoint)
@@ -68,15 +68,15 @@ class Tracing:
         return RequestSpan(self._tracer, span, sends=self._propagate or "traceparent" in given)
 
     def close(self) -> None:
-        """Deliver what is there. Blocks, for `CLOSE_SECONDS` where nobody takes it."""
-        late = Timer(CLOSE_SECONDS, self._exporter.shutdown)  # else it tries for ten
-        late.start()
+        """Deliver what is queued. Blocks, for at most `CLOSE_SECONDS` if the collector is away."""
+        give_up = Timer(CLOSE_SECONDS, self._exporter.shutdown)  # by itself it tries for ten
+        give_up.start()
         self._provider.shutdown()
-        late.cancel()
+        give_up.cancel()
 
 
 class RequestSpan:
-    """A `watching.Span`: what happens in one request."""
+    """The `timing.TraceSpan` of one request."""
 
     def __init__(self, tracer: otel.Tracer, span: otel.Span, *, sends: bool) -> None:
         self._tracer, self._span, self._sends = tracer, span, sends
@@ -90,7 +90,7 @@ class RequestSpan:
             return headers, span
         named: dict[str, str] = {}
         _w3c.inject(named, otel.set_span_in_context(span, Context()))
-        kept = [one for one in headers if one[0].lower() not in TRACE_HEADERS]
+        kept = [header for header in headers if header[0].lower() not in TRACE_HEADERS]
         return [*kept, *((name.encode(), value.encode()) for name, value in named.items())], span
 
     def called(self, handle: otel.Span, call: UpstreamTiming) -> None:
@@ -128,17 +128,17 @@ class RequestSpan:
         self._span.end()
 
     def _memory(self, taken: list[StepTiming]) -> None:
-        begun = self._ns(min(one.begun for one in taken))
+        begun = self._ns(min(step.begun for step in taken))
         memory = self._tracer.start_span("memory", self._below, start_time=begun)
         self._steps(otel.set_span_in_context(memory, Context()), taken)
-        memory.end(self._ns(max(one.ended for one in taken)))
+        memory.end(self._ns(max(step.ended for step in taken)))
 
     def _steps(self, below: Context, taken: list[StepTiming]) -> None:
-        for one in taken:
-            span = self._tracer.start_span(one.name, below, start_time=self._ns(one.begun))
-            if one.failed:
+        for step in taken:
+            span = self._tracer.start_span(step.name, below, start_time=self._ns(step.begun))
+            if step.failed:
                 span.set_status(StatusCode.ERROR)
-            span.end(self._ns(one.ended))
+            span.end(self._ns(step.ended))
 
     def _ns(self, seconds: float) -> int:
         return self._offset + int(seconds * SECOND)

@@ -1,5 +1,4 @@
-"""What Prometheus may know of the process itself: its version, its warnings, its event loop, and
-who waits in it."""
+"""Numbers of the process itself for Prometheus: its version, its warnings, its event loop."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ from prometheus_client.registry import Collector
 from memtree import __version__
 from proxy.observability.log import Tally
 
-BEAT = 0.5  # seconds between two looks at the event loop
-# Seconds. Request handlers keep the loop for up to 25 ms; a tenth of a second is felt by streams.
+BEAT = 0.5  # seconds between two measurements of the event loop
+# Seconds. Request handlers keep the loop for up to 25 ms; a tenth of a second is felt in streams.
 LAGS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 
 

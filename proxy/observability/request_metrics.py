@@ -1,7 +1,7 @@
 """Counts and times of requests for Prometheus: what came, how long each part took, what failed.
 
-Labels have few values: routes of ours, steps of ours, codes of our errors, and the statuses that
-stand in `STATUSES`; any other is counted by its class.
+Labels have few values: our routes, our steps, the codes of our errors, and the statuses in
+`STATUSES`; any other status is counted by its class.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STATUSES = frozenset({200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409
 
 
 class RequestMetrics:
-    """What `Trace`s tell, added up."""
+    """Sums over the `Trace`s of all requests."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
@@ -80,7 +80,7 @@ class RequestMetrics:
         self._in_flight.inc()
 
     def end(self, seen: Trace, seconds: float) -> None:
-        """Add a request that has come to its end."""
+        """Count a request that has ended."""
         self._in_flight.dec()
         self._requests.labels(seen.pattern, status(seen.status)).inc()
         self._whole.labels(seen.pattern).observe(seconds)
@@ -100,7 +100,7 @@ class RequestMetrics:
             self._rounds.inc(seen.recall_rounds)
 
     def worked(self, name: str, seconds: float, failed: bool) -> None:
-        """As `watching.Worked`."""
+        """See `timing.BackgroundSink`."""
         self._behind.labels(name).observe(seconds)
         if failed:
             self._behind_failures.labels(name).inc()
@@ -120,7 +120,7 @@ class RequestMetrics:
 
 
 def status(given: int | str) -> str:
-    """One of few values. Not every number that an upstream may answer with."""
+    """A label of few values: an upstream may answer with any number."""
     if isinstance(given, str) or given in STATUSES:
         return str(given)
     return f"{given // 100}xx" if 100 <= given <= 599 else "other"

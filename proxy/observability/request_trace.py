@@ -1,9 +1,8 @@
-"""What is known about one request while it runs: its log line, its `x-memtree-*` headers, the times
-of its steps, and what of it becomes spans.
+"""What is known about one request while it runs: for its log line, its `x-memtree-*` headers, its
+metrics and its spans.
 
-The tracer of a request (`memtree.tracing`) with a clock. Steps are added up by name; only where
-traces are on is each of them kept. Nothing here is text of a message, a model's name or a
-credential.
+`Trace` is the `memtree.tracing.Tracer` of a request. Steps are summed by name, and kept one by one
+only where traces are exported. Nothing here is message text, a model's name or a credential.
 """
 
 from __future__ import annotations
@@ -35,20 +34,21 @@ from proxy.observability.timing import (
 )
 
 _KEY = "memtree.trace"
-REQUEST_ID = b"x-request-id"  # as the client names its request; ours says it on all answers of ours
+REQUEST_ID = b"x-request-id"  # the client's own id; repeated in `x-memtree-request-id`
 OWN_REQUEST_ID = b"x-memtree-request-id"
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
-RELAYED = "/*"  # the route of all that is none of ours
+RELAYED = "/*"  # the route of everything that is relayed untouched
 NO_ROUTE = "none"
 
 
 @dataclass(slots=True)
 class Trace:
-    """Filled in by whoever learns something; None: not known (yet).
+    """Filled in along the way; None: not known (yet).
 
-    `memory_ms` is what memory cost: from the whole body read to the request for the model ready.
-    `gain`: what this request saved against sending everything, in uncached input tokens. `route`:
-    the path; `pattern`: the route of ours that it is. `steps`: seconds by name.
+    `memory_ms`: what memory added, from the whole body read to the upstream request ready. `gain`:
+    what this request saved against sending everything, in uncached input tokens. `route`: the path
+    as asked for; `pattern`: which of our routes it is. `steps`: seconds by name. `taken`: the steps
+    one by one, where traces are exported.
     """
 
     method: str
@@ -81,17 +81,17 @@ class Trace:
     span: TraceSpan | None = None
     worked: BackgroundSink | None = None
 
-    # -- the watch ---------------------------------------------------------------------------
+    # -- the tracer --------------------------------------------------------------------------
 
     def step(self, name: str) -> Step:
         return Step(self, name)
 
-    def add(self, one: StepTiming) -> None:
-        self.steps[one.name] = self.steps.get(one.name, 0.0) + one.ended - one.begun
-        if one.failed:
-            self.failed.append(one.name)
+    def add(self, step: StepTiming) -> None:
+        self.steps[step.name] = self.steps.get(step.name, 0.0) + step.ended - step.begun
+        if step.failed:
+            self.failed.append(step.name)
         if self.span is not None and len(self.taken) < MOST_STEPS:
-            self.taken.append(one)
+            self.taken.append(step)
 
     def behind(self, name: str) -> AbstractContextManager[Tracer]:
         return behind(name, self.request, self.span, self.worked)
@@ -102,22 +102,22 @@ class Trace:
     def calling(self, headers: Headers) -> Iterator[UpstreamCall]:
         """A request to the upstream, until the head of its answer is there."""
         begun = time.perf_counter()
-        one = UpstreamCall(headers)
+        call = UpstreamCall(headers)
         handle = None
         if self.span is not None:
-            one.headers, handle = self.span.outgoing(headers)
+            call.headers, handle = self.span.outgoing(headers)
         try:
-            yield one
+            yield call
         except BaseException as error:
-            one.status = getattr(error, "code", "cancelled")
+            call.status = getattr(error, "code", "cancelled")
             raise
         finally:
-            call = UpstreamTiming(time.perf_counter() - begun, one.status)
-            self.calls.append(call)
+            timing = UpstreamTiming(time.perf_counter() - begun, call.status)
+            self.calls.append(timing)
             if self.span is not None:
-                self.span.called(handle, call)
+                self.span.called(handle, timing)
 
-    # -- what it knows -----------------------------------------------------------------------
+    # -- what is known -----------------------------------------------------------------------
 
     def decide(self, state: State, reason: str = "") -> None:
         """What memory did, and why."""
@@ -135,7 +135,7 @@ class Trace:
         self.sent_tokens = answer.sent_tokens
 
     def headers(self) -> Headers:
-        """Response headers for what is known; nothing where memory had no say."""
+        """`x-memtree-*` response headers; none where memory was not asked."""
         if self.state is None:
             return []
         known = {
@@ -176,10 +176,10 @@ class Trace:
         }
 
     def named(self, headers: Headers) -> Headers:
-        """Response headers with the id of the request, unless they are another's."""
+        """Response headers with our request id, except on relayed answers."""
         if self.pattern == RELAYED:
             return headers
-        kept = [one for one in headers if one[0].lower() != OWN_REQUEST_ID]
+        kept = [header for header in headers if header[0].lower() != OWN_REQUEST_ID]
         return [*kept, *self.own_id()]
 
     def own_id(self) -> Headers:
@@ -205,7 +205,8 @@ class Trace:
 
 @dataclass(slots=True)
 class UpstreamCall:
-    """A request on its way to the upstream. `headers`: those that go out."""
+    """A request to the upstream. `headers`: those that are sent; `status`: to be set from the
+    answer's."""
 
     headers: Headers
     status: int | str = "cancelled"
@@ -237,7 +238,7 @@ def of(scope: MutableMapping[str, Any]) -> Trace:
 
 
 def request_id(headers: Headers) -> str:
-    """The client's id of its request where that is a sane one, else one of ours.
+    """The client's id of its request where it is short and printable, else a random one.
 
     >>> request_id([(b"x-request-id", b"call-7")])
     'call-7'
@@ -249,7 +250,7 @@ def request_id(headers: Headers) -> str:
 
 
 def pattern(scope: MutableMapping[str, Any]) -> str:
-    """The route that answered, without its prefix: one of few, whatever was asked for."""
+    """The route that answered, without its prefix: one of few, whatever path was asked for."""
     path = getattr(scope.get("route"), "path", None)
     if not isinstance(path, str):
         return NO_ROUTE

@@ -1,4 +1,4 @@
-"""What watches a process, put together from the settings: warnings, the event loop, traces."""
+"""Observability of a process, put together from the settings: warnings, event loop, traces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEEDS_EXTRA = "otel_endpoint needs OpenTelemetry: pip install 'memtree-proxy[ote
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """`collectors`: numbers of the process. No `spans`: there are no traces."""
+    """`collectors`: numbers of the process. `spans`: None where traces are off."""
 
     collectors: tuple[Collector, ...] = ()
     spans: Spans | None = None
@@ -40,7 +40,7 @@ UNWATCHED = Observers()
 
 @asynccontextmanager
 async def watching(settings: Settings) -> AsyncIterator[Observers]:
-    """Watch this process while the block runs. Raises `BadRequest` where traces are asked for and
+    """Observe this process while the block runs. Raises `BadRequest` where traces are asked for and
     their library is missing."""
     tracing, pulse = open_tracing(settings), LoopLag()
     pulse.start()

@@ -1,6 +1,6 @@
-"""What summaries by a model cost this process and what came of them, for Prometheus.
+"""What summaries by a model cost, and how many were accepted, for Prometheus.
 
-Read from the queue's own numbers when the page is asked for. No tenants and no text.
+Read from the queue's own counts for each page. No tenants and no text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Watches with a clock: how long each step took, and what work in the background took.
+"""How long each step of a request took, and each piece of background work.
 
-What this file does not do: know what a request is (`trace`), or what a span looks like (`spans`).
+What this file does not do: know what a request is (`request_trace`), or what a span looks like
+(`otel`).
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from typing import Any, NamedTuple, Protocol
 from memtree.tracing import Tracer
 from proxy.http.headers import Headers
 
-MOST_STEPS = 200  # spans of one request; rounds of tools have a few each
+MOST_STEPS = 200  # spans of one request; each round of recall tools has a few
 
 Known = str | int | float | bool | None
 
 
 class StepTiming(NamedTuple):
-    """One step. Times as `time.perf_counter` tells them."""
+    """One step. Times are those of `time.perf_counter`."""
 
     name: str
     begun: float
@@ -38,35 +39,35 @@ class UpstreamTiming(NamedTuple):
 
 
 class Spans(Protocol):
-    """Makes spans (`proxy.spans`)."""
+    """Makes spans (`proxy.observability.otel`)."""
 
     def begin(self, headers: Headers) -> TraceSpan:
-        """For a request with these headers."""
+        """The span of a request with these headers."""
         ...
 
 
 class TraceSpan(Protocol):
-    """The span of one request, and of what it began."""
+    """The span of one request, with its upstream calls and background work below it."""
 
     def outgoing(self, headers: Headers) -> tuple[Headers, Any]:
-        """A span of a call: the headers that go out with it, and what `called` is given."""
+        """Begin the span of an upstream call: the headers to send, and the handle for `called`."""
         ...
 
     def called(self, handle: Any, call: UpstreamTiming) -> None: ...
 
     def behind(self, name: str, taken: list[StepTiming], whole: StepTiming) -> None:
-        """Work in the background that is over."""
+        """Background work that has ended: its steps, and the whole of it."""
         ...
 
     def end(
         self, name: str, status: int, taken: list[StepTiming], known: Mapping[str, Known]
     ) -> None:
-        """The request is over; `known`: what is told of it, by name."""
+        """The request is over; `known`: its attributes by name."""
         ...
 
 
 class BackgroundSink(Protocol):
-    """Told of work in the background that is over."""
+    """Is called when background work has ended."""
 
     def worked(self, name: str, seconds: float, failed: bool) -> None: ...
 
@@ -74,16 +75,16 @@ class BackgroundSink(Protocol):
 class StepSink(Protocol):
     """What steps are added to."""
 
-    def add(self, one: StepTiming) -> None: ...
+    def add(self, step: StepTiming) -> None: ...
 
 
 class Step:
-    """One step of a watched piece of work. A class, not a generator: a tenth of the time."""
+    """Times one step. A class, not a generator: that takes a tenth of the time."""
 
-    __slots__ = ("_begun", "_name", "_whose")
+    __slots__ = ("_begun", "_name", "_sink")
 
-    def __init__(self, whose: StepSink, name: str) -> None:
-        self._whose, self._name = whose, name
+    def __init__(self, sink: StepSink, name: str) -> None:
+        self._sink, self._name = sink, name
 
     def __enter__(self) -> None:
         self._begun = time.perf_counter()
@@ -94,13 +95,13 @@ class Step:
         error: BaseException | None,
         frames: TracebackType | None,
     ) -> None:
-        # Whoever gives a request up has not failed.
+        # A request that was cancelled has not failed.
         failed = kind is not None and not issubclass(kind, asyncio.CancelledError)
-        self._whose.add(StepTiming(self._name, self._begun, time.perf_counter(), failed))
+        self._sink.add(StepTiming(self._name, self._begun, time.perf_counter(), failed))
 
 
 class BackgroundTracer:
-    """The watch of work that goes on when its request is over."""
+    """The tracer of work that goes on after its request is over."""
 
     __slots__ = ("_span", "_taken", "_worked", "request")
 
@@ -112,9 +113,9 @@ class BackgroundTracer:
     def step(self, name: str) -> Step:
         return Step(self, name)
 
-    def add(self, one: StepTiming) -> None:
+    def add(self, step: StepTiming) -> None:
         if self._span is not None and len(self._taken) < MOST_STEPS:
-            self._taken.append(one)
+            self._taken.append(step)
 
     def behind(self, name: str) -> AbstractContextManager[Tracer]:
         return behind(name, self.request, self._span, self._worked)
@@ -136,7 +137,7 @@ def behind(
     try:
         yield own
         failed = False
-    except asyncio.CancelledError:  # the process ends, or nobody wants it any more
+    except asyncio.CancelledError:  # the process ends, or the result is not needed any more
         failed = False
         raise
     finally:
