@@ -41,7 +41,7 @@ worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTRE
 test: install node deploytools ## the tests; less than seven minutes on two cores
 	$(BIN)/python -m pytest -m "not outage and $(APART)" $(PYTEST_ARGS)
 
-test-all: install node deploytools ## those too that take parts of a whole deployment down; for CI
+test-all: install node deploytools ## with those that kill real servers, workers, Redis, PostgreSQL
 	$(BIN)/python -m pytest -m "$(APART)" $(PYTEST_ARGS)
 
 soak: install deploytools ## fifty random kills in the whole topology while conversations run

@@ -13,7 +13,7 @@ import pytest
 from tests.server import Server, running
 from tests.sessions import coding
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.outage, pytest.mark.clients]
 
 KEY = {"authorization": "Bearer kill-test"}
 QUESTION = {"role": "user", "content": "Which limit did we set for the invoice, and why?"}

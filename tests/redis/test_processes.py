@@ -62,6 +62,7 @@ async def until(condition):
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.outage
 async def test_what_a_killed_worker_was_at_is_done_by_another(tmp_path):
     async with rigged(tmp_path) as rig:
         server = await rig.serve()
@@ -142,6 +143,7 @@ async def test_a_burst_ends_by_itself_and_nobody_tells_text_or_password(tmp_path
         assert "harbour" not in told  # a word of every chat
 
 
+@pytest.mark.outage
 async def test_chats_go_on_while_redis_is_away_and_all_is_made_up_for(tmp_path):
     async with rigged(tmp_path) as rig:
         server = await rig.serve()
@@ -162,6 +164,7 @@ async def test_chats_go_on_while_redis_is_away_and_all_is_made_up_for(tmp_path):
         assert "Traceback" not in said
 
 
+@pytest.mark.outage
 async def test_a_worker_without_redis_waits_and_one_without_a_queue_says_why(tmp_path):
     async with rigged(tmp_path) as rig:
         rig.variables |= {"MEMTREE_QUEUE": "inprocess"}

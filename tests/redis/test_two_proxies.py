@@ -104,6 +104,7 @@ def test_a_long_history_that_both_get_is_grown_once(pair, history, wanted) -> No
     pair.check()
 
 
+@pytest.mark.outage
 def test_the_other_goes_on_when_the_one_that_grows_is_killed(pair, history, wanted) -> None:
     posts = pair.post(history)
     one, other = pair.halfway()
@@ -114,6 +115,7 @@ def test_the_other_goes_on_when_the_one_that_grows_is_killed(pair, history, want
     pair.check()
 
 
+@pytest.mark.outage
 def test_who_waits_goes_on_when_redis_dies(pair, history, wanted) -> None:
     posts = pair.post(history)
     pair.halfway()
@@ -122,6 +124,7 @@ def test_who_waits_goes_on_when_redis_dies(pair, history, wanted) -> None:
     pair.check()
 
 
+@pytest.mark.outage
 def test_without_redis_each_does_it(pair, history, wanted) -> None:
     pair.redis.kill()
     until(lambda: all(times("channel.lost", server) for server in pair.servers))
