@@ -57,9 +57,10 @@ def test_the_look_at_modules_sees_what_is_loaded():
     "statement",
     [
         "import proxy.cli.main, proxy.server.serve, proxy.cli.commands",
-        pytest.param(OPENED.format(settings=""), marks=pytest.mark.slow),
+        OPENED.format(settings=""),
     ],
 )
+@pytest.mark.slow
 def test_a_server_without_remote_models_does_not_load_their_sdk(statement):
     assert not set(REMOTE) & set(loaded_by(statement))
 

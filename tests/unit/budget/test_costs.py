@@ -187,6 +187,7 @@ def test_in_a_growing_chat_folding_costs_little_from_some_turn_on():
     assert found[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", [UNKNOWN, Prices(1.0, 0.5), Prices(1.0, 0.1)])
 def test_a_growing_chat_is_told_where_it_will_fold(price):
     """An even chat: the estimate is the truth, rounded up."""
