@@ -11,7 +11,7 @@ leaves are stored already.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtree.conversation.history import History
@@ -33,13 +33,27 @@ class CoveredPrefix(NamedTuple):
 
 async def covering(store: TreeStore, history: History) -> CoveredPrefix | None:
     """The longest prefix that is known, or None."""
-    length = len(history)
+    return await _longest(store, history.tenant, history.addresses, len(history))
+
+
+async def former_covering(store: TreeStore, history: History) -> tuple[CoveredPrefix, bytes] | None:
+    """The longest prefix known under an address of the format before whose leaves still count in
+    the same text, and that address."""
+    addresses, same = history.former_addresses()
+    found = await _longest(store, history.tenant, addresses, same) if same else None
+    return (found, addresses[found.length]) if found else None
+
+
+async def _longest(
+    store: TreeStore, tenant: str, addresses: Sequence[bytes], length: int
+) -> CoveredPrefix | None:
+    """Of the prefixes up to `length`; `addresses[i]` is that of the first i messages."""
     best: CoveredPrefix | None = None
     above = length + 1
     asked = first_probes(length)
     for _ in range(STEPS):
-        stored = await store.frontiers(history.tenant, [history.addresses[i] for i in asked])
-        hits = {i: stored[history.addresses[i]] for i in asked if history.addresses[i] in stored}
+        stored = await store.frontiers(tenant, [addresses[i] for i in asked])
+        hits = {i: stored[addresses[i]] for i in asked if addresses[i] in stored}
         if hits:
             longest = max(hits)
             soonest = min(prefix.expires for prefix in hits.values())

@@ -1,10 +1,11 @@
 """Digests of messages and the chain of addresses over a history.
 
 `digest` is the hash of a message's canonical form (DESIGN section 5): role, text, tool calls as
-(name, arguments), media by their data, the position of the call a tool message answers. Ids, cache
-markers, reasoning (fields and parts), refusals, signatures and the difference between empty and
-null content are left out, because clients re-send them differently. `address_i =
-H(address_{i-1}, digest_i)`, seeded by format and tenant.
+(name, arguments as compact JSON), media by type and bytes or by address, the position of the call
+a tool message answers. Ids, cache markers, reasoning (fields and parts), refusals, signatures, the
+blocks that `volatile_blocks` names, and the difference between empty and null content are left
+out, because clients re-send them differently. `address_i = H(address_{i-1}, digest_i)`, seeded by
+format and tenant.
 
 Everything that is hashed carries its length (msgpack), so parts cannot slide into each other.
 """
@@ -13,16 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any
 
 import msgspec
 
-from memtree.conversation.message import Message, Volatile, is_said
+from memtree.conversation.call_arguments import canonical
+from memtree.conversation.media.identity import media_identity
+from memtree.conversation.message import RESULT_ROLES, Message, Volatile, is_said, label
+from memtree.conversation.volatile_blocks import without
 
-FORMAT = 2  # raise it whenever canonical form, chunking or sealing change: old memory is not met
+# Raise it whenever the canonical form, chunking or sealing change. What was stored under the format
+# before is read through `former_addresses`.
+FORMAT = 3
 DIGEST_BYTES = 32
 NODE_ID_BYTES = 16
-LONG = 1_000  # characters from which on a string in a part is hashed by itself
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -33,33 +37,17 @@ def digest(message: Message, volatile: Volatile) -> bytes:
     text = message.words
     if role == "user":
         text = volatile.strip(text)
+    elif role in RESULT_ROLES:
+        text = without(text, volatile.find_in_result(text))
     given = message.fields.get("name") if role in ("user", "assistant") else None
     name = given if isinstance(given, str) else ""
-    calls = [(call.name, call.arguments) for call in message.calls]
+    calls = [(call.name, canonical(call.arguments)) for call in message.calls]
     return sha256(_encode((role, name, text, calls, media(message)))).digest()
 
 
 def media(message: Message) -> list[bytes]:
     """Canonical bytes of each part that is neither text nor reasoning, in order, for hashing."""
-    found = []
-    for part in message.parts:
-        if not is_said(part):
-            kept = {key: _named(part[key]) for key in part if key != "cache_control"}
-            found.append(msgspec.json.encode(kept, order="deterministic"))
-    return found
-
-
-def _named(value: Any, depth: int = 3) -> Any:
-    """The same with long strings named by their hash: a picture is not copied three times."""
-    if isinstance(value, str):
-        return (
-            value
-            if len(value) < LONG
-            else sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
-        )
-    if isinstance(value, dict) and depth:
-        return {key: _named(inner, depth - 1) for key, inner in value.items()}
-    return value
+    return [media_identity(part, label(part)) for part in message.parts if not is_said(part)]
 
 
 def positioned(base: bytes, position: int | None) -> bytes:

@@ -7,12 +7,20 @@ fragment (docs/decisions/0002), so a turn's cost grows with what is new.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Protocol
 
-from memtree.conversation import addresses as address
-from memtree.conversation.message import SYSTEM_ROLES, Message, View, Volatile, check_message
+from memtree.conversation import addresses
+from memtree.conversation.former_addresses import former_digest, former_root
+from memtree.conversation.message import (
+    RESULT_ROLES,
+    SYSTEM_ROLES,
+    Message,
+    View,
+    Volatile,
+    check_message,
+)
 from memtree.conversation.message_tokens import markers, price
 from memtree.errors import BadRequest
 from memtree.text import tokens
@@ -28,6 +36,7 @@ class MessageInfo:
     calls: tuple[tuple[str, str], ...]  # (id, name) of the tool calls it makes
     answers: str | None  # tool_call_id, or the name in a legacy function message; may be empty
     markers: int = 0  # cache markers
+    former: bytes = b""  # the digest in format 2, where that is another one
 
 
 class MessageInfoCache(Protocol):
@@ -71,6 +80,14 @@ class History:
         last = len(self.facts)
         return self.totals[last if end is None else min(end, last)] - self.totals[min(start, last)]
 
+    def former_addresses(self) -> tuple[tuple[bytes, ...], int]:
+        """The addresses of all prefixes in format 2, and the length of the longest prefix whose
+        leaves are the same in both formats."""
+        digests = (fact.former or fact.digest for fact in self.facts)
+        chain = addresses.chain(start := former_root(self.tenant), digests)
+        same = next((i for i, fact in enumerate(self.facts) if fact.former), len(self.facts))
+        return (start, *chain), same
+
     def round_ends(self) -> Iterator[tuple[int, int]]:
         """(first, end) of each round."""
         yield from zip(self.rounds, (*self.rounds[1:], len(self.messages)), strict=True)
@@ -90,7 +107,7 @@ def read(
     ]
     kept = [index for index, fact in enumerate(met) if fact.role not in SYSTEM_ROLES]
     facts, rounds = _pair([met[index] for index in kept], kept)
-    chain = address.chain(start := address.root(tenant), (fact.digest for fact in facts))
+    chain = addresses.chain(start := addresses.root(tenant), (fact.digest for fact in facts))
     system = tuple((i, posted[i]) for i, fact in enumerate(met) if fact.role in SYSTEM_ROLES)
     return History(
         tenant=tenant,
@@ -139,14 +156,23 @@ def describe(
         answers = message.fields.get("tool_call_id") or ""
     elif role == "function":
         answers = str(message.fields.get("name") or "")
+    digest = addresses.digest(message, volatile)
+    former = former_digest(message, volatile) if _may_differ(message) else digest
     return MessageInfo(
         role=role,
-        digest=address.digest(message, volatile),
+        digest=digest,
         tokens=price(message, count),
         calls=tuple((call.id, call.name) for call in message.calls),
         answers=answers,
         markers=len(markers(message)) if b'"cache_control"' in message.raw else 0,
+        former=b"" if former == digest else former,
     )
+
+
+def _may_differ(message: Message) -> bool:
+    """Whether format 2 may have given the message another digest."""
+    plain = isinstance(message.content, str) or message.content is None
+    return bool(message.calls) or message.role in RESULT_ROLES or not plain
 
 
 def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo], list[int]]:
@@ -171,7 +197,9 @@ def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo
                 "message before it",
                 param=place,
             )
-        bound.append(_with_digest(fact, address.positioned(fact.digest, position)))
+        digest = addresses.positioned(fact.digest, position)
+        former = addresses.positioned(fact.former, position) if fact.former else b""
+        bound.append(replace(fact, digest=digest, former=former))
     return bound, rounds
 
 
@@ -204,7 +232,3 @@ class _RoundCalls:
                 if name:
                     self._waiting.setdefault((key, name), []).append(at)
                 self._waiting.setdefault((key, ""), []).append(at)
-
-
-def _with_digest(fact: MessageInfo, digest: bytes) -> MessageInfo:
-    return MessageInfo(fact.role, digest, fact.tokens, fact.calls, fact.answers, fact.markers)

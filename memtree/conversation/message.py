@@ -6,7 +6,9 @@ that is not text (`[image]`, `[file plan.pdf]`), then each tool call as its name
 Reasoning and refusals are no part of it: clients drop them, or send them otherwise the next time.
 Offsets into that text are "posted" offsets. The *view* of a user message is its text without
 volatile blocks (closed tags that clients rewrite on every request, such as `<system-reminder>`);
-leaves count in view offsets.
+leaves count in view offsets. A tool message's view leaves out `<system-reminder>` blocks, which
+some clients put behind every file they read. In the view, arguments of a tool call that are a JSON
+object are compact JSON (`call_arguments`). Two messages with one digest have the same view.
 
     >>> m = Message(b'{"role":"user","content":[{"type":"text","text":"hi"}]}')
     >>> m.role, m.text
@@ -18,18 +20,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
 
+from memtree.conversation.call_arguments import Spelling, canonical
 from memtree.conversation.media.parts import REASONING_PARTS
-from memtree.conversation.validation import ROLES, SYSTEM_ROLES, TEXT_PARTS, check
-from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile, without
+from memtree.conversation.validation import RESULT_ROLES, ROLES, SYSTEM_ROLES, TEXT_PARTS, check
+from memtree.conversation.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.errors import BadRequest
 
 __all__ = [
     "MESSAGE_OVERHEAD",
     "OFF_LOOP_BYTES",
+    "RESULT_ROLES",
     "ROLES",
     "SYSTEM_ROLES",
     "TEXT_PARTS",
@@ -41,6 +46,7 @@ __all__ = [
     "Volatile",
     "check_message",
     "is_said",
+    "label",
     "read_messages",
 ]  # fmt: skip
 
@@ -58,6 +64,7 @@ class ToolCall:
     name: str
     arguments: str
     posted: bool = True  # the arguments stand in the posted JSON as this string
+    part: str = ""  # where they stand, as in `tool_calls[0].function.arguments`
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +72,13 @@ class Segment:
     """A run of a message's text, [start, end) in characters. `kind`: text, media, name, call.
 
     Only `text` and `call` segments stand in the posted JSON as they are, so only they are quoted.
+    `part` names the posted string that such a segment is, as in `content[0]`.
     """
 
     start: int
     end: int
     kind: str
+    part: str = ""
 
     @property
     def quotable(self) -> bool:
@@ -79,7 +88,7 @@ class Segment:
 class Message:
     """A posted message. `raw` is its JSON fragment; everything else is read from it when asked."""
 
-    __slots__ = ("_calls", "_fields", "_segments", "_stripped", "_text", "raw")
+    __slots__ = ("_calls", "_fields", "_segments", "_text", "_viewed", "raw")
 
     def __init__(self, raw: bytes | msgspec.Raw) -> None:
         self.raw: bytes = bytes(raw)  # bytes(bytes) makes no copy
@@ -87,7 +96,7 @@ class Message:
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
         self._calls: tuple[ToolCall, ...] | None = None
-        self._stripped: tuple[Volatile, tuple[tuple[int, int], ...], str] | None = None
+        self._viewed: tuple[Volatile, tuple[_Piece, ...], str] | None = None
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Message:
@@ -134,11 +143,12 @@ class Message:
         if self._calls is None:
             made = self.fields.get("tool_calls") or []
             legacy = self.fields.get("function_call")
-            calls = [
-                _call(call.get("id"), call.get("function") or call.get("custom")) for call in made
-            ]
+            calls = []
+            for index, call in enumerate(made):
+                key = "function" if call.get("function") else "custom"
+                calls.append(_call(call.get("id"), call[key], f"tool_calls[{index}].{key}"))
             if legacy:
-                calls.append(_call("", legacy))
+                calls.append(_call("", legacy, "function_call"))
             self._calls = tuple(calls)
         return self._calls
 
@@ -155,69 +165,101 @@ class Message:
         return self._segments
 
     def view(self, volatile: Volatile) -> View:
-        """The text that leaves count in: `text` without volatile blocks (user messages only)."""
-        if self._stripped is None or self._stripped[0] != volatile:
-            cuts = volatile.find(self.text) if self.role == "user" else ()
-            self._stripped = volatile, cuts, without(self.text, cuts) if cuts else self.text
-        return View(self, *self._stripped[1:])  # not kept: the two would hold each other
+        """The text that leaves count in."""
+        if self._viewed is None or self._viewed[0] != volatile:
+            if self.role == "user":
+                cuts = volatile.find(self.text)
+            elif self.role in RESULT_ROLES:
+                cuts = volatile.find_in_result(self.text)
+            else:
+                cuts = ()
+            self._viewed = volatile, *_pieces(self, cuts)
+        return View(self, *self._viewed[1:])  # not kept: the two would hold each other
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A run of a view, [start, end), and where it begins in the posted text. `spelling`: the
+    posted text is spelled otherwise, so its length may differ."""
+
+    start: int
+    end: int
+    posted: int
+    segment: Segment
+    spelling: Spelling | None = None
 
 
 class View:
-    """A message's text without its volatile blocks, and the way back to posted offsets."""
+    """A message's text as it is hashed and indexed, and the way back to posted offsets."""
 
-    __slots__ = ("_cuts", "_pieces", "message", "text")
+    __slots__ = ("_pieces", "message", "text")
 
-    def __init__(self, message: Message, cuts: tuple[tuple[int, int], ...], text: str) -> None:
+    def __init__(self, message: Message, pieces: tuple[_Piece, ...], text: str) -> None:
         self.message = message
         self.text = text
-        self._cuts = cuts
-        self._pieces: tuple[tuple[Segment, int], ...] | None = None
+        self._pieces = pieces
 
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The message's segments in view offsets; a volatile block is a seam, too."""
-        if not self._cuts:
-            return self.message.segments
-        return tuple(segment for segment, _ in self._shifted())
+        return tuple(
+            Segment(piece.start, piece.end, piece.segment.kind, piece.segment.part)
+            for piece in self._pieces
+        )
 
     def posted(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
         """Quotable spans of the posted text for the view span [start, end), seams split."""
         spans = []
-        pieces = self._shifted()
-        first = bisect_right(pieces, start, key=lambda piece: piece[0].end)
-        for at in range(first, len(pieces)):
-            segment, shift = pieces[at]
-            if segment.start >= end:
+        first = bisect_right(self._pieces, start, key=lambda piece: piece.end)
+        for piece in islice(self._pieces, first, None):
+            if piece.start >= end:
                 break
-            low, high = max(start, segment.start), min(end, segment.end)
-            if low < high and segment.quotable:
-                spans.append((low + shift, high + shift))
+            low, high = max(start, piece.start), min(end, piece.end)
+            if low >= high or not piece.segment.quotable:
+                continue
+            low, high = low - piece.start, high - piece.start
+            if piece.spelling is not None:
+                low, high = piece.spelling.span(low, high)
+            spans.append((piece.posted + low, piece.posted + high))
         return tuple(spans)
 
-    def _shifted(self) -> tuple[tuple[Segment, int], ...]:
-        """Segments in view offsets, left to right, each with what is to be added to an offset in
-        it for the posted one: the characters of the volatile blocks before it."""
-        if self._pieces is None:
-            self._pieces = tuple(self._cut_segments())
-        return self._pieces
 
-    def _cut_segments(self) -> Iterator[tuple[Segment, int]]:
-        shift = cut = 0
-        for segment in self.message.segments:
-            at = segment.start
-            while cut < len(self._cuts) and self._cuts[cut][0] < segment.end:
-                start, end = self._cuts[cut]
-                if start > at:
-                    yield Segment(at - shift, start - shift, segment.kind), shift
-                # Of a block that goes on in the next segment only what stands in this one.
-                end, at = min(end, segment.end), max(at, start)
-                shift += end - at
-                at = end
-                if self._cuts[cut][1] > segment.end:
-                    break
-                cut += 1
-            if at < segment.end:
-                yield Segment(at - shift, segment.end - shift, segment.kind), shift
+def _pieces(message: Message, cuts: Sequence[tuple[int, int]]) -> tuple[tuple[_Piece, ...], str]:
+    """The runs of a view and their text."""
+    text = message.text
+    if not cuts and not message.calls:
+        return tuple(_Piece(s.start, s.end, s.start, s) for s in message.segments), text
+    pieces: list[_Piece] = []
+    texts: list[str] = []
+    at = 0
+    for segment, start, end in _uncut(message.segments, cuts):
+        run, spelling = text[start:end], None
+        arguments = segment.part and segment.kind != "text"
+        if arguments and (compact := canonical(run)) != run:
+            run, spelling = compact, Spelling(run, compact)
+        pieces.append(_Piece(at, at + len(run), start, segment, spelling))
+        texts.append(run)
+        at += len(run)
+    return tuple(pieces), "".join(texts)
+
+
+def _uncut(
+    segments: Iterable[Segment], cuts: Sequence[tuple[int, int]]
+) -> Iterator[tuple[Segment, int, int]]:
+    """The runs of segments that lie outside of all cuts, as (segment, start, end)."""
+    cut = 0
+    for segment in segments:
+        at = segment.start
+        while cut < len(cuts) and cuts[cut][0] < segment.end:
+            start, end = cuts[cut]
+            if start > at:
+                yield segment, at, start
+            at = max(at, min(end, segment.end))
+            if end > segment.end:  # it goes on in the next segment
+                break
+            cut += 1
+        if at < segment.end:
+            yield segment, at, segment.end
 
 
 def read_messages(
@@ -259,38 +301,41 @@ def is_said(part: dict[str, Any]) -> bool:
     )
 
 
-def _call(id_: Any, body: dict[str, Any]) -> ToolCall:
-    arguments = body.get("arguments", body.get("input")) or ""
-    if isinstance(arguments, str):
-        return ToolCall(str(id_ or ""), body["name"], arguments)
-    return ToolCall(str(id_ or ""), body["name"], msgspec.json.encode(arguments).decode(), False)
+def _call(id_: Any, body: dict[str, Any], place: str) -> ToolCall:
+    key = "arguments" if "arguments" in body else "input"
+    arguments = body.get(key) or ""
+    posted = isinstance(arguments, str)
+    text = arguments if posted else msgspec.json.encode(arguments).decode()
+    return ToolCall(str(id_ or ""), body["name"], text, posted, f"{place}.{key}")
 
 
 def _render(message: Message) -> tuple[str, tuple[Segment, ...]]:
     """The text of a message and its segments; empty runs are left out."""
-    runs: list[tuple[str, str]] = []
-    others: list[tuple[str, str]] = []
-    for part in message.parts:
+    runs: list[tuple[str, str, str]] = []  # (text, kind, part)
+    others: list[tuple[str, str, str]] = []
+    listed = isinstance(message.content, list)
+    for index, part in enumerate(message.parts):
         if part["type"] in TEXT_PARTS:
-            runs.append((part["text"], "text"))
+            runs.append((part["text"], "text", f"content[{index}]" if listed else "content"))
         elif not is_said(part):
-            others.append((f"\n[{_label(part)}]", "media"))
+            others.append((f"\n[{label(part)}]", "media", ""))
     if isinstance(message.fields.get("audio"), dict):
-        others.append(("\n[audio]", "media"))
+        others.append(("\n[audio]", "media", ""))
     for call in message.calls:
-        others.append((f"\n{call.name} ", "name"))
-        others.append((call.arguments, "call" if call.posted else "media"))
+        others.append((f"\n{call.name} ", "name", ""))
+        others.append((call.arguments, "call" if call.posted else "media", call.part))
     segments, offset = [], 0
-    for text, kind in (*runs, *others):
+    for text, kind, place in (*runs, *others):
         if text:
-            segments.append(Segment(offset, offset + len(text), kind))
+            segments.append(Segment(offset, offset + len(text), kind, place))
             offset += len(text)
-    return "".join(text for text, _ in (*runs, *others)), tuple(segments)
+    return "".join(text for text, _, _ in (*runs, *others)), tuple(segments)
 
 
-def _label(part: dict[str, Any]) -> str:
+def label(part: dict[str, Any]) -> str:
     """What a placeholder says: image, audio, video, file with its name, or the part's type."""
     kind = part["type"].removesuffix("_url").removeprefix("input_")[:LABEL]
+    kind = "file" if kind == "document" else kind
     inner = part.get(part["type"])
     name = (inner if isinstance(inner, dict) else part).get("filename")
     return f"{kind} {name[:LABEL]}" if isinstance(name, str) and name else kind

@@ -8,6 +8,7 @@ from typing import Any
 from memtree.errors import BadRequest
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
+RESULT_ROLES = frozenset({"tool", "function"})
 ROLES = SYSTEM_ROLES | {"user", "assistant", "tool", "function"}
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 VOLATILE_TAGS = ("system-reminder", "environment_details")
+# Clients put this one into the results of tools as well; the others are text there.
+RESULT_TAGS = ("system-reminder",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,10 @@ class Volatile:
         if "</" not in text or not self.tags:
             return ()
         return tuple(_closed(text, self.tags))
+
+    def find_in_result(self, text: str) -> tuple[tuple[int, int], ...]:
+        """The same for the result of a tool: of those tags that clients put there."""
+        return Volatile(tuple(tag for tag in self.tags if tag in RESULT_TAGS)).find(text)
 
     def strip(self, text: str) -> str:
         cuts = self.find(text)

@@ -1,0 +1,56 @@
+"""Addresses in format 2, so that what was stored before format 3 is found until it expires.
+
+Format 2 hashed the arguments of tool calls as they were spelled, media with their wrapping, and
+`<system-reminder>` blocks in the results of tools. A message without these has one digest in both
+formats; its leaves keep their ids. What lies behind the first message whose digest differs is
+indexed anew (its leaves count in another text), with the vectors of all leaves that stay.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from memtree.conversation.message import Message, Volatile, is_said
+
+FORMAT = 2
+_LONG = 1_000  # characters from which on a string in a part was hashed by itself
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def former_digest(message: Message, volatile: Volatile) -> bytes:
+    """32 bytes that named the message's content in format 2."""
+    role = message.role
+    text = message.words
+    if role == "user":
+        text = volatile.strip(text)
+    given = message.fields.get("name") if role in ("user", "assistant") else None
+    name = given if isinstance(given, str) else ""
+    calls = [(call.name, call.arguments) for call in message.calls]
+    return sha256(_encode((role, name, text, calls, _media(message)))).digest()
+
+
+def former_root(tenant: str) -> bytes:
+    """`address_0` of a tenant in format 2."""
+    return sha256(_encode(("memtree", FORMAT, tenant))).digest()
+
+
+def _media(message: Message) -> list[bytes]:
+    found = []
+    for part in message.parts:
+        if not is_said(part):
+            kept = {key: _named(part[key]) for key in part if key != "cache_control"}
+            found.append(msgspec.json.encode(kept, order="deterministic"))
+    return found
+
+
+def _named(value: Any, depth: int = 3) -> Any:
+    if isinstance(value, str):
+        long = len(value) >= _LONG
+        return sha256(value.encode("utf-8", "surrogatepass")).hexdigest() if long else value
+    if isinstance(value, dict) and depth:
+        return {key: _named(inner, depth - 1) for key, inner in value.items()}
+    return value

@@ -1,0 +1,90 @@
+"""What names an image, a sound or a file, however a client wraps it.
+
+The same picture comes as `image_url` with a data URL, as `input_image`, or as a `source` with a
+media type and base64. It is named by its media type and the SHA-256 of its bytes; where a client
+sends an address or an id instead of the data, by that.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from memtree.conversation.media.base64_data import Base64Data
+
+LONG = 1_000  # characters from which on a string in an unknown part is hashed by itself
+_SAFE = str.maketrans("-_", "+/")
+_AUDIO = {"mp3": "audio/mpeg", "wav": "audio/wav"}
+_SAME = {"image/jpg": "image/jpeg"}
+_DATA = ("file_data", "data")
+_ADDRESSES = ("url", "file_url", "image_url", "file_id")
+_KINDS = re.compile("image|audio|video|file|document")
+
+
+def media_identity(part: dict[str, Any], label: str) -> bytes:
+    """Canonical bytes of a content part that is neither text nor reasoning, for hashing.
+
+    `label`: what its placeholder says, such as `image` or `file plan.pdf`; it stands in the
+    indexed text, so parts with different placeholders never have one identity.
+    """
+    found = _by_content(_source(part)) if _KINDS.search(part["type"]) else None
+    if found is not None:
+        return msgspec.json.encode((label, *found))
+    kept = {key: _short(part[key]) for key in part if key != "cache_control"}
+    return msgspec.json.encode(kept, order="deterministic")
+
+
+def _source(part: dict[str, Any]) -> dict[str, Any]:
+    """The object that holds the data: under the part's own type, under `source`, or the part."""
+    inner = part.get(part["type"])
+    if isinstance(inner, str):
+        return {"url": inner}
+    return next((v for v in (inner, part.get("source")) if isinstance(v, dict)), part)
+
+
+def _by_content(named: dict[str, Any]) -> tuple[str, str] | None:
+    """(media type, SHA-256 of the bytes), ("at", address or id), or None for an unknown shape."""
+    for key in _DATA:
+        if isinstance(data := named.get(key), str):
+            return _bytes(data, named)
+    for key in _ADDRESSES:
+        if isinstance(address := named.get(key), str):
+            if address[:5].lower() == "data:":
+                return _bytes(address, named)
+            return "at", address
+    return None
+
+
+def _bytes(data: str, named: dict[str, Any]) -> tuple[str, str]:
+    kind = str(named.get("media_type") or "")
+    if named.get("type") == "text":  # Messages: a document that is plain text
+        return kind or "text/plain", sha256(data.encode("utf-8", "surrogatepass")).hexdigest()
+    if isinstance(sound := named.get("format"), str):
+        kind = kind or _AUDIO.get(sound, f"audio/{sound}")
+    encoded = Base64Data.of(data)
+    kind = (encoded.kind or kind).lower()
+    return _SAME.get(kind, kind), sha256(_decoded(encoded, data)).hexdigest()
+
+
+def _decoded(encoded: Base64Data, data: str) -> bytes:
+    """The bytes; the text itself where it is no base64."""
+    text = encoded.text[encoded.start :].translate(_SAFE)
+    try:
+        found = binascii.a2b_base64(text + "=" * (-len(text) % 4))
+    except ValueError:
+        found = b""
+    return found or data.encode("utf-8", "surrogatepass")
+
+
+def _short(value: Any, depth: int = 3) -> Any:
+    """The same with long strings named by their hash."""
+    if isinstance(value, str):
+        long = len(value) >= LONG
+        return sha256(value.encode("utf-8", "surrogatepass")).hexdigest() if long else value
+    if isinstance(value, dict) and depth:
+        return {key: _short(inner, depth - 1) for key, inner in value.items()}
+    return value
