@@ -269,7 +269,8 @@ def _verbatim(entry: str, text: str) -> bool:
 def _budget(posted: Sequence[Message], reply: Reply, target: int, hard: bool) -> Iterator[str]:
     total = size(reply.messages)
     newest = size(newest_round(posted))
-    if total > (max(target, newest) if hard else max(MOST * target, target + newest)):
+    least = max(target // 4, min(1_000, target // 2))  # of the memory message
+    if total > (max(target, newest + least) if hard else max(MOST * target, target + newest)):
         yield f"{total} tokens at a target of {target} (newest round {newest})"
 
 

@@ -21,7 +21,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from memtree.budget.packing import SMALL_TARGET, TokenLimits
+from memtree.budget.packing import SMALL_TARGET, TokenLimits, most_sent
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
 from memtree.unfolding.plan import Plan, TextSpan
@@ -125,7 +125,8 @@ def stays(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) 
 def fits(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> bool:
     """Whether it may be sent at all."""
     size = epoch.memory + history.size(epoch.plan.cut) + block_tokens
-    return size <= (terms.target if terms.hard else terms.room)
+    most = min(terms.room, most_sent(history, terms.target)) if terms.hard else terms.room
+    return size <= most
 
 
 def high_water(epoch: Epoch, history: History, terms: EpochTerms) -> float:

@@ -22,7 +22,6 @@ MARGIN = 0.05  # other tokenizers count differently
 THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)
 RECENT_SHARE = 0.075
 LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this
-SOFT_MEMORY_SHARE = 0.25  # memory beside a newest round that fills a soft target alone
 DECAY_FLOOR = 64
 
 FIRST_SHARE = 0.2  # of the target, for a first message that goes whole
@@ -107,17 +106,32 @@ def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | 
     return Pass() if newest > room and fixed + total <= largest else None
 
 
+def least_memory(target: int) -> int:
+    """Tokens that the memory message may have at least where something is left out, however large
+    the newest round is."""
+    return max(target // 4, min(1_000, target // 2))
+
+
+def most_sent(history: History, target: int) -> int:
+    """Tokens that an answer under a hard target may have: more than the target only where the
+    newest round, which is never cut, leaves no room for the least memory."""
+    return max(target, history.size(history.rounds[-1]) + least_memory(target))
+
+
 def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
     """The cut and the memory of an answer unfolded for the present question alone."""
     room = limits.prompt - fixed
     target = min(limits.target, room)
     usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
     cut, recent = _cut(history, target, usual, (loop, loop))
+    cut, recent = _spare(history, target, cut, recent, least_memory(target))
     for head in _heads(history, limits, target, cut):
         beside = _beside(history, limits, cut, head)
         memory = target - recent - beside
-        if memory < 2 * WRAPPER and not limits.hard:
-            memory = min(int(SOFT_MEMORY_SHARE * target), room - recent) - beside
+        if memory < least_memory(target):
+            if head:  # the first message goes whole only where memory has its room beside it
+                continue
+            memory = min(least_memory(target), room - recent) - beside
         if memory >= 2 * WRAPPER and cut:
             return Packed(cut, recent, memory, head, beside)
     return Packed(cut, recent, 0)
@@ -134,12 +148,25 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
     usual = (SMALL_START if target < SMALL_TARGET else START) * target - memory - aside
     second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
     cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
+    cut, recent = _spare(history, most, cut, recent, memory)
     for head in _heads(history, limits, target, cut):
         beside = _beside(history, limits, cut, head)
         left = min(memory, most - recent - beside)
+        if left < memory:
+            if head:
+                continue
+            left = max(left, min(least_memory(target), room - recent) - beside)
         if left >= 2 * WRAPPER and cut:
             return Packed(cut, recent, left, head, beside)
     return Packed(cut, recent, 0)
+
+
+def _spare(history: History, most: int, cut: int, recent: int, memory: int) -> tuple[int, int]:
+    """The cut, behind all rounds but the newest where more of them leave no room for memory."""
+    newest = history.rounds[-1]
+    if cut < newest and recent + memory > most:
+        return newest, history.size(newest)
+    return cut, recent
 
 
 def _heads(history: History, limits: TokenLimits, target: int, cut: int) -> tuple[int, ...]:

@@ -23,7 +23,6 @@ from memtree.conversation.message import SYSTEM_ROLES, Message
 from memtree.text import tokens
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, Summary
-from memtree.unfolding.plan import WRAPPER
 from tests import outgoing
 from tests.answered import Answered, compressed
 from tests.properties.strategies import (
@@ -256,14 +255,12 @@ def _broken_labels(history: History, cut: int, *shown: str) -> Iterator[str]:
 def _broken_size(
     ask: CompressRequest, history: History, answer: Answered, blocks: Mapping[int, str]
 ) -> Iterator[str]:
-    """Within the target, unless the newest round alone is larger; recall blocks count where the
-    target is hard, and are small."""
+    """Within the target, or what the newest round and the least memory take; recall blocks count
+    where the target is hard, and are small."""
     sent = [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
     size = sum(own_count(raw) for raw in sent)
     newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
-    limit = max(ask.target, newest)
-    if not ask.hard and newest > ask.target - 2 * WRAPPER:  # a soft target may grow
-        limit = newest + int(packing.SOFT_MEMORY_SHARE * ask.target)
+    limit = max(ask.target, newest + max(ask.target // 4, min(1_000, ask.target // 2)))
     if not ask.hard and answer.epoch:
         limit = max(limit, 4 * ask.target)
         size -= sum(tokens.count(block) for block in blocks.values())

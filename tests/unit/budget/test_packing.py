@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from memtree.budget import packing
 from memtree.budget.packing import (
-    SOFT_MEMORY_SHARE,
     THRESHOLD,
     Packed,
     Pass,
@@ -136,19 +135,35 @@ def test_a_tool_loop_of_huge_rounds_keeps_the_newest():
     assert found == Packed(history.rounds[-1], 9_100, 10_900)
 
 
-def test_a_newest_round_over_a_hard_target_goes_alone():
+@pytest.mark.parametrize("hard", [True, False])
+def test_a_newest_round_over_the_target_leaves_memory_its_least(hard):
+    """A quarter of the target, or what the model's window leaves."""
     history = sized(*CHAT, ("user", 25_000))
-    assert decided(history, limits(20_000)) == Packed(80, 25_000, 0)
-
-
-def test_a_newest_round_over_a_soft_target_gets_some_memory():
-    history = sized(*CHAT, ("user", 25_000))
-    found = decided(history, limits(20_000, hard=False))
-    assert found == Packed(80, 25_000, int(SOFT_MEMORY_SHARE * 20_000))
-    near = decided(history, limits(20_000, hard=False, prompt=26_000))
+    assert decided(history, limits(20_000, hard=hard)) == Packed(80, 25_000, 5_000)
+    near = decided(history, limits(20_000, hard=hard, prompt=26_000))
     assert near == Packed(80, 25_000, 1_000)
-    full = decided(history, limits(20_000, hard=False, prompt=25_010))
+    full = decided(history, limits(20_000, hard=hard, prompt=25_010))
     assert full == Packed(80, 25_000, 0)
+
+
+@pytest.mark.parametrize(
+    ("target", "least"),
+    [(1_000, 500), (1_600, 800), (2_000, 1_000), (4_000, 1_000), (8_000, 2_000), (40_000, 10_000)],
+)
+def test_the_least_that_memory_may_have(target, least):
+    history = sized(*CHAT, ("user", target + 1))
+    assert decided(history, limits(target)).memory == least
+    assert packing.begin(history, limits(target), 0).memory == least
+
+
+def test_rounds_before_a_large_one_give_way_to_memory():
+    """Eight files read at once fill the target nearly: the round before them is folded."""
+    history = sized(*CHAT, ("user", 300), ("assistant", 400), ("user", 50), ("tools", 100, 7_000))
+    found = decided(history, limits(8_000))
+    assert found == Packed(history.rounds[-1], 7_100, 2_000)
+    first = packing.begin(history, limits(8_000), 0)
+    assert (first.cut, first.recent) == (history.rounds[-1], 7_100)
+    assert first.memory == 2_000
 
 
 def test_one_round_over_the_target_passes():
