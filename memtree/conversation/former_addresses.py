@@ -1,7 +1,7 @@
 """Addresses in format 2, so that what was stored before format 3 is found until it expires.
 
-Format 2 hashed the arguments of tool calls as they were spelled, media with their wrapping, and
-`<system-reminder>` blocks in the results of tools. A message without these has one digest in both
+Format 2 hashed the arguments of tool calls as they were spelled, media with their wrapping,
+`<system-reminder>` blocks in the results of tools, and the blocks of Codex. A message without these has one digest in both
 formats; its leaves keep their ids. What lies behind the first message whose digest differs is
 indexed anew (its leaves count in another text), with the vectors of all leaves that stay.
 """
@@ -16,6 +16,7 @@ import msgspec
 from memtree.conversation.message import Message, Volatile, is_said
 
 FORMAT = 2
+_LATER_TAGS = ("environment_context", "INSTRUCTIONS")
 _LONG = 1_000  # characters from which on a string in a part was hashed by itself
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -26,7 +27,7 @@ def former_digest(message: Message, volatile: Volatile) -> bytes:
     role = message.role
     text = message.words
     if role == "user":
-        text = volatile.strip(text)
+        text = Volatile(tuple(tag for tag in volatile.tags if tag not in _LATER_TAGS)).strip(text)
     given = message.fields.get("name") if role in ("user", "assistant") else None
     name = given if isinstance(given, str) else ""
     calls = [(call.name, call.arguments) for call in message.calls]

@@ -171,8 +171,8 @@ def describe(
 
 def _may_differ(message: Message) -> bool:
     """Whether format 2 may have given the message another digest."""
-    plain = isinstance(message.content, str) or message.content is None
-    return bool(message.calls) or message.role in RESULT_ROLES or not plain
+    listed = isinstance(message.content, list)
+    return listed or message.role in RESULT_ROLES or bool(message.calls) or "</" in message.words
 
 
 def _pair(facts: list[MessageInfo], posted: list[int]) -> tuple[list[MessageInfo], list[int]]:

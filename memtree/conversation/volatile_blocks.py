@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-VOLATILE_TAGS = ("system-reminder", "environment_details")
+# Codex writes the last two; `INSTRUCTIONS` counts only behind its heading, since people write such
+# tags themselves.
+VOLATILE_TAGS = ("system-reminder", "environment_details", "environment_context", "INSTRUCTIONS")
+_HEADINGS = {"INSTRUCTIONS": r"# AGENTS\.md instructions[^\n]{0,500}\n\s{0,20}"}
 # Clients put this one into the results of tools as well; the others are text there.
 RESULT_TAGS = ("system-reminder",)
 
@@ -23,42 +26,42 @@ class Volatile:
     tags: tuple[str, ...] = VOLATILE_TAGS
 
     def find(self, text: str) -> tuple[tuple[int, int], ...]:
-        """Spans of the closed blocks in `text`, left to right."""
-        if "</" not in text or not self.tags:
-            return ()
-        return tuple(_closed(text, self.tags))
+        """Spans of the closed blocks in `text`, left to right; linear in its length."""
+        return tuple((start, end) for _, start, end in self.blocks(text))
 
     def find_in_result(self, text: str) -> tuple[tuple[int, int], ...]:
         """The same for the result of a tool: of those tags that clients put there."""
         return Volatile(tuple(tag for tag in self.tags if tag in RESULT_TAGS)).find(text)
+
+    def blocks(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """(tag, start, end) of each closed block."""
+        if "</" not in text or not self.tags:
+            return
+        opening, at, unclosed = _opening(self.tags), 0, set[str]()
+        while match := opening.search(text, at):
+            tag, at = str(match[match.lastgroup or 0]), match.end()
+            if tag in unclosed:  # it is not looked for again: opening tags alone are read once
+                continue
+            end = text.find(f"</{tag}>", at)
+            if end < 0:
+                unclosed.add(tag)
+            else:
+                at = end + len(tag) + 3
+                yield tag, match.start(), at
 
     def strip(self, text: str) -> str:
         cuts = self.find(text)
         return without(text, cuts) if cuts else text
 
 
-def _closed(text: str, tags: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """From each opening tag to the next closing one of its name. A name that is closed no more is
-    not looked for again, so a text of opening tags alone is read once."""
-    unclosed: set[str] = set()
-    opening = _openings(tags)
-    at = 0
-    while match := opening.search(text, at):
-        name, at = match[1], match.end()
-        if name in unclosed:
-            continue
-        end = text.find(f"</{name}>", at)
-        if end < 0:
-            unclosed.add(name)
-        else:
-            at = end + len(name) + 3
-            yield match.start(), at
-
-
 @lru_cache(maxsize=16)
-def _openings(tags: tuple[str, ...]) -> re.Pattern[str]:
-    names = "|".join(re.escape(tag) for tag in tags)
-    return re.compile(rf"<({names})(?:\s[^<>]*+)?>")
+def _opening(tags: tuple[str, ...]) -> re.Pattern[str]:
+    """Opening tags, each in a group of its own, behind the heading that some need."""
+    forms = (
+        rf"{_HEADINGS.get(tag, '')}<(?P<t{index}>{re.escape(tag)})(?:\s[^<>]*+)?>"
+        for index, tag in enumerate(tags)
+    )
+    return re.compile("|".join(forms))
 
 
 def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:

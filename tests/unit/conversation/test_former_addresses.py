@@ -63,3 +63,9 @@ def test_one_conversation_has_one_address():
     assert former_digest(one.messages[1], Volatile()) != former_digest(
         other.messages[1], Volatile()
     )
+
+
+def test_blocks_of_codex_were_text():
+    block = "<environment_context>x</environment_context>"
+    history = read("t", [Message.of({"role": "user", "content": f"{block}Go."})], Volatile())
+    assert history.former_addresses()[1] == 0

@@ -1,0 +1,104 @@
+"""Standing context that a client puts into blocks of its first user message.
+
+Coding agents repeat their instructions there with each request (CLAUDE.md, AGENTS.md, the state of
+the repository). Such blocks are volatile: neither hashed nor indexed. So when that message is
+folded, they are carried, verbatim, in front of the memory text. They are read from the request at
+hand and never stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memtree.conversation.history import History
+from memtree.conversation.message import Message
+from memtree.conversation.validation import TEXT_PARTS
+from memtree.conversation.volatile_blocks import Volatile
+from memtree.text import tokens
+
+# `environment_details` is none of them: every message brings a new one.
+PREAMBLE_TAGS = ("system-reminder", "environment_context", "INSTRUCTIONS")
+
+
+@dataclass(frozen=True, slots=True)
+class Preamble:
+    """`text`, where the client's first user message is a string, or `parts`, where it is a list:
+    (index of the posted message, index of its content part)."""
+
+    text: str = ""
+    parts: tuple[tuple[int, int], ...] = ()
+    tokens: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.parts)
+
+
+NONE = Preamble()
+
+
+def preamble(
+    history: History,
+    tags: tuple[str, ...] = PREAMBLE_TAGS,
+    start: int = 0,
+    end: int | None = None,
+) -> Preamble:
+    """The blocks of these tags in the first user message of messages [start, end).
+
+    In a string: the closed blocks before the first other text. In a list: the text parts that hold
+    nothing but such blocks. Behind a message that holds nothing else the next one is read as well,
+    while it is the user's and of the same kind.
+    """
+    messages = history.messages[start:end]
+    roles = [fact.role for fact in history.facts[start:end]]
+    first = roles.index("user") if "user" in roles else len(roles)
+    listed = first < len(messages) and isinstance(messages[first].content, list)
+    texts: list[str] = []
+    parts: list[tuple[int, int]] = []
+    for index in range(first, len(messages)):
+        message = messages[index]
+        if roles[index] != "user" or isinstance(message.content, list) != listed:
+            break
+        if listed:
+            numbers, wholly = _block_parts(message, history.volatile, tags)
+            parts += [(history.posted[start + index], number) for number in numbers]
+            texts += [message.parts[number]["text"] for number in numbers]
+        else:
+            blocks, wholly = _leading_blocks(message.words, history.volatile, tags)
+            texts += blocks
+        if not wholly:
+            break
+    if not texts:
+        return NONE
+    text = "\n\n".join(texts)
+    return Preamble("" if listed else text, tuple(parts), tokens.count(text))
+
+
+def _leading_blocks(text: str, volatile: Volatile, tags: tuple[str, ...]) -> tuple[list[str], bool]:
+    """The blocks before the first other text, and whether there is no other text."""
+    found: list[str] = []
+    at = 0
+    for tag, start, end in volatile.blocks(text):
+        if text[at:start].strip():
+            return found, False
+        if tag in tags:
+            found.append(text[start:end])
+        at = end
+    return found, not text[at:].strip()
+
+
+def _block_parts(
+    message: Message, volatile: Volatile, tags: tuple[str, ...]
+) -> tuple[list[int], bool]:
+    """Indexes of the text parts that hold blocks of these tags alone, and whether the message
+    holds nothing but blocks."""
+    found: list[int] = []
+    wholly = True
+    for index, part in enumerate(message.parts):
+        if part["type"] not in TEXT_PARTS:
+            wholly = False
+            continue
+        blocks, alone = _leading_blocks(part["text"], volatile, volatile.tags)
+        wholly &= alone
+        if alone and blocks and _leading_blocks(part["text"], volatile, tags)[0] == blocks:
+            found.append(index)
+    return found, wholly
