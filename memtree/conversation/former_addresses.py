@@ -1,9 +1,10 @@
 """Addresses in format 2, so that what was stored before format 3 is found until it expires.
 
 Format 2 hashed the arguments of tool calls as they were spelled, media with their wrapping,
-`<system-reminder>` blocks in the results of tools, and the blocks of Codex. A message without these has one digest in both
-formats; its leaves keep their ids. What lies behind the first message whose digest differs is
-indexed anew (its leaves count in another text), with the vectors of all leaves that stay.
+`<system-reminder>` blocks in the results of tools, and the blocks of Codex. A message without
+these has one digest in both formats; its leaves keep their ids. What lies behind the first message
+whose digest differs is indexed anew (its leaves count in another text), with the vectors of all
+leaves that stay.
 """
 
 from __future__ import annotations

@@ -164,6 +164,11 @@ class Message:
         _ = self.text
         return self._segments
 
+    def segment_at(self, offset: int) -> Segment:
+        """The segment that holds a character of `text`."""
+        at = bisect_right(self.segments, offset, key=lambda segment: segment.start)
+        return self._segments[at - 1]
+
     def view(self, volatile: Volatile) -> View:
         """The text that leaves count in."""
         if self._viewed is None or self._viewed[0] != volatile:

@@ -75,12 +75,15 @@ class FoldWindow:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A verbatim piece in the rendered text: characters of the posted message's text."""
+    """A verbatim piece in the rendered text: code points [start, end) of the string that stands at
+    `part` (such as `content[0]`) of the posted message with this index; `text` is that piece."""
 
     span: TextSpan
     posted: int
+    part: str
     start: int
     end: int
+    text: str
 
 
 def render(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
@@ -130,12 +133,16 @@ def quote_lines(spans: Iterable[TextSpan], history: History) -> Iterator[str]:
 
 def quotes(spans: Iterable[TextSpan], history: History) -> list[Quote]:
     """Where each verbatim piece that `quote_lines` shows stands in what was posted."""
-    return [
-        Quote(span, history.posted[span.message], start, end)
-        for span in merge(spans)
-        for start, end in history.view(span.message).posted(span.start, span.end)
-        if history.messages[span.message].text[start:end].strip()
-    ]
+    found = []
+    for span in merge(spans):
+        message = history.messages[span.message]
+        for start, end in history.view(span.message).posted(span.start, span.end):
+            if (text := message.text[start:end]).strip():
+                segment = message.segment_at(start)
+                low, high = start - segment.start, end - segment.start
+                posted = history.posted[span.message]
+                found.append(Quote(span, posted, segment.part, low, high, text))
+    return found
 
 
 def merge(spans: Iterable[TextSpan]) -> list[TextSpan]:
