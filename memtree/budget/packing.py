@@ -131,7 +131,7 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
         if memory < least_memory(target):
             if head:  # the first message goes whole only where memory has its room beside it
                 continue
-            memory = min(least_memory(target), room - recent) - beside
+            memory = max(memory, _least(history, target, cut, room - recent) - beside)
         if memory >= 2 * WRAPPER and cut:
             return Packed(cut, recent, memory, head, beside)
     return Packed(cut, recent, 0)
@@ -155,10 +155,15 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
         if left < memory:
             if head:
                 continue
-            left = max(left, min(least_memory(target), room - recent) - beside)
+            left = max(left, _least(history, target, cut, room - recent) - beside)
         if left >= 2 * WRAPPER and cut:
             return Packed(cut, recent, left, head, beside)
     return Packed(cut, recent, 0)
+
+
+def _least(history: History, target: int, cut: int, room: int) -> int:
+    """The least memory, but no more than what is left out, or the model's window, takes."""
+    return min(least_memory(target), history.size(0, cut) + 2 * WRAPPER, room)
 
 
 def _spare(history: History, most: int, cut: int, recent: int, memory: int) -> tuple[int, int]:

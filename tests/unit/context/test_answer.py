@@ -202,12 +202,12 @@ def test_a_fifth_of_the_target_is_the_border(size, head):
 def test_without_room_the_first_message_goes_into_memory():
     history = sized(("user", 3_000), *[("assistant", 900), ("user", 100)] * 10, ("user", 18_000))
     found = pack(history, limits(), 0)
-    assert found == Packed(21, 18_000, 2_000 - LINE_TOKENS, 0, LINE_TOKENS)
+    assert found == Packed(21, 18_000, 5_000 - LINE_TOKENS, 0, LINE_TOKENS)
 
 
 def test_where_only_the_first_message_is_cut_off_memory_is_for_it():
     history = sized(("user", 500), ("assistant", 19_700))
-    assert pack(history, limits(), 0) == Packed(1, 19_700, 300)
+    assert pack(history, limits(), 0) == Packed(1, 19_700, 500 + 2 * packing.WRAPPER)
 
 
 def test_a_monologue_needs_a_line():
@@ -238,7 +238,8 @@ def test_all_that_is_sent_keeps_to_the_limits(made, target, hard, prompt, first,
         if not isinstance(found, Packed) or newest > prompt:
             continue
         whole = found.recent + found.memory + found.beside
-        assert whole <= max(min(target, prompt) if hard else prompt, newest)
+        bound = packing.most_sent(history, min(target, prompt))
+        assert whole <= (min(prompt, bound) if hard else prompt)
         assert found.memory or (found.head, found.beside) == (0, 0)
         assert not found.head or (first and found.cut > 1 and history.facts[0].role == "user")
         lines = sum(packing.lines_at(history, found.cut, found.head)) if found.memory else 0
