@@ -207,18 +207,26 @@ def _quotes(posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any])
     border = len(posted) - len(reply.kept)
     shown = "\n".join([reply.memory, *reply.blocks])
     for one in excerpts:
-        place = f"excerpt of message {one['message']} [{one['start']}:{one['end']}]"
+        place = f"excerpt of message {one['message']} {one['part']}[{one['start']}:{one['end']}]"
         if not 0 <= one["message"] < border:
             yield f"{place} is not before the recent part ({border})"
             continue
         message = posted[one["message"]]
-        piece = message.text[one["start"] : one["end"]]
+        piece = named_part(message.fields, one["part"])[one["start"] : one["end"]]
         if sha256(piece.encode("utf-8", "surrogatepass")).hexdigest() != one["sha256"]:
             yield f"{place}: sha256 differs from the posted text"
         elif piece.strip() and piece not in shown:
             yield f"{place} stands neither in the memory message nor in a recall block"
         elif piece.strip() and f"[{one['message']} {message.role}] " not in shown:
             yield f"{place} has no label"
+
+
+def named_part(fields: Mapping[str, Any], part: str) -> str:
+    """The string that stands at a place such as `tool_calls[0].function.arguments`."""
+    value: Any = fields
+    for step in re.findall(r"[^.\[\]]+", part):
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return str(value if isinstance(value, str) else value["text"])
 
 
 def _blocks(posted: Sequence[Message], reply: Reply) -> Iterator[str]:

@@ -110,7 +110,7 @@ async def open_runtime(
             clock,
             embedder=embedder,
             facts=MessageCache(secrets.randbits(32)),
-            volatile=Volatile(settings.volatile_tags),
+            volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
             summaries=stage_three.queue if stage_three else by_workers,
             settled=stage_three.completed if stage_three else None,
             peers=redis.peers if redis else None,

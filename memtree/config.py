@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from memtree.budget.prices import UNKNOWN, Prices
-from memtree.conversation.message import VOLATILE_TAGS
+from memtree.conversation.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
 from memtree.errors import BadRequest
 
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
@@ -176,6 +176,11 @@ class Settings:
     expiration_days: int = _setting(30, "days after which unused memory may be forgotten")
     volatile_tags: tuple[str, ...] = _setting(
         VOLATILE_TAGS, "tags whose blocks in user messages are neither hashed nor indexed"
+    )
+    preamble_tags: tuple[str, ...] = _setting(
+        PREAMBLE_TAGS,
+        "those of them that are carried in front of the memory text when the first user message, "
+        "which holds a client's instructions, is folded",
     )
     max_body_bytes: int = _setting(128 * 1024 * 1024, "largest request body that is read")
     max_header_bytes: int = _setting(64 * 1024, "largest request line and headers, together")

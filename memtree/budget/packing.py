@@ -22,6 +22,7 @@ MARGIN = 0.05  # other tokenizers count differently
 THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)
 RECENT_SHARE = 0.075
 LOOP_SHARE = 0.3  # agent loops keep their last three rounds within this
+ASK_SHARE = 0.1  # of the target, for the user message that a cut tool loop works for
 DECAY_FLOOR = 64
 
 FIRST_SHARE = 0.2  # of the target, for a first message that goes whole
@@ -74,13 +75,15 @@ class Pass:
 class Packed:
     """`cut`: first message sent as it is. `recent`: tokens from there on. `memory`: tokens for
     the memory message (0: none). `head`: messages at the beginning that go whole before it, 0 or
-    1. `beside`: tokens of these and of lines of the assistant."""
+    1. `beside`: tokens of these and of lines of the assistant. `ask`: tokens that are shown of
+    the user message whose tool loop is cut."""
 
     cut: int
     recent: int
     memory: int
     head: int = 0
     beside: int = 0
+    ask: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
                 continue
             memory = max(memory, _least(history, target, cut, room - recent) - beside)
         if memory >= 2 * WRAPPER and cut:
-            return Packed(cut, recent, memory, head, beside)
+            return Packed(cut, recent, memory, head, beside, int(ASK_SHARE * target))
     return Packed(cut, recent, 0)
 
 
@@ -157,7 +160,7 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
                 continue
             left = max(left, _least(history, target, cut, room - recent) - beside)
         if left >= 2 * WRAPPER and cut:
-            return Packed(cut, recent, left, head, beside)
+            return Packed(cut, recent, left, head, beside, int(ASK_SHARE * target))
     return Packed(cut, recent, 0)
 
 

@@ -17,6 +17,7 @@ from memtree.context.state import Reason, State
 from memtree.conversation import cache_control
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
+from memtree.conversation.preamble import NONE, Preamble, preamble
 from memtree.unfolding import recall_block
 from memtree.unfolding.explain import Evidence
 
@@ -32,10 +33,12 @@ class KeptMessage:
 
 @dataclass(frozen=True, slots=True)
 class MemoryText:
-    """The memory message, sent as the user's. `as_parts`: its content is a list of parts, as the
-    request uses cache markers; `cache_marker`: the client's own one that it ends with, or None."""
+    """The memory message, sent as the user's. `preamble` stands before `text`. `as_parts`: its
+    content is a list of parts, as the request uses cache markers; `cache_marker`: the client's own
+    one that it ends with, or None."""
 
     text: str
+    preamble: Preamble = NONE
     as_parts: bool = False
     cache_marker: Mapping[str, Any] | None = None
 
@@ -146,13 +149,14 @@ def assembled(posted: History, ask: CompressRequest, state: State, layout: Answe
     behind = [
         KeptMessage(index, blocks.get(index, "")) for index in range(border, len(ask.messages))
     ]
-    memory = _memory_items(posted, ask, layout) if layout.text else []
+    carried = preamble(posted, layout.head, layout.cut) if layout.text else NONE
+    memory = _memory_items(posted, ask, layout, carried) if layout.text else []
     reason = Reason.EMBEDDINGS_PENDING if state is State.PROVISIONAL else Reason.NONE
     return replace(
         passed(posted, ask, state, reason),
         changed=True,
         items=(*front, *memory, *behind),
-        sent_tokens=posted.system_tokens + layout.sent(posted),
+        sent_tokens=posted.system_tokens + layout.sent(posted) + carried.tokens,
         cached_tokens=posted.size(layout.head, layout.cut) if layout.text else 0,
         recent_tokens=posted.size(layout.cut),
         recall_tokens=layout.block_tokens,
@@ -169,7 +173,9 @@ def with_index(answer: Answer, index: IndexState) -> Answer:
     )
 
 
-def _memory_items(posted: History, ask: CompressRequest, layout: AnswerLayout) -> list[AnswerItem]:
+def _memory_items(
+    posted: History, ask: CompressRequest, layout: AnswerLayout, carried: Preamble
+) -> list[AnswerItem]:
     """The memory message; before it the first message where that goes whole; between a user
     message of the client and ours a line of the assistant, where templates ask for one."""
     before, behind = lines_at(posted, layout.cut, layout.head)
@@ -177,13 +183,15 @@ def _memory_items(posted: History, ask: CompressRequest, layout: AnswerLayout) -
     return [
         *(KeptMessage(index) for index in posted.posted[: layout.head]),
         *([line] if ask.alternate and before else []),
-        _memory_text(posted, ask, layout),
+        _memory_text(posted, ask, layout, carried),
         *([line] if ask.alternate and behind else []),
     ]
 
 
-def _memory_text(posted: History, ask: CompressRequest, layout: AnswerLayout) -> MemoryText:
+def _memory_text(
+    posted: History, ask: CompressRequest, layout: AnswerLayout, carried: Preamble
+) -> MemoryText:
     if not cache_control.used(posted, ask.markers):
-        return MemoryText(layout.text)
+        return MemoryText(layout.text, carried)
     marker = cache_control.of_memory(posted, ask.markers, layout.cut, layout.head)
-    return MemoryText(layout.text, as_parts=True, cache_marker=marker)
+    return MemoryText(layout.text, carried, as_parts=True, cache_marker=marker)

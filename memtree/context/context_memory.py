@@ -216,7 +216,8 @@ class ContextMemory:
     async def forget_history(self, ask: CompressRequest) -> Receipt:
         """Forget all prefixes of what was posted. Raises `BadRequest` and store errors."""
         posted = await self.read(ask)
-        return await self._forget(ask.tenant, posted.addresses[1:])
+        former, _ = posted.former_addresses()
+        return await self._forget(ask.tenant, (*posted.addresses[1:], *former[1:]))
 
     async def forget_address(self, tenant: str, address: bytes) -> Receipt:
         """Forget an address and those before it. Raises `NotFound` and store errors."""

@@ -111,10 +111,11 @@ class EpochAnswers:
         posted, ask, terms = request.posted, request.ask, request.terms
         if request.previous or ask.hard or posted.tokens > terms.room:
             return None
-        first = packing.begin(posted, request.limits, request.fixed)
+        first = packing.begin(posted, request.limits, request.fixed + request.carried)
         asks = posted.facts[-1].role == "user"
         size = (
-            first.memory
+            request.carried
+            + first.memory
             + first.recent
             + first.beside
             + (epoch.block_size(terms.target) if asks else 0)
@@ -176,7 +177,7 @@ class EpochAnswers:
     async def _begun(self, request: TurnRequest, index: IndexState) -> TurnContent | None:
         """A new epoch, unfolded for the present question."""
         posted = request.posted
-        packed = packing.begin(posted, request.limits, request.fixed)
+        packed = packing.begin(posted, request.limits, request.fixed + request.carried)
         if not packed.memory or index.trouble:
             return None
         newest = await self._indexing.newest(posted, index)
@@ -273,9 +274,8 @@ class EpochAnswers:
         shown = recall_block.text_of(block, posted) + recall_block.SEAM if block else ""
         block_tokens = tokens.count(shown)
         block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
-        sent = (
-            request.fixed + content.epoch.memory + posted.size(content.epoch.plan.cut) + block_sum
-        )
+        recent = posted.size(content.epoch.plan.cut)
+        sent = request.fixed + request.carried + content.epoch.memory + recent + block_sum
         if previous is None:
             direct, paid = costs.opened(posted, request.fixed, sent, request.ask.prices)
         else:

@@ -14,10 +14,11 @@ from memtree.context.retrieval import RetrievedContext, Retriever
 from memtree.context.state import State
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
+from memtree.conversation.preamble import preamble
 from memtree.text import tokens
 from memtree.unfolding.explain import Evidence
-from memtree.unfolding.plan import Plan, render
-from memtree.unfolding.unfold import Unfolding
+from memtree.unfolding.plan import Plan, merge, render
+from memtree.unfolding.unfold import Unfolding, ask_excerpt, asked_message
 
 
 class FreshAnswers:
@@ -33,7 +34,8 @@ class FreshAnswers:
     ) -> CompressResult:
         """The tree unfolded for the present question; without a whole tree, the older rounds cut
         in the middle."""
-        packed = packing.pack(posted, limits, posted.system_tokens + ask.tools_tokens)
+        fixed = posted.system_tokens + ask.tools_tokens + preamble(posted).tokens
+        packed = packing.pack(posted, limits, fixed)
         if not packed.memory:
             answer = assembled(posted, ask, State.NO_ROOM, AnswerLayout(packed.cut))
             return CompressResult(with_index(answer, index), None, index)
@@ -65,13 +67,16 @@ class FreshAnswers:
 def _decayed(posted: History, packed: packing.Packed, index: IndexState) -> Unfolding:
     """No tree over the whole in time: the older rounds, cut in the middle."""
     budget = packed.memory - MESSAGE_OVERHEAD
+    ask = asked_message(posted, packed.cut)
+    shown = ask_excerpt(posted, ask, packed.ask) if ask is not None and ask >= packed.head else []
+    asked = [choice.span for choice in shown]
     share = float(budget)
     while True:
         first = max(packed.head, index.frontier.messages)
-        spans = packing.decay(posted, first, packed.cut, int(share))
-        plan = Plan(packed.cut, excerpts=spans, head=packed.head)
+        older = packing.decay(posted, first, packed.cut, int(share))
+        plan = Plan(packed.cut, excerpts=tuple(merge((*asked, *older))), head=packed.head)
         text = render(plan, posted, {})
         size = tokens.count(text)
-        if size <= budget or not spans:
+        if size <= budget or not older:
             return Unfolding(plan, text, size, 0)
         share *= min(0.9, budget / size)  # labels and marks are not in the shares

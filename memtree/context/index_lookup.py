@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from memtree import tracing
 from memtree.context.caches import NodeCache
 from memtree.context.index_request import IndexRequest
 from memtree.context.index_state import NOTHING_INDEXED, IndexState, Trouble
-from memtree.context.prefix_lookup import CoveredPrefix, covering
+from memtree.context.prefix_lookup import CoveredPrefix, covering, former_covering
 from memtree.days import DAY
-from memtree.errors import Unavailable
+from memtree.errors import NodesGone, Unavailable
 from memtree.ports.clock import Clock
-from memtree.ports.store import TreeStore
+from memtree.ports.store import IndexBatch, TreeStore
 from memtree.tree.node import Node
 
 log = logging.getLogger("memtree")
@@ -23,8 +23,11 @@ log = logging.getLogger("memtree")
 class IndexLookup:
     """Finds the longest indexed prefix with its nodes, and keeps it from expiring."""
 
-    def __init__(self, store: TreeStore, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+    def __init__(
+        self, store: TreeStore, clock: Clock, wanted: Callable[[IndexRequest], bool]
+    ) -> None:
+        """`wanted`: nothing of the tenant was deleted since the request began."""
+        self._store, self._clock, self._wanted = store, clock, wanted
 
     async def find(self, request: IndexRequest, nodes: NodeCache) -> IndexState:
         """What the store knows of the history; `nodes`: of this process, read and added to."""
@@ -37,7 +40,7 @@ class IndexLookup:
 
     async def _find(self, request: IndexRequest, cache: NodeCache) -> IndexState:
         tenant = request.tenant
-        covered = await covering(self._store, request.posted)
+        covered = await covering(self._store, request.posted) or await self._adopted(request)
         if covered is None:
             return NOTHING_INDEXED
         frontier = covered.frontier
@@ -51,6 +54,23 @@ class IndexLookup:
             cache.add(tenant, nodes.values())
         await self._renew(request, covered)
         return IndexState(frontier, nodes, covered.length, cached=cached)
+
+    async def _adopted(self, request: IndexRequest) -> CoveredPrefix | None:
+        """What is stored under an address of the former format, put under that of today as well.
+
+        The former address becomes the one before it on the chain, so a deletion takes both.
+        """
+        former = await former_covering(self._store, request.posted)
+        if former is None or not self._wanted(request):
+            return None
+        covered, previous = former
+        expires = self._clock.now() + request.days * DAY
+        frontiers = {request.posted.addresses[covered.length]: covered.frontier}
+        try:
+            await self._store.commit(request.tenant, IndexBatch((), frontiers, expires, previous))
+        except NodesGone:  # forgotten meanwhile
+            return None
+        return covered._replace(expires=expires)
 
     async def _renew(self, request: IndexRequest, covered: CoveredPrefix) -> None:
         """Use keeps a chain alive; written at most once a day."""

@@ -56,7 +56,7 @@ class Indexing:
         self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
         self._embedder, self._backlog = embedder, backlog
         self._peers = peers or NoPeers()
-        self._lookup = IndexLookup(store, clock)
+        self._lookup = IndexLookup(store, clock, lambda request: not self._forgotten(request))
         self._nodes = NodeCache()
         self._corpora = CorpusCache()
         self._passed = PassedHistories()

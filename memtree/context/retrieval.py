@@ -94,7 +94,7 @@ class Retriever:
     ) -> RetrievedContext:
         """The tree unfolded for the query; without one, for the newest words."""
         tree = SummaryTree(index.roots, index.all_nodes)
-        window = FoldWindow(packed.cut, packed.memory - MESSAGE_OVERHEAD, packed.head)
+        window = FoldWindow(packed.cut, packed.memory - MESSAGE_OVERHEAD, packed.head, packed.ask)
 
         def work(
             ranked: RankedHistory,

@@ -13,6 +13,7 @@ from memtree.context.request import CompressRequest
 from memtree.context.retrieval import RetrievedContext
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
+from memtree.conversation.preamble import preamble
 from memtree.ports.store import ContinuedTurn
 from memtree.text import tokens
 from memtree.tree.node import Node
@@ -23,14 +24,16 @@ from memtree.unfolding.plan import outline_line
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """One request on its way to an answer. `fixed`: tokens of system messages and tools. `key`:
-    of the epochs that it may continue. `previous`: the newest turn on its chain, at a history of
-    `previous_length` messages. `generation`: of the tenant's deletions when it began."""
+    """One request on its way to an answer. `fixed`: tokens of system messages and tools.
+    `carried`: of the preamble, which is sent with the memory message. `key`: of the epochs that it
+    may continue. `previous`: the newest turn on its chain, at a history of `previous_length`
+    messages. `generation`: of the tenant's deletions when it began."""
 
     posted: History
     ask: CompressRequest
     limits: packing.TokenLimits
     fixed: int
+    carried: int
     terms: EpochTerms
     key: bytes
     now: float  # unix seconds
@@ -51,9 +54,10 @@ class TurnRequest:
     ) -> TurnRequest:
         """`recipe`: what ranks passages."""
         fixed = posted.system_tokens + ask.tools_tokens
-        terms = EpochTerms.of(limits, fixed, ask.window, ask.prices)
+        carried = preamble(posted).tokens
+        terms = EpochTerms.of(limits, fixed + carried, ask.window, ask.prices)
         key = epoch.key(limits, ask.window, ask.prices, recipe, ask.query)
-        return cls(posted, ask, limits, fixed, terms, key, now, generation)
+        return cls(posted, ask, limits, fixed, carried, terms, key, now, generation)
 
     @property
     def address(self) -> bytes:

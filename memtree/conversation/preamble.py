@@ -16,9 +16,6 @@ from memtree.conversation.validation import TEXT_PARTS
 from memtree.conversation.volatile_blocks import Volatile
 from memtree.text import tokens
 
-# `environment_details` is none of them: every message brings a new one.
-PREAMBLE_TAGS = ("system-reminder", "environment_context", "INSTRUCTIONS")
-
 
 @dataclass(frozen=True, slots=True)
 class Preamble:
@@ -36,13 +33,8 @@ class Preamble:
 NONE = Preamble()
 
 
-def preamble(
-    history: History,
-    tags: tuple[str, ...] = PREAMBLE_TAGS,
-    start: int = 0,
-    end: int | None = None,
-) -> Preamble:
-    """The blocks of these tags in the first user message of messages [start, end).
+def preamble(history: History, start: int = 0, end: int | None = None) -> Preamble:
+    """The carried blocks in the first user message of messages [start, end).
 
     In a string: the closed blocks before the first other text. In a list: the text parts that hold
     nothing but such blocks. Behind a message that holds nothing else the next one is read as well,
@@ -52,6 +44,7 @@ def preamble(
     roles = [fact.role for fact in history.facts[start:end]]
     first = roles.index("user") if "user" in roles else len(roles)
     listed = first < len(messages) and isinstance(messages[first].content, list)
+    carried = history.volatile.carried
     texts: list[str] = []
     parts: list[tuple[int, int]] = []
     for index in range(first, len(messages)):
@@ -59,11 +52,11 @@ def preamble(
         if roles[index] != "user" or isinstance(message.content, list) != listed:
             break
         if listed:
-            numbers, wholly = _block_parts(message, history.volatile, tags)
+            numbers, wholly = _block_parts(message, history.volatile)
             parts += [(history.posted[start + index], number) for number in numbers]
             texts += [message.parts[number]["text"] for number in numbers]
         else:
-            blocks, wholly = _leading_blocks(message.words, history.volatile, tags)
+            blocks, wholly = _leading_blocks(message.words, history.volatile, carried)
             texts += blocks
         if not wholly:
             break
@@ -86,10 +79,8 @@ def _leading_blocks(text: str, volatile: Volatile, tags: tuple[str, ...]) -> tup
     return found, not text[at:].strip()
 
 
-def _block_parts(
-    message: Message, volatile: Volatile, tags: tuple[str, ...]
-) -> tuple[list[int], bool]:
-    """Indexes of the text parts that hold blocks of these tags alone, and whether the message
+def _block_parts(message: Message, volatile: Volatile) -> tuple[list[int], bool]:
+    """Indexes of the text parts that hold carried blocks alone, and whether the message
     holds nothing but blocks."""
     found: list[int] = []
     wholly = True
@@ -99,6 +90,7 @@ def _block_parts(
             continue
         blocks, alone = _leading_blocks(part["text"], volatile, volatile.tags)
         wholly &= alone
-        if alone and blocks and _leading_blocks(part["text"], volatile, tags)[0] == blocks:
+        carried, _ = _leading_blocks(part["text"], volatile, volatile.carried)
+        if alone and blocks and carried == blocks:
             found.append(index)
     return found, wholly

@@ -15,15 +15,20 @@ from functools import lru_cache
 # tags themselves.
 VOLATILE_TAGS = ("system-reminder", "environment_details", "environment_context", "INSTRUCTIONS")
 _HEADINGS = {"INSTRUCTIONS": r"# AGENTS\.md instructions[^\n]{0,500}\n\s{0,20}"}
+# What is carried when the first user message is folded (`preamble`): instructions, but not
+# `environment_details`, since every message brings new ones.
+PREAMBLE_TAGS = ("system-reminder", "environment_context", "INSTRUCTIONS")
 # Clients put this one into the results of tools as well; the others are text there.
 RESULT_TAGS = ("system-reminder",)
 
 
 @dataclass(frozen=True, slots=True)
 class Volatile:
-    """The list of tags whose closed blocks are left out of hashes and leaves."""
+    """`tags`: those whose closed blocks are left out of hashes and leaves. `carried`: those of them
+    that stay visible when the first user message is folded."""
 
     tags: tuple[str, ...] = VOLATILE_TAGS
+    carried: tuple[str, ...] = PREAMBLE_TAGS
 
     def find(self, text: str) -> tuple[tuple[int, int], ...]:
         """Spans of the closed blocks in `text`, left to right; linear in its length."""

@@ -69,9 +69,11 @@ class ExplainedNode:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedExcerpt:
-    """Characters [start, end) of the text of posted message `message`, with their hash."""
+    """Code points [start, end) of the string at `part` (such as `content[0]`) of the posted message
+    with index `message`; `sha256`: of these in UTF-8, in hex."""
 
     message: int
+    part: str
     start: int
     end: int
     sha256: str
@@ -187,15 +189,15 @@ def _outlined(evidence: Evidence) -> Iterator[ExplainedNode]:
 def _excerpt(
     evidence: Evidence, quote: Quote, chosen: Sequence[ExcerptChoice], otherwise: str
 ) -> ExplainedExcerpt:
-    piece = evidence.history.messages[quote.span.message].text[quote.start : quote.end]
     why = next((choice for choice in chosen if _inside(choice.span, quote.span)), None)
     passage = evidence.passages.get(why.passage) if why else None
     return ExplainedExcerpt(
         message=quote.posted,
+        part=quote.part,
         start=quote.start,
         end=quote.end,
-        sha256=sha256(piece.encode("utf-8", "surrogatepass")).hexdigest(),
-        tokens=tokens.count(piece),
+        sha256=sha256(quote.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        tokens=tokens.count(quote.text),
         scores=passage.scores if passage else {},
         reason=why.reason if why else otherwise,
     )

@@ -66,11 +66,13 @@ class SummaryTree:
 
 @dataclass(frozen=True, slots=True)
 class FoldWindow:
-    """What a memory message stands for, messages [head, cut), and the tokens that it may have."""
+    """What a memory message stands for, messages [head, cut), and the tokens that it may have.
+    `ask`: tokens that are shown of the user message whose tool loop is cut, where there is room."""
 
     cut: int
     budget: int
     head: int = 0
+    ask: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,12 +110,17 @@ class _Draft:
         return Plan(self.plan.cut, self.plan.outline, rules, excerpts, self.plan.head)
 
     def shrink(self, over: int) -> None:
-        """Take away about that many tokens, what matters least first."""
-        for group in (self.excerpts, self.asks, self.rules):
-            while group and over > 0:
+        """Take away about that many tokens, what matters least first: excerpts, the trail of a
+        tool loop, the outline, rules, and last the ask that the loop works for."""
+        for group, kept in ((self.excerpts, 0), (self.asks, 1)):
+            while len(group) > kept and over > 0:
                 over -= group.pop().tokens + 1
-        if over > 0:
+        if over <= 0:
+            return
+        if self.plan.outline:
             self.plan = Plan(self.plan.cut, self.plan.outline[:-1], head=self.plan.head)
+        elif self.rules or self.asks:
+            (self.rules or self.asks).pop()
 
 
 def _fit(
@@ -162,10 +167,11 @@ def _pins(
             left -= size + LABEL
             pins.append(ExcerptChoice(span, size, "rule", -1))
     room = budget - WRAPPER - _size(pins)
-    ask = _asked(history, cut)
+    ask = asked_message(history, cut)
     if ask is None:
         return pins
-    asked = _ask(history, ask, min(room, int(split.ask * budget))) if ask >= head else []
+    most = max(window.ask, int(split.ask * budget))
+    asked = ask_excerpt(history, ask, min(room, most)) if ask >= head else []
     room -= _size(asked)
     return [*pins, *asked, *_trail(history, ask, cut, min(room, int(split.trail * budget)))]
 
@@ -189,18 +195,24 @@ def _rules(corpus: Corpus, head: int, cut: int) -> Iterator[TextSpan]:
                 yield TextSpan(place.first + message, start, end)
 
 
-def _asked(history: History, cut: int) -> int | None:
+def asked_message(history: History, cut: int) -> int | None:
     """The user message that the recent rounds work for, where it lies before the cut."""
     if any(fact.role == "user" for fact in history.facts[cut:]):
         return None
     return next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
 
 
-def _ask(history: History, ask: int, room: int) -> list[ExcerptChoice]:
-    """As much of its beginning as there is room for."""
+def ask_excerpt(history: History, ask: int, room: int) -> list[ExcerptChoice]:
+    """A user message, whole or its first `room` tokens."""
     if room <= 0:
         return []
     text = history.view(ask).text
     size = tokens.count(text)
-    end = len(text) if size <= room else int(len(text) * room / size)
+    end = len(text)
+    if size > room:  # a guess by length, mended where the beginning has longer words
+        end = int(len(text) * room / size)
+        for _ in range(3):
+            if (shown := tokens.count(text[:end])) >= room or not shown:
+                break
+            end += int(end * (room - shown) / shown) + 1
     return [ExcerptChoice(TextSpan(ask, 0, end), min(size, room), "ask", -1)] if end else []

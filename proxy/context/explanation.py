@@ -25,6 +25,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
         "excerpts": [
             {
                 "message": excerpt.message,
+                "part": excerpt.part,
                 "start": excerpt.start,
                 "end": excerpt.end,
                 "sha256": excerpt.sha256,

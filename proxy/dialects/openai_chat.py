@@ -27,18 +27,37 @@ def _message(item: AnswerItem, posted: Sequence[Message]) -> bytes:
             raw = posted[index].raw
             return with_text_before(raw, block) if block else raw
         case MemoryText():
-            return _memory_message(item)
+            return _memory_message(item, posted)
         case AssistantLine(text):
             return msgspec.json.encode({"role": "assistant", "content": text})
 
 
-def _memory_message(memory: MemoryText) -> bytes:
-    content: Any = memory.text
-    if memory.as_parts:
-        content = [{"type": "text", "text": memory.text}]
+def _memory_message(memory: MemoryText, posted: Sequence[Message]) -> bytes:
+    """A string, or a list where the client's own preamble is one or cache markers are in use."""
+    before = memory.preamble
+    content: Any = f"{before.text}\n\n{memory.text}" if before.text else memory.text
+    if memory.as_parts or before.parts:
+        last: dict[str, Any] = {"type": "text", "text": memory.text}
         if memory.cache_marker is not None:
-            content[0]["cache_control"] = memory.cache_marker
+            last["cache_control"] = memory.cache_marker
+        carried: list[Any] = [{"type": "text", "text": before.text}] if before.text else []
+        carried += [_raw_part(posted[message], part) for message, part in before.parts]
+        content = [*carried, last]
     return msgspec.json.encode({"role": "user", "content": content})
+
+
+def _raw_part(message: Message, index: int) -> msgspec.Raw:
+    """A content part as it was posted, without its cache marker: the memory message has its own."""
+    raw = msgspec.json.decode(message.raw, type=_Parts).content[index]
+    if b'"cache_control"' not in bytes(raw):
+        return raw
+    fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    fields.pop("cache_control", None)
+    return msgspec.Raw(msgspec.json.encode(fields))
+
+
+class _Parts(msgspec.Struct):
+    content: list[msgspec.Raw]
 
 
 def with_text_before(raw: bytes, text: str) -> bytes:

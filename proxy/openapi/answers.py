@@ -85,9 +85,18 @@ _EXPLAIN = object_of(
             object_of(
                 {
                     "message": described(COUNT, "Index of the posted message."),
-                    "start": described(COUNT, "First character in that message's text."),
-                    "end": described(COUNT, "Character after the last."),
-                    "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+                    "part": described(
+                        STRING,
+                        "The string in that message: `content`, `content[i]` or "
+                        "`tool_calls[i].function.arguments`.",
+                    ),
+                    "start": described(COUNT, "First code point in that string."),
+                    "end": described(COUNT, "Code point after the last."),
+                    "sha256": {
+                        "type": "string",
+                        "pattern": "^[0-9a-f]{64}$",
+                        "description": "Of the slice in UTF-8, which also stands in the answer.",
+                    },
                     "tokens": COUNT,
                     "scores": _SCORES,
                     "reason": STRING,

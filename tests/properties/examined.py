@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from benchmarks.invariants import named_part
 from memtree.budget import epoch, packing
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.history import History
@@ -223,7 +224,7 @@ def _broken_memory(
     why = answer.explain()
     for excerpt in why["excerpts"]:
         message = ask.messages[excerpt["message"]]
-        piece = message.text[excerpt["start"] : excerpt["end"]]
+        piece = named_part(message.fields, excerpt["part"])[excerpt["start"] : excerpt["end"]]
         if sha256(piece.encode()).hexdigest() != excerpt["sha256"]:
             yield "an excerpt's hash is not that of the posted text"
         if not piece.strip():

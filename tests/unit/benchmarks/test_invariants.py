@@ -58,7 +58,8 @@ def check(raws, *excerpts):
 def excerpt(number, piece):
     start = POSTED[number].text.index(piece)
     digest = sha256(piece.encode()).hexdigest()
-    return {"message": number, "start": start, "end": start + len(piece), "sha256": digest}
+    where = {"message": number, "part": "content", "start": start, "end": start + len(piece)}
+    return {**where, "sha256": digest}
 
 
 def test_an_honest_answer_with_a_block_passes():

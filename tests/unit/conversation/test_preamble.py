@@ -1,5 +1,7 @@
 """Standing context of the first user message: what is carried when that message is folded."""
 
+from dataclasses import replace
+
 import pytest
 
 from memtree.conversation.history import read
@@ -20,6 +22,10 @@ def history(*contents, first="user"):
     posted += [Message.of({"role": r, "content": c}) for r, c in zip(roles, contents, strict=False)]
     posted.append(Message.of({"role": "assistant", "content": "Well."}))
     return read("t", posted, Volatile())
+
+
+def tagged(posted, *tags):
+    return replace(posted, volatile=Volatile(carried=tags))
 
 
 def text(value):
@@ -76,8 +82,8 @@ def test_only_folded_messages_are_read():
 
 def test_tags_are_a_setting():
     posted = history(f"{RULES}{CODEX}{DETAILS}Go.")
-    assert preamble(posted, ("environment_details",)).text == DETAILS
-    assert preamble(posted, ()) == NONE
+    assert preamble(tagged(posted, "environment_details")).text == DETAILS
+    assert preamble(tagged(posted)) == NONE
 
 
 def test_a_changed_block_changes_no_address():
