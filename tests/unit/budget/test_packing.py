@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -51,7 +53,14 @@ def limits(target=20_000, hard=True, prompt=100_000):
 
 def decided(history, limits, fixed=0):
     """What an answer for the present question does with a history."""
-    return admit(history, limits, fixed) or pack(history, limits, fixed)
+    found = admit(history, limits, fixed) or pack(history, limits, fixed)
+    return replace(found, ask=0) if isinstance(found, Packed) else found
+
+
+def test_a_tenth_of_the_target_is_for_the_ask_of_a_cut_loop():
+    history = sized(*CHAT)
+    assert pack(history, limits(20_000), 0).ask == 2_000
+    assert packing.begin(history, limits(8_000), 0).ask == 800
 
 
 CHAT = [("user", 100), ("assistant", 900)] * 40  # 40,000 tokens
@@ -201,7 +210,8 @@ def test_decisions_keep_to_the_limits(made, target, hard, prompt, fixed):
     assert found.recent + found.memory <= room
     assert found.memory == 0 or found.memory >= 2 * WRAPPER
     if hard:
-        assert found.recent + found.memory <= max(min(target, room), newest)
+        bound = packing.most_sent(history, min(target, room))
+        assert found.recent + found.memory <= min(room, bound)
 
 
 # ---------------------------------------------------------------- decay

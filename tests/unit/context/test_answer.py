@@ -202,12 +202,12 @@ def test_a_fifth_of_the_target_is_the_border(size, head):
 def test_without_room_the_first_message_goes_into_memory():
     history = sized(("user", 3_000), *[("assistant", 900), ("user", 100)] * 10, ("user", 18_000))
     found = pack(history, limits(), 0)
-    assert found == Packed(21, 18_000, 5_000 - LINE_TOKENS, 0, LINE_TOKENS)
+    assert found == Packed(21, 18_000, 5_000 - LINE_TOKENS, 0, LINE_TOKENS, 2_000)
 
 
 def test_where_only_the_first_message_is_cut_off_memory_is_for_it():
     history = sized(("user", 500), ("assistant", 19_700))
-    assert pack(history, limits(), 0) == Packed(1, 19_700, 500 + 2 * packing.WRAPPER)
+    assert pack(history, limits(), 0) == Packed(1, 19_700, 500 + 2 * packing.WRAPPER, ask=2_000)
 
 
 def test_a_monologue_needs_a_line():
