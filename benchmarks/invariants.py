@@ -53,7 +53,8 @@ class Reply:
         messages = tuple(map(Message, raws))
         at = next((i for i, m in enumerate(messages) if m.role not in SYSTEM), len(messages))
         text = messages[at].text if at < len(messages) else ""
-        memory = text if text.startswith("<context_memory>") else None
+        begins = text.find("<context_memory>\n")  # behind the client's preamble, if any
+        memory = text[begins:] if begins >= 0 and text.endswith("</context_memory>") else None
         kept = messages if memory is None else messages[at + 1 :]
         pairs = list(_aligned(kept, posted))
         bare, blocks = tuple(one for one, _ in pairs), tuple(block for _, block in pairs)

@@ -124,7 +124,7 @@ class _Parts:
 
 def _is_memory(message: Fields) -> bool:
     text = _text(message.get("content"))
-    return message.get("role") == "user" and text.startswith(verbatim.OPENING)
+    return message.get("role") == "user" and verbatim.after_preamble(text) is not None
 
 
 def _is_line(message: Fields) -> bool:
@@ -275,10 +275,13 @@ def _broken_memory(posted: Sequence[Fields], parts: _Parts, bare: bool) -> Itera
         yield f"the memory message has the fields {sorted(memory)}"
     if isinstance(content, list):
         keys = [set(part) - {"cache_control"} for part in content]
-        if keys != [{"type", "text"}] or content[0]["type"] != "text":
-            yield "the memory message is no string and no single text part"
+        if any(key != {"type", "text"} for key in keys) or content[-1]["type"] != "text":
+            yield "the memory message is no string and no list of text parts"
             return
-    yield from verbatim.in_memory(_text(content), posted, _quotable(posted, parts))
+    text = _text(content)
+    yield from verbatim.preamble_of(text, posted)
+    memory_text = verbatim.after_preamble(text) or ""
+    yield from verbatim.in_memory(memory_text, posted, _quotable(posted, parts))
 
 
 def _quotable(posted: Sequence[Fields], parts: _Parts) -> range:

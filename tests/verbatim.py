@@ -22,10 +22,44 @@ OUTLINE, RULES, EXCERPTS = (
     "Standing requests, verbatim:",
     "Excerpts, verbatim:",
 )
+_PREAMBLE_ENDS = ("</system-reminder>", "</environment_context>", "</INSTRUCTIONS>")
+_BLOCK = re.compile(
+    r"(?:# AGENTS\.md instructions[^\n]*\n\s*)?"
+    r"<(?:system-reminder|environment_context|INSTRUCTIONS)\b[^<>]*>.*?"
+    r"</(?:system-reminder|environment_context|INSTRUCTIONS)>",
+    re.DOTALL,
+)
 _LABEL = re.compile(r"^\[(\d+) (\w+)\] ", re.MULTILINE)
 _LINE = re.compile(r"^ *- \[(\d+)(?:-(\d+))?\] ", re.MULTILINE)
 _GAP = "\n[...]\n"
 _FENCES = ("```", "~~~")
+
+
+def after_preamble(text: str) -> str | None:
+    """The memory text behind the client's standing context; None where there is no memory text."""
+    before, opening, rest = text.partition(f"{OPENING}\n")
+    if not opening or not rest.endswith(CLOSING):
+        return None
+    closed = before.rstrip().endswith(_PREAMBLE_ENDS)
+    return opening + rest if closed or not before.strip() else None
+
+
+def preamble_of(text: str, posted: Sequence[dict[str, Any]]) -> list[str]:
+    """What is wrong with the part of a memory message before its memory text: it stands in the
+    client's first messages, letter for letter."""
+    before = text[: len(text) - len(after_preamble(text) or "")]
+    texts = [part["text"] for message in posted for part in _text_parts(message)]
+    blocks = _BLOCK.findall(before)
+    found = [] if not _BLOCK.sub("", before).strip() else ["the preamble holds more than blocks"]
+    lost = [block for block in blocks if not any(block in text for text in texts)]
+    return found + [f"a preamble block is not as posted: {block[:60]!r}" for block in lost]
+
+
+def _text_parts(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message.get("content")
+    if isinstance(content, list):
+        return [part for part in content if isinstance(part.get("text"), str)]
+    return [{"text": content or ""}]
 
 
 def in_memory(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> list[str]:

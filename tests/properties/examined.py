@@ -43,6 +43,7 @@ from tests.properties.strategies import (
     tail_of,
 )
 from tests.trees import tree_problems
+from tests.verbatim import after_preamble
 
 OPENING = b"<context_memory>"
 LINE = msgspec.json.encode({"role": "assistant", "content": packing.LINE})
@@ -147,12 +148,12 @@ def broken_request(ask: CompressRequest, answer: Answered) -> list[str]:
 
 def unmarked(messages: Sequence[bytes]) -> list[bytes]:
     """The same with memory messages in one form: their cache marker may come and go."""
-    return [_unmarked(raw) if OPENING in raw[:80] else raw for raw in messages]
+    return [_unmarked(raw) if OPENING in raw else raw for raw in messages]
 
 
 def _unmarked(raw: bytes) -> bytes:
     content = msgspec.json.decode(raw)["content"]
-    text = content if isinstance(content, str) else content[0]["text"]
+    text = content if isinstance(content, str) else "\n\n".join(part["text"] for part in content)
     return msgspec.json.encode({"role": "user", "content": text})
 
 
@@ -161,7 +162,8 @@ def split(answer: Answered, posted: Sequence[bytes]) -> tuple[str | None, list[b
     for index, raw in enumerate(answer.messages):
         if raw not in set(posted) and raw != LINE:
             content = msgspec.json.decode(raw)["content"]
-            text = content if isinstance(content, str) else content[0]["text"]
+            text = content if isinstance(content, str) else content[-1]["text"]
+            text = after_preamble(text) or text
             behind = list(answer.messages[index + 1 :])
             return text, behind[1:] if behind[:1] == [LINE] else behind
     return None, [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]

@@ -95,7 +95,7 @@ def volatile_blocks_are_hashed(original):
 
 
 def view_forgets_what_was_cut(original):
-    return lambda self, view: 0
+    return lambda view, start, end: ((start, end),)
 
 
 def explain_is_off_by_one(original):
@@ -215,11 +215,11 @@ def the_first_message_is_quoted_as_well(original):
 
 
 def the_first_message_is_lost(original):
-    return lambda posted, ask, layout: original(posted, ask, layout)[layout.head :]
+    return lambda posted, ask, layout, *more: original(posted, ask, layout, *more)[layout.head :]
 
 
 def the_first_message_stands_behind_memory(original):
-    return lambda posted, ask, layout: original(posted, ask, layout)[::-1]
+    return lambda *args: original(*args)[::-1]
 
 
 def the_first_message_is_not_counted(original):
@@ -259,7 +259,7 @@ MUTANTS = [
     (addresses, "digest", digest_sees_ids),
     (addresses, "root", root_ignores_the_tenant),
     (Volatile, "strip", volatile_blocks_are_hashed),
-    (View, "_shift", view_forgets_what_was_cut),
+    (View, "posted", view_forgets_what_was_cut),
     (explain, "_excerpt", explain_is_off_by_one),
     (btree, "seal", nodes_miscount),
     (btree, "weakest_link", nodes_have_two_children),
