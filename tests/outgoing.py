@@ -275,7 +275,8 @@ def _broken_memory(posted: Sequence[Fields], parts: _Parts, bare: bool) -> Itera
         yield f"the memory message has the fields {sorted(memory)}"
     if isinstance(content, list):
         keys = [set(part) - {"cache_control"} for part in content]
-        if any(key != {"type", "text"} for key in keys) or content[-1]["type"] != "text":
+        texts = all(key == {"type", "text"} for key in keys)
+        if not texts or not content[-1]["text"].startswith(verbatim.OPENING):
             yield "the memory message is no string and no list of text parts"
             return
     text = _text(content)
