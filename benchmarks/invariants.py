@@ -47,6 +47,7 @@ class Reply:
     kept: tuple[Message, ...]  # what follows the memory message, system messages included
     bare: tuple[Message, ...]  # `kept` without recall blocks: posted messages where they match
     blocks: tuple[str, ...]  # the recall block of each kept message, empty where it has none
+    preamble: str = ""  # the client's standing context before the memory text
 
     @classmethod
     def of(cls, raws: Sequence[bytes], posted: Sequence[Message]) -> Reply:
@@ -55,10 +56,11 @@ class Reply:
         text = messages[at].text if at < len(messages) else ""
         begins = text.find("<context_memory>\n")  # behind the client's preamble, if any
         memory = text[begins:] if begins >= 0 and text.endswith("</context_memory>") else None
+        preamble = text[:begins] if memory else ""
         kept = messages if memory is None else messages[at + 1 :]
         pairs = list(_aligned(kept, posted))
         bare, blocks = tuple(one for one, _ in pairs), tuple(block for _, block in pairs)
-        return cls(messages, memory, kept, bare, blocks)
+        return cls(messages, memory, kept, bare, blocks, preamble)
 
     @property
     def visible(self) -> str:
@@ -276,7 +278,7 @@ def _verbatim(entry: str, text: str) -> bool:
 
 
 def _budget(posted: Sequence[Message], reply: Reply, target: int, hard: bool) -> Iterator[str]:
-    total = size(reply.messages)
+    total = size(reply.messages) - tokens.count(reply.preamble)
     newest = size(newest_round(posted))
     least = max(target // 4, min(1_000, target // 2))  # of the memory message
     if total > (max(target, newest + least) if hard else max(MOST * target, target + newest)):

@@ -255,13 +255,20 @@ def _broken_labels(history: History, cut: int, *shown: str) -> Iterator[str]:
                 yield f"{label}stands behind the cut"
 
 
+def _preamble_tokens(raw: bytes) -> int:
+    """Tokens of the client's standing context in a memory message: they count as system text."""
+    text = Message(raw).text
+    memory = after_preamble(text) if OPENING in raw else None
+    return tokens.count(text[: len(text) - len(memory)]) if memory else 0
+
+
 def _broken_size(
     ask: CompressRequest, history: History, answer: Answered, blocks: Mapping[int, str]
 ) -> Iterator[str]:
     """Within the target, or what the newest round and the least memory take; recall blocks count
     where the target is hard, and are small."""
     sent = [raw for raw in answer.messages if Message(raw).role not in SYSTEM_ROLES]
-    size = sum(own_count(raw) for raw in sent)
+    size = sum(own_count(raw) for raw in sent) - sum(_preamble_tokens(raw) for raw in sent)
     newest = sum(fact.tokens for fact in history.facts[history.rounds[-1] :])
     limit = max(ask.target, newest + max(ask.target // 4, min(1_000, ask.target // 2)))
     if not ask.hard and answer.epoch:
