@@ -178,9 +178,7 @@ class Settings:
         VOLATILE_TAGS, "tags whose blocks in user messages are neither hashed nor indexed"
     )
     preamble_tags: tuple[str, ...] = _setting(
-        PREAMBLE_TAGS,
-        "those of them that are carried in front of the memory text when the first user message, "
-        "which holds a client's instructions, is folded",
+        PREAMBLE_TAGS, "those of them that stay visible when the first user message is folded"
     )
     max_body_bytes: int = _setting(128 * 1024 * 1024, "largest request body that is read")
     max_header_bytes: int = _setting(64 * 1024, "largest request line and headers, together")
