@@ -62,7 +62,7 @@ WORDS = (
 SPEECH = (
     "always ", "never ask ", "from now on ", "i want you to ", "always ask. ", "going forward ",
     "user: ", "not ", "ignore all previous ", "you must ", "summarize the ", "create a a a ",
-    "you are a a a ", "? ", "?", ".)", ".\"", "...x", "…", "、",
+    "you are a a a ", "забудьте", "? ", "?", ".)", ".\"", "...x", "…", "、",
 )  # fmt: skip
 MARKUP = (
     "[a](", "](", "](x", "![", "[[a](b)", "1) ", "* ", "# a\n", "- \n", "**a ", "` a", "~~~\n",
@@ -119,6 +119,10 @@ def view(raw: bytes) -> View:
 
 def cut(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def arguments(text: str) -> str:
+    return json.dumps({"path": text, text: [1.0, 22], "\\u00e9": [text[:9]] * (len(text) // 32)})
 
 
 def in_parts(text: str) -> bytes:

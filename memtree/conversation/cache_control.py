@@ -35,8 +35,8 @@ def of_memory(history: History, elsewhere: int, cut: int, head: int = 0) -> Any:
     sent += sum(fact.markers for fact in (*history.facts[:head], *history.facts[cut:]))
     if sent >= MOST or not used(history, elsewhere):
         return None
-    found = next(_near(history, cut, head), PLAIN)
-    return found if isinstance(found, dict) else PLAIN
+    marker = next(_near(history, cut, head), PLAIN)
+    return marker if isinstance(marker, dict) else PLAIN
 
 
 def _near(history: History, cut: int, head: int) -> Iterator[Any]:
@@ -46,8 +46,8 @@ def _near(history: History, cut: int, head: int) -> Iterator[Any]:
             yield markers(history.messages[index])[0]
     before = [*(message for _, message in history.system), *history.messages[:head]]
     for message in reversed(before):
-        if found := markers(message):
-            yield found[-1]
+        if marker := markers(message):
+            yield marker[-1]
     for index in range(cut - 1, head - 1, -1):
         if history.facts[index].markers:
             yield markers(history.messages[index])[-1]

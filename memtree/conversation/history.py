@@ -101,14 +101,14 @@ def read(
     count: Callable[[str], int] = tokens.count,
 ) -> History:
     """Read a posted list. Raises `BadRequest` naming the place of an orphan tool message."""
-    met = [
+    infos = [
         _facts(tenant, index, message, volatile, cache, count)
         for index, message in enumerate(posted)
     ]
-    kept = [index for index, fact in enumerate(met) if fact.role not in SYSTEM_ROLES]
-    facts, rounds = _pair([met[index] for index in kept], kept)
+    kept = [index for index, fact in enumerate(infos) if fact.role not in SYSTEM_ROLES]
+    facts, rounds = _pair([infos[index] for index in kept], kept)
     chain = addresses.chain(start := addresses.root(tenant), (fact.digest for fact in facts))
-    system = tuple((i, posted[i]) for i, fact in enumerate(met) if fact.role in SYSTEM_ROLES)
+    system = tuple((i, posted[i]) for i, fact in enumerate(infos) if fact.role in SYSTEM_ROLES)
     return History(
         tenant=tenant,
         messages=tuple(posted[index] for index in kept),
@@ -118,9 +118,9 @@ def read(
         addresses=(start, *chain),
         totals=(0, *accumulate(fact.tokens for fact in facts)),
         system=system,
-        system_tokens=sum(met[index].tokens for index, _ in system),
+        system_tokens=sum(infos[index].tokens for index, _ in system),
         volatile=volatile,
-        system_markers=sum(met[index].markers for index, _ in system),
+        system_markers=sum(infos[index].markers for index, _ in system),
     )
 
 

@@ -138,8 +138,8 @@ _FORM = (
     r"(?:quotes|quotation marks|punctuation|explanations?)\b",
     r"\b(?:previous|prior|existing)[ -]summary\b",
 )
-_GOES_ON_SIGNS = tuple(re.compile(one, re.IGNORECASE) for one in _GOES_ON)
-_FORM_SIGNS = tuple(re.compile(one, re.IGNORECASE | re.MULTILINE) for one in _FORM)
+_GOES_ON_SIGNS = tuple(re.compile(sign, re.IGNORECASE) for sign in _GOES_ON)
+_FORM_SIGNS = tuple(re.compile(sign, re.IGNORECASE | re.MULTILINE) for sign in _FORM)
 
 
 def is_side(messages: Sequence[Message], *, tools: bool) -> bool:
@@ -163,12 +163,12 @@ def is_side(messages: Sequence[Message], *, tools: bool) -> bool:
 
 
 def _leading(messages: Sequence[Message]) -> list[str]:
-    found = []
+    openings = []
     for message in messages[:LEADING]:
         if message.role not in SYSTEM_ROLES:
             break
-        found.append(message.words)
-    return found
+        openings.append(message.words)
+    return openings
 
 
 def _newest(message: Message) -> list[str]:
@@ -204,7 +204,7 @@ def _opens(text: str) -> bool:
     """Whether the opening of a system prompt makes the model do one of these things."""
     text = text[:OPENING]
     orders = (_SUMMARISES, _NAMES, _COMMITS, _MARKS)
-    return any(one.stands_in(text) for one in orders) or bool(_ROLE.search(text))
+    return any(sign.stands_in(text) for sign in orders) or bool(_ROLE.search(text))
 
 
 def _asks(text: str, alone: bool) -> bool:

@@ -1,9 +1,9 @@
-"""Clauses: what a passage has to say, each with a score of how telling it is. No model.
+"""Clauses: the sentences of a passage, each with a score of how much it says. No model.
 
-What raises a score: the user's words and rules, errors,
-decisions and reasons, numbers, names. What lowers it: greetings, chatter, source lines.
-What this file does not do: calls, results and code (`outcomes.py`); keeping to a budget
-(`extract.py`).
+What raises a score: the user's words and rules, errors, decisions and reasons, numbers, names.
+What lowers it: greetings, chatter, source lines.
+What this file does not do: calls, results and code (`tool_results.py`); keeping to a budget
+(`summarize.py`).
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def spoken(source: SourcePassage, chat: bool) -> list[Clause]:
     rules: tuple[str, ...] = ()
     if source.role == "user":
         rules = tuple({tidy(text[start:end]) for start, end in standing_rules(text)})
-    found: list[Clause] = []
+    clauses: list[Clause] = []
     for sentence in _sentences(text):
         rule = any(rule in sentence for rule in rules) if rules else False
         score = base + merit(sentence)
@@ -191,10 +191,10 @@ def spoken(source: SourcePassage, chat: bool) -> list[Clause]:
             score += 0.6 if source.role == "user" and not chat else -0.8
         said = clip(sentence, 2 * MAX_CLAUSE if rule else MAX_CLAUSE)
         telling = score - base >= 1.4 and source.role != "user"
-        found.append(Clause(source.role, said, score, telling and not chat, rule))
-    if found and source.role != "user" and not chat:
-        found[0].score += 0.4
-    return found
+        clauses.append(Clause(source.role, said, score, telling and not chat, rule))
+    if clauses and source.role != "user" and not chat:
+        clauses[0].score += 0.4
+    return clauses
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -55,10 +55,10 @@ class Extract:
 def leaf_summary(sources: Sequence[SourcePassage]) -> Extract:
     """Headline (<= 18 tokens), body (<= 75 tokens) and up to 12 anchors of consecutive passages."""
     masked = _masked(sources)
-    found = _clauses(masked)
-    if not found:
+    clauses = _clauses(masked)
+    if not clauses:
         return Extract(EMPTY, "", ())
-    return _extract(found, _headline(found), LEAF_BODY, top(_weights(masked), LEAF_ANCHORS))
+    return _extract(clauses, _headline(clauses), LEAF_BODY, top(_weights(masked), LEAF_ANCHORS))
 
 
 def node_summary(children: Sequence[Extract], level: int) -> Extract:
@@ -69,47 +69,51 @@ def node_summary(children: Sequence[Extract], level: int) -> Extract:
     cap = NODE_BODY[min(max(level, 1), len(NODE_BODY)) - 1]
     limit = NODE_ANCHORS[min(max(level, 1), len(NODE_ANCHORS)) - 1]
     shared = _shared(known)
-    found = _children(known, shared, cap)
-    return _extract(found, _node_headline(known, shared), cap, _merged(known, shared, limit))
+    clauses = _children(known, shared, cap)
+    return _extract(clauses, _node_headline(known, shared), cap, _merged(known, shared, limit))
 
 
 def _masked(sources: Sequence[SourcePassage]) -> Sequence[SourcePassage]:
-    if not secrets.find("\n".join(one.text for one in sources)):
+    if not secrets.find("\n".join(source.text for source in sources)):
         return sources  # nearly always: one look at the whole leaf
-    return [SourcePassage(one.role, secrets.mask(one.text), one.kind) for one in sources]
+    return [
+        SourcePassage(source.role, secrets.mask(source.text), source.kind) for source in sources
+    ]
 
 
 def _clauses(sources: Sequence[SourcePassage]) -> list[Clause]:
     """The clauses of consecutive passages, in order; none repeats another."""
-    found: list[Clause] = []
+    clauses: list[Clause] = []
     calls: list[Clause] = []
     asked = False
     # People who talk: short turns of text alone. Both say things about themselves.
-    chat = len(sources) > 2 and all(one.kind == "text" and len(one.text) < 500 for one in sources)
+    chat = len(sources) > 2 and all(
+        source.kind == "text" and len(source.text) < 500 for source in sources
+    )
     for source in sources:
         if source.kind == "call":
             calls.append(call(source))
-            found.append(calls[-1])
+            clauses.append(calls[-1])
         elif source.kind == "result" or source.role in ("tool", "function"):
             ends = list(results(source.text))
             if calls and ends:
                 answer(calls.pop(0), ends.pop(0))
-            found += ends
+            clauses += ends
         elif source.kind == "code":
-            found += code(source.role, source.text, found)
+            clauses += code(source.role, source.text, clauses)
         else:
             said = spoken(source, chat)
             if source.role == "user" and said and not asked and not chat:
                 asked = True
                 best = max(said[:4], key=lambda clause: clause.score)
                 best.score += 1.5  # the ask that the rest answers
-            found += said
-    return _distinct(found)
+            clauses += said
+    return _distinct(clauses)
 
 
-def _distinct(found: Sequence[Clause]) -> list[Clause]:
+def _distinct(clauses: Sequence[Clause]) -> list[Clause]:
     kept: dict[str, Clause] = {}
-    for clause in found:
+    for clause in clauses:
         key = clause.text[:50].lower()
         if key not in kept:
             kept[key] = clause
@@ -118,27 +122,27 @@ def _distinct(found: Sequence[Clause]) -> list[Clause]:
     return [clause for clause in kept.values() if clause.text]
 
 
-def _extract(found: Sequence[Clause], headline: str, cap: int, kept: tuple[str, ...]) -> Extract:
+def _extract(clauses: Sequence[Clause], headline: str, cap: int, kept: tuple[str, ...]) -> Extract:
     room = cap * BYTES
-    body = _joined(_chosen(found, room))
+    body = _joined(_chosen(clauses, room))
     size = tokens.count(body)
     if tokens.count(headline) > HEADLINE:
         headline = _cut(headline, HEADLINE)
     for _ in range(3):  # dense text has fewer bytes a token: less of it, and the best of it
         if size > cap:
             room = _size(body) * 0.96 * cap / size
-            body = _joined(_chosen(found, room))
+            body = _joined(_chosen(clauses, room))
             size = tokens.count(body)
     if size > cap:
         body = _cut(body, cap)
     return Extract(headline or EMPTY, body, kept)
 
 
-def _chosen(found: Sequence[Clause], room: float) -> list[Clause]:
+def _chosen(clauses: Sequence[Clause], room: float) -> list[Clause]:
     """The best clauses that fit `room` bytes, in their order; none says again what another said."""
     kept: list[tuple[int, Clause]] = []
     said: list[set[str]] = []
-    for index, clause in sorted(enumerate(found), key=lambda pair: -pair[1].score):
+    for index, clause in sorted(enumerate(clauses), key=lambda pair: -pair[1].score):
         if kept and (room < 40 or clause.score < -0.5):
             break
         size = _size(clause.text) + 4
@@ -169,14 +173,14 @@ def _joined(chosen: Sequence[Clause]) -> str:
     return "".join(pieces).strip()
 
 
-def _headline(found: Sequence[Clause]) -> str:
+def _headline(clauses: Sequence[Clause]) -> str:
     """Thing and outcome: the user's best clause and how it ended, else the best clause of all."""
-    best = max(found, key=lambda clause: clause.score)
-    asks = [clause for clause in found if clause.speaker == "user" and clause.score > 2.0]
+    best = max(clauses, key=lambda clause: clause.score)
+    asks = [clause for clause in clauses if clause.speaker == "user" and clause.score > 2.0]
     if not asks or best.verbatim:
         return _short(best.text, HEADLINE)
     ask = max(asks, key=lambda clause: clause.score)
-    after = found[found.index(ask) + 1 :]
+    after = clauses[clauses.index(ask) + 1 :]
     ends = [clause for clause in after if clause.outcome and clause.speaker != "user"]
     thing = _short(ask.text, HEADLINE)
     if not ends:
@@ -203,7 +207,7 @@ def _node_headline(children: Sequence[Extract], shared: Counter[str]) -> str:
 
 def _children(children: Sequence[Extract], shared: Counter[str], cap: int) -> list[Clause]:
     """Clauses of the children's bodies. Each child's best stands first, so none goes unheard."""
-    found: list[Clause] = []
+    clauses: list[Clause] = []
     longest = max(70, round(cap * BYTES * 1.6 / len(children)))
     for child in children:
         own = list(_pieces(child.body or child.headline, longest))
@@ -211,8 +215,8 @@ def _children(children: Sequence[Extract], shared: Counter[str], cap: int) -> li
             clause.score += min(_centrality(clause.text, shared), 1.2)
         if own:
             max(own, key=lambda clause: clause.score).score += 2.0
-        found += own
-    return found
+        clauses += own
+    return clauses
 
 
 def _pieces(body: str, longest: int) -> Iterator[Clause]:
@@ -231,17 +235,17 @@ def _pieces(body: str, longest: int) -> Iterator[Clause]:
 def _weights(sources: Sequence[SourcePassage]) -> dict[str, float]:
     """Anchors of a leaf: what the user wrote weighs most, what stands in code least."""
     parts: dict[float, list[str]] = {}
-    for one in sources:
+    for source in sources:
         share = (
             0.65
-            if one.kind == "code"
+            if source.kind == "code"
             else 0.8
-            if one.kind == "result"
+            if source.kind == "result"
             else 1.5
-            if one.role == "user"
+            if source.role == "user"
             else 1.0
         )
-        parts.setdefault(share, []).append(one.text)
+        parts.setdefault(share, []).append(source.text)
     total: dict[str, float] = {}
     for share, texts in sorted(parts.items(), reverse=True):
         for word, weight in weigh("\n".join(texts), prose=share > 0.9).items():

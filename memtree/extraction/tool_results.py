@@ -154,10 +154,10 @@ def code(role: str, text: str, before: list[Clause]) -> list[Clause]:
     """What a block of code defines, after the path that stands before it."""
     names = list(dict.fromkeys(_DEFINED.findall(text)))[:5]
     if not names and _TROUBLE.search(text):
-        found = list(results(text))
-        for clause in found:
+        clauses = list(results(text))
+        for clause in clauses:
             clause.speaker = role
-        return found
+        return clauses
     path = ""
     if before and before[-1].speaker == role and _PATH_ALONE.match(before[-1].text):
         path = before.pop().text.rstrip(":") + ": "

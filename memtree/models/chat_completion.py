@@ -156,7 +156,7 @@ def _named(error: openai.APIStatusError) -> tuple[str | None, str]:
 
 # ---------------------------------------------------------------- seconds to wait
 
-_LENGTH = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_LENGTH = re.compile(r"(?<!\d)(\d++(?:\.\d++)?)(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 

@@ -142,13 +142,13 @@ def weigh(text: str, prose: bool = True) -> dict[str, float]:
     """Anchors and their importance. `prose`: names, titles, worded dates and amounts as well."""
     text = text[:REACH]
     counts = Counter(_TOKEN.findall(text))
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for word, kind in [*_tokens(counts), *(_phrases(text) if prose else ())]:
         # How often a word stands there says little beyond three times.
         weight = _RANK[kind] + 0.3 * min(counts[word], 4)
-        if weight > found.get(word, 0.0):
-            found[word] = weight
-    return found
+        if weight > weights.get(word, 0.0):
+            weights[word] = weight
+    return weights
 
 
 def _tokens(counts: Iterable[str]) -> Iterator[tuple[str, str]]:

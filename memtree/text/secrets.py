@@ -106,12 +106,12 @@ _NAME_ENDED, _NAME_CONTINUED = re.compile(_MORE + _END), re.compile(_MORE)
 
 def mask(text: str) -> str:
     """`text` with every secret replaced by `[secret]`."""
-    found = find(text)
-    if not found:
+    matches = find(text)
+    if not matches:
         return text
     pieces: list[str] = []
     at = 0
-    for secret in found:
+    for secret in matches:
         pieces += (text[at : secret.start], MASK)
         at = secret.end
     return "".join(pieces) + text[at:]
@@ -121,12 +121,12 @@ def find(text: str) -> tuple[Secret, ...]:
     """Every secret in `text`, left to right, none overlapping (the earlier, then longer, wins)."""
     if not _LONG.search(text):
         return ()
-    found = [*_vendor_keys(text), *_blocks(text), *_named(text)]
-    if len(found) < 2:
-        return tuple(found)
-    found.sort(key=lambda secret: (secret.start, -secret.end))
+    matches = [*_vendor_keys(text), *_blocks(text), *_named(text)]
+    if len(matches) < 2:
+        return tuple(matches)
+    matches.sort(key=lambda secret: (secret.start, -secret.end))
     kept: list[Secret] = []
-    for secret in found:
+    for secret in matches:
         if not kept or secret.start >= kept[-1].end:
             kept.append(secret)
         elif secret.end > kept[-1].end:
@@ -252,18 +252,18 @@ def _leftmost_random(text: str, starts: list[int], end: int) -> int:
 def _names(text: str, starts: list[int], end: int) -> set[int]:
     """Those of `starts` from which on to `end` the text is a name or a path. From the right, each
     piece once: all but the last end with a letter, and with the `=` before the next start."""
-    found: set[int] = set()
+    names: set[int] = set()
     last = starts[-1]
     if _NAME.fullmatch(text, last, end):
-        found.add(last)
+        names.add(last)
     goes_on = len(starts) > 1 and _NAME_ENDED.fullmatch(text, last - 1, end) is not None
     for start, following in zip(starts[-2::-1], starts[:0:-1], strict=True):
         if not goes_on:
             break
         if _NAME_BEGUN.fullmatch(text, start, following - 1):
-            found.add(start)
+            names.add(start)
         goes_on = _NAME_CONTINUED.fullmatch(text, max(0, start - 1), following - 1) is not None
-    return found
+    return names
 
 
 def _dense(text: str, starts: list[int], end: int) -> Iterator[int]:

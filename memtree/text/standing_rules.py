@@ -110,11 +110,11 @@ def _sentences(plain: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_rule(sentence: str) -> bool:
-    if len(sentence) > MAX_RULE or not (found := _RULE.search(sentence)):
+    if len(sentence) > MAX_RULE or not (rule := _RULE.search(sentence)):
         return False
     if _LOG.match(sentence) or _NOT_RULE.search(sentence):
         return False
-    if _LOOSE.fullmatch(found.group()):  # says when, not yet to whom
+    if _LOOSE.fullmatch(rule.group()):  # says when, not yet to whom
         return _ADDRESSED.search(sentence) is not None and not sentence.endswith("?")
     return True
 

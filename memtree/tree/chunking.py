@@ -11,7 +11,7 @@ same leaves:
    these are there, borders fall in step again soon after an edit, and indexing message by
    message equals indexing at once.
 
-What it does not do: summarise (`extract.py`) or group leaves (`tree.py`).
+What it does not do: summarise (`extraction/summarize.py`) or group leaves (`btree.py`).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import zlib
 
 import pytest
 
-from memtree.conversation import history, side_requests
+from memtree.conversation import call_arguments, history, side_requests
 from memtree.conversation.media import parts
 from memtree.conversation.message import Message
 from memtree.extraction import clauses, summarize, tool_results
@@ -113,6 +113,7 @@ TEXTS = {
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
     ),
     "an acknowledgement": Subject(recall_block.is_acknowledgement, hostile.as_it_is),
+    "arguments": Subject(call_arguments.canonical, hostile.arguments),
     "fields of JSON": Subject(hostile.spans, hostile.json_object),
     "a body": Subject(
         hostile.refused(lambda raw: json_body.split(raw).rewritten({"a": b"1"})),
@@ -217,6 +218,7 @@ READS = {
     "numbers": (*hostile.WORDS, *hostile.LETTERS),
     "invented": hostile.WORDS,
     "what was in sight": hostile.WORDS,
+    "arguments": hostile.JSON,
     "fields of JSON": hostile.JSON,
     "no body": hostile.JSON,
     "an event": hostile.JSON,

@@ -45,8 +45,8 @@ class Base64Data:
         piece = self.text[self.start + 4 * first : self.start + 4 * last].translate(_SAFE)
         piece += "=" * (-len(piece) % 4)
         try:
-            found = binascii.a2b_base64(piece, strict_mode=True)
+            decoded = binascii.a2b_base64(piece, strict_mode=True)
         except ValueError:
             return b""
         skipped = offset - 3 * first
-        return found[skipped : skipped + size]
+        return decoded[skipped : skipped + size]
