@@ -11,7 +11,7 @@ from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.errors import BadRequest
 from proxy.http.json_body import split
-from proxy.request import context_windows, fields, memory_switch
+from proxy.request import fields, memory_switch
 from tests.http.fakes import dumps
 
 MESSAGES = [{"role": "user", "content": "hi"}]
@@ -173,16 +173,6 @@ def test_tools_functions_and_format_are_counted():
         chat(tools=tools, functions=tools, response_format={"type": "json"}).tools_tokens > 2 * one
     )
     assert chat(tools=[], functions=None).tools_tokens == 0
-
-
-@pytest.mark.parametrize(
-    ("model", "window"),
-    [("gpt-4-0613", 8_192), ("gpt-4o-mini", 128_000), ("gpt-4.5-preview", 128_000),
-     ("openai/gpt-4.1-mini:online", 1_047_576), ("o1-mini-2024", 128_000), ("O1", 200_000),
-     ("anthropic/claude-sonnet-4", 200_000), ("", 128_000), ("gpt-4" + "x" * 9999, 128_000)],
-)  # fmt: skip
-def test_windows(model: str, window: int):
-    assert context_windows.of(model) == window
 
 
 @pytest.mark.parametrize(
