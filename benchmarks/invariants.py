@@ -225,11 +225,12 @@ def _quotes(posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any])
 
 
 def named_part(fields: Mapping[str, Any], part: str) -> str:
-    """The string that stands at a place such as `tool_calls[0].function.arguments`."""
+    """The string at a place such as `tool_calls[0].function.arguments`; empty where none is."""
     value: Any = fields
     for step in re.findall(r"[^.\[\]]+", part):
         value = value[int(step)] if isinstance(value, list) else value[step]
-    return str(value if isinstance(value, str) else value["text"])
+    text = value.get("text") if isinstance(value, dict) else value
+    return text if isinstance(text, str) else ""
 
 
 def _blocks(posted: Sequence[Message], reply: Reply) -> Iterator[str]:
