@@ -53,7 +53,9 @@ def slow(subject: Subject, shapes: Mapping[str, str], most: int) -> Iterator[Slo
 
 
 def _slow(subject: Subject, name: str, unit: str, size: int) -> Slow | None:
-    """From here on: a square stays one in longer texts, an accident or a first step does not."""
+    """From here on: a square stays one in longer texts, while an accident, a first step or the end
+    of a processor's cache does not, so it has to be seen at two sizes."""
+    seen = False
     while True:
         short = long = float("inf")
         for _ in range(TRIES):
@@ -61,8 +63,9 @@ def _slow(subject: Subject, name: str, unit: str, size: int) -> Slow | None:
             long = min(long, _seconds(subject, unit, TIMES * size))
             if long <= LIMIT * max(short, LEAST / TIMES):
                 return None
-        if long >= CERTAIN:
+        if long >= CERTAIN and seen:
             return Slow(name, TIMES * size, long, long / short)
+        seen = long >= CERTAIN
         size *= TIMES
 
 
