@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.data import Data, MissingData
+from benchmarks.data import Data, MissingData, is_chat
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from memtree.config import MODES
@@ -69,7 +69,9 @@ def recorded(data: Data) -> Iterator[Session]:
         raise MissingData(f"there are no captures in {data.root / 'captures'}")
     for path in paths:
         with gzip.open(path) as file:
-            requests = [one for one in json.load(file) if "messages" in one["body"]]
+            requests = [one for one in json.load(file) if is_chat(one)]
+        if not requests:
+            continue
         if len(requests) == 1:
             requests = [{**requests[0], "body": body} for body in cut(requests[0]["body"])]
         yield Session(path.name[:-8], tuple(map(_posted, requests)))

@@ -85,8 +85,11 @@ class Data:
         if not paths:
             raise MissingData(f"there are no captures in {self.root / 'captures'}")
         for path in paths:
-            bodies = [one["body"] for one in self._read(f"captures/{path.name[:-8]}")]
-            posted = [body["messages"] for body in bodies if "messages" in body]
+            recorded = self._read(f"captures/{path.name[:-8]}")
+            bodies = [one["body"] for one in recorded if is_chat(one)]
+            if not bodies:
+                continue
+            posted = [body["messages"] for body in bodies]
             requests = tuple(tuple(map(Message.of, messages)) for messages in posted)
             tools = tokens.count(json.dumps(bodies[-1].get("tools") or []))
             yield Capture(path.name[:-8], requests, tools)
@@ -98,6 +101,11 @@ class Data:
                 return json.load(file)
         except FileNotFoundError as error:
             raise MissingData(f"there is no {path}") from error
+
+
+def is_chat(recorded: dict[str, Any]) -> bool:
+    """Whether a recorded request is one of chat completions: there are other dialects."""
+    return str(recorded["path"]).endswith("/chat/completions")
 
 
 def turns(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
