@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from memtree.conversation import call_arguments, history, side_requests
-from memtree.conversation.media import parts
+from memtree.conversation.media import parts, placeholders
 from memtree.conversation.message import Message
 from memtree.extraction import clauses, summarize, tool_results
 from memtree.extraction.clauses import SourcePassage
@@ -140,6 +140,10 @@ TEXTS = {
     ),
     "another part": Subject(
         lambda part: parts.part_tokens(part, tokens.count), lambda text: {"type": "x", text: [text]}
+    ),
+    "names of files": Subject(
+        lambda raw: placeholders.placeholders(Message(raw)),
+        lambda text: hostile.fields("user", [{"type": "file", "filename": text}] * 2),
     ),
     "a session of Cline": Subject(lambda data: cline_cli.read("a", data, "1"), hostile.spoken),
     "a query of Cline": Subject(outdated.reads, hostile.read_by_cline),

@@ -1,0 +1,119 @@
+"""What stands for an image, a sound or a file where a message is quoted without it.
+
+Only the kind and the file's name are told: no data, no address, no id.
+
+    >>> placeholders(Message.of({"role": "user", "content": [
+    ...     {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}},
+    ...     {"type": "file", "file": {"filename": "report.pdf", "file_id": "file-1"}}]}))
+    ('[image]', '[file report.pdf]')
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from memtree.conversation.media.parts import is_data
+from memtree.conversation.message import Message
+
+MOST = 8  # different ones that are named of a message; more are counted
+LOOKED_AT = 10_000  # parts of a message, nested ones included
+NAME = 60  # characters of a file's name
+_ENDING = 12  # of these at the end of a name that is too long: the extension says most
+_READ = 4 * NAME  # characters of a name that are cleaned, at each end
+
+# Word in a part's type -> kind, the first that is found
+_KINDS = (
+    ("image", "image"),
+    ("screenshot", "image"),
+    ("audio", "audio"),
+    ("video", "video"),
+    ("file_search", ""),  # a tool's call, with text
+    ("file", "file"),
+    ("document", "file"),
+    ("container_upload", "file"),
+)
+_NAMES = ("filename", "file_name", "title", "name")
+_INNER = ("content", "output", "source")  # where a result or a document holds parts of its own
+_FIELDS = ("images", "audio")  # of a message: gateways that make images, speech of an assistant
+_BRACKETS = str.maketrans("", "", "[]<>{}")
+
+
+def placeholders(message: Message) -> tuple[str, ...]:
+    """One placeholder for each kind or named file in a message, in order; equal ones are counted,
+    as in `[image x3]`. At most `MOST`, then one that says how many more there are."""
+    found: Counter[str] = Counter()
+    for part in islice(_media_parts(message), LOOKED_AT):
+        found[_said(part)] += 1
+    shown = [_bracketed(said, times) for said, times in islice(found.items(), MOST)]
+    more = found.total() - sum(times for _, times in islice(found.items(), MOST))
+    return (*shown, f"[{more} more]") if more else tuple(shown)
+
+
+def _media_parts(message: Message) -> Iterator[dict[str, Any]]:
+    """Parts that are images, sounds, videos or files, those in tool results included."""
+    fields = message.fields
+    waiting: list[Any] = list(message.parts)
+    for name in _FIELDS:
+        value = fields.get(name)
+        kind = name.removesuffix("s")
+        for held in value if isinstance(value, list) else [value] if value else []:
+            named = held if isinstance(held, dict) else {}
+            waiting.append({**named, "type": kind} if "type" not in named else named)
+    looked_at = 0
+    waiting.reverse()
+    while waiting and looked_at < LOOKED_AT:
+        part = waiting.pop()
+        looked_at += 1
+        if not isinstance(part, dict):
+            continue
+        if _kind(part):
+            yield part
+            continue
+        for name in _INNER:
+            inner = part.get(name)
+            if isinstance(inner, dict):
+                waiting.append(inner)
+            elif isinstance(inner, list):
+                waiting += reversed(inner[: LOOKED_AT - looked_at])
+
+
+def _kind(part: dict[str, Any]) -> str:
+    """Image, audio, video or file; empty for any other part."""
+    type_ = part.get("type")
+    if not isinstance(type_, str):
+        return ""
+    return next((kind for word, kind in _KINDS if word in type_), "")
+
+
+def _said(part: dict[str, Any]) -> str:
+    """Kind, and the file's name where one is given."""
+    kind = _kind(part)
+    inner = part.get(part["type"])
+    for holder in (inner, part, part.get("source")):
+        if not isinstance(holder, dict):
+            continue
+        for key in _NAMES:
+            if name := _clean(holder.get(key)):
+                return f"{kind} {name}"
+    return kind
+
+
+def _clean(name: object) -> str:
+    """A file's name as it can stand in a line between brackets; empty for an address or data."""
+    if not isinstance(name, str) or is_data(name):
+        return ""
+    if "://" in name[:_READ] or name[:5].lower() == "data:":
+        return ""
+    ends = name if len(name) <= 2 * _READ else f"{name[:_READ]} {name[-_READ:]}"
+    printable = "".join(c if c.isprintable() else " " for c in ends.translate(_BRACKETS))
+    clean = " ".join(printable.split())
+    if len(clean) <= NAME:
+        return clean
+    return f"{clean[: NAME - _ENDING - 1]}…{clean[-_ENDING:]}"
+
+
+def _bracketed(said: str, times: int) -> str:
+    return f"[{said} x{times}]" if times > 1 else f"[{said}]"
