@@ -9,7 +9,7 @@ address only when the text of *that* prefix makes it final.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtree.conversation import addresses as address
@@ -96,14 +96,59 @@ def summarise(children: Sequence[Summary], level: int) -> Summary:
     return _summary(summarize.node_summary(known, level))
 
 
+class MessageTexts:
+    """The views of a history's messages by number, and the standing rules of each, found once."""
+
+    def __init__(self, view: Callable[[int], View]) -> None:
+        self.view = view
+        self._rules: dict[int, tuple[tuple[int, int], ...]] = {}
+
+    def rules(self, message: int) -> tuple[tuple[int, int], ...]:
+        if message not in self._rules:
+            text = self.view(message).text[:RULES_REACH]
+            self._rules[message] = standing_rules.standing_rules(text)
+        return self._rules[message]
+
+
+@dataclass(frozen=True, slots=True)
+class LeafExtract:
+    """What a leaf holds of its text beside statistics: both can be made again from the text."""
+
+    summary: Summary
+    rules: tuple[tuple[int, int, int], ...]
+
+
+def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -> LeafExtract:
+    """Summary (version 0) and standing rules of a leaf that begins in message `first`."""
+    sources = []
+    for passage in passages:
+        view = texts.view(first + passage.message)
+        text = view.text[passage.start : passage.end]
+        kind = node.source_kind(passage.kind)
+        sources.append(summarize.SourcePassage(view.message.role, text, kind))
+    summary = _summary(summarize.leaf_summary(sources))
+    return LeafExtract(summary, tuple(_rules(passages, first, texts)))
+
+
+def _rules(
+    passages: Sequence[Passage], first: int, texts: MessageTexts
+) -> Iterator[tuple[int, int, int]]:
+    for passage in passages:
+        if passage.kind == node.USER:
+            spans = texts.rules(first + passage.message)
+            low = bisect_left(spans, (passage.start, 0))
+            high = bisect_left(spans, (passage.end, 0))
+            for start, end in spans[low:high]:
+                yield passage.message, start, end
+
+
 class _Leaves:
-    """Makes leaves of blocks; knows the texts that rules are searched in."""
+    """Makes leaves of blocks."""
 
     def __init__(self, views: Sequence[View], digests: Sequence[bytes], first: int) -> None:
-        self._views = views
+        self._texts = MessageTexts(lambda message: views[message - first])
         self._digests = digests
         self._first = first
-        self._rules: dict[int, tuple[tuple[int, int], ...]] = {}
 
     def leaf(self, blocks: Sequence[Block], following: Block | None) -> Node:
         base = blocks[0].message
@@ -112,17 +157,18 @@ class _Leaves:
         passages = tuple(
             Passage(b.message - base, b.start, b.end, b.tokens, b.kind) for b in blocks
         )
+        extract = leaf_extract(passages, base, self._texts)
         return Node(
             id=self._id(blocks, passages),
             level=0,
             tokens=sum(block.tokens for block in blocks),
             messages=last.message - base + (1 if whole else 0),
             tail=0 if whole else last.end,
-            summary=_summary(summarize.leaf_summary([self._source(block) for block in blocks])),
+            summary=extract.summary,
             profile=terms.profile(terms.merge(block.terms for block in blocks)),
             passages=passages,
             terms=terms.pack(block.terms for block in blocks),
-            rules=tuple(self._standing(blocks, base)),
+            rules=extract.rules,
         )
 
     def _id(self, blocks: Sequence[Block], passages: Sequence[Passage]) -> bytes:
@@ -132,25 +178,6 @@ class _Leaves:
             spans.setdefault(block.message, [passage.start, passage.end])[1] = passage.end
         covered = [(self._digests[m - self._first], low, high) for m, (low, high) in spans.items()]
         return address.node_id("leaf", covered)
-
-    def _source(self, block: Block) -> summarize.SourcePassage:
-        role = self._views[block.message - self._first].message.role
-        return summarize.SourcePassage(role, block.text, node.source_kind(block.kind))
-
-    def _standing(self, blocks: Sequence[Block], base: int) -> Iterator[tuple[int, int, int]]:
-        for block in blocks:
-            if block.kind == node.USER:
-                spans = self._rules_of(block.message)
-                first = bisect_left(spans, (block.start, 0))
-                end = bisect_left(spans, (block.end, 0))
-                for low, high in spans[first:end]:
-                    yield block.message - base, low, high
-
-    def _rules_of(self, message: int) -> tuple[tuple[int, int], ...]:
-        if message not in self._rules:
-            text = self._views[message - self._first].text[:RULES_REACH]
-            self._rules[message] = standing_rules.standing_rules(text)
-        return self._rules[message]
 
 
 def _summary(found: summarize.Extract) -> Summary:

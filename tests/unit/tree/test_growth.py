@@ -93,6 +93,20 @@ def test_standing_rules_are_marked_in_leaves():
     assert found == [rule]
 
 
+def test_summary_and_rules_of_a_leaf_can_be_made_again_from_the_text():
+    posted = [user(f"Never use emojis. {prose(n, 400)}") for n in range(4)]
+    history = history_of([*posted, *conversation(3, 6_000)])
+    grown = batch(history)
+    leaves = leaves_of(grown.frontier, nodes_of(grown))
+    assert any(leaf.rules for leaf in leaves)
+    texts = growth.MessageTexts(history.view)
+    first = 0
+    for leaf in leaves:
+        again = growth.leaf_extract(leaf.passages, first, texts)
+        assert (again.summary, again.rules) == (leaf.summary, leaf.rules)
+        first += leaf.messages
+
+
 def test_summaries_are_of_version_0_and_name_what_is_there():
     history = history_of([user(f"deploy service{n} failed with E{n}1. " * 60) for n in range(40)])
     grown = batch(history)
