@@ -11,7 +11,7 @@ import pytest
 from memtree.conversation import call_arguments, history, side_requests
 from memtree.conversation.media import parts, placeholders
 from memtree.conversation.message import Message
-from memtree.extraction import clauses, summarize, tool_results
+from memtree.extraction import borders, clauses, summarize, tool_results, topics
 from memtree.extraction.clauses import SourcePassage
 from memtree.shadow import probes, usage
 from memtree.summaries import prompts, replies
@@ -73,6 +73,11 @@ TEXTS = {
     ),
     "a result": Subject(lambda text: list(tool_results.results(text)), hostile.as_it_is),
     "code": Subject(lambda text: tool_results.code("assistant", text, []), hostile.as_it_is),
+    "borders of words": Subject(borders.units, hostile.as_it_is),
+    "borders of clauses": Subject(lambda text: list(borders.clauses(text)), hostile.as_it_is),
+    "a topic": Subject(
+        lambda text: topics.topic(summarize.Extract(text, text, (text,))), hostile.as_it_is
+    ),
     "a leaf of speech": Subject(summarize.leaf_summary, hostile.passage("assistant", "text")),
     "a leaf of a result": Subject(summarize.leaf_summary, hostile.passage("tool", "result")),
     "a leaf of code": Subject(summarize.leaf_summary, hostile.passage("assistant", "code")),

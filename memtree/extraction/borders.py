@@ -1,0 +1,66 @@
+"""Where a text can be cut so that what stays is whole: after a clause, after a word.
+
+Chinese and Japanese are written without spaces. There a word ends at punctuation, where the script
+changes, after particles, and around the commonest function words: no dictionary is needed.
+What this file does not do: say which piece is worth keeping.
+
+    >>> units("田中さんはプロジェクトを辞めます")
+    ['田中さんは', 'プロジェクトを', '辞めます']
+    >>> list(clauses("we keep SQLite, because the installers must work offline"))
+    ['we keep SQLite', 'because the installers must work offline']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_HAN = "\u3400-\u9fff\uf900-\ufaff"
+_HIRAGANA = "\u3041-\u309f"
+_KATAKANA = "\u30a1-\u30ff"
+UNSPACED = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}]")
+_STOPS = "，。；：！？、…」』）】》〉"
+# One pass, one match a unit: a run of one script, with the particles and marks behind it.
+_FUNCTION = (
+    "因为|所以|但是|不过|而且|并且|如果|虽然|然后|以及|或者|还是|已经|应该|可以|需要|不要|不能|没有"
+    "|我们|你们|他们|她们|这个|那个|这些|那些|什么|怎么|为什么|关于|根据|通过|由于|为了|之后|之前|现在|今天"
+    "|明天|昨天"
+)
+_UNIT = re.compile(
+    rf"(?:{_FUNCTION})[{_STOPS}]*"
+    rf"|[{_KATAKANA}]+[{_HIRAGANA}]*+[{_STOPS}]*"
+    rf"|[{_HAN}](?:(?!{_FUNCTION})(?!(?<=[的了着过吗呢吧])(?![解地确]))[{_HAN}])*+"
+    rf"[{_HIRAGANA}]*+[{_STOPS}]*"
+    rf"|[{_HIRAGANA}]+[{_STOPS}]*"
+    rf"|[^\s{_HAN}{_HIRAGANA}{_KATAKANA}]+"
+)
+_SPACED = re.compile(r"\S+")
+# After a mark, and before words that begin a clause; the text has single spaces.
+_CLAUSE = re.compile(
+    r"(?<=[,;:!?]) | (?:[-–—]|->) |(?<=[，；：！？。])"
+    r"|(?<=[.…]) (?=[^a-z\s])"
+    r"| (?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
+    r"|when|if|weil|damit|sondern|aber|parce que|mais|porque|pero|потому|чтобы|который|но)\b)",
+    re.IGNORECASE,
+)
+
+
+def units(text: str) -> list[str]:
+    """Words without the space between them; of unspaced scripts phrases of a few characters."""
+    if not UNSPACED.search(text):
+        return _SPACED.findall(text)
+    return _UNIT.findall(text)
+
+
+def ends(text: str) -> list[int]:
+    """Characters of the text up to the end of each unit."""
+    pattern = _UNIT if UNSPACED.search(text) else _SPACED
+    return [match.end() for match in pattern.finditer(text)]
+
+
+def clauses(text: str) -> Iterator[str]:
+    """The text's clauses in order, without the marks between them."""
+    for piece in _CLAUSE.split(text):
+        bare = piece.strip(" ,;:.!?，；：。！？、-–—")
+        if bare:
+            yield bare

@@ -1,0 +1,161 @@
+"""The shortest forms of summaries: a topic of a few words, one line for a whole conversation.
+
+Made of a summary's headline and anchors alone, whenever an outline is written: nothing is stored.
+What this file does not do: read the text below a summary.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from memtree.extraction import borders
+from memtree.text import tokens
+from memtree.text.terms import STOP_WORDS
+
+TOPIC = 8  # tokens
+ROOT = 40  # tokens
+END = " -> "  # between a thing and its outcome
+_THEMES, _TOPICS = 4, 6  # of the line for a whole conversation
+_MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
+# Words that say nothing of a topic, beside the function words of statistics.
+_LIGHT = STOP_WORDS | frozenset(
+    """
+    user assistant tool please also now here there said says say get got make makes made let want
+    wants like need needs really very some any more about one thing things way lot yes yeah well
+    der die das ein eine und ich wir sie es zu den dem mit von für auf ist im in an nicht auch
+    le la les un une et je nous vous de des du est en à pour que qui dans
+    el los las una y yo de del que en es por con para
+    и я мы он она они это как что в на не с по к у за для из
+    """.split()
+)
+
+
+class SummaryText(Protocol):
+    """What both an extract and a stored summary have."""
+
+    @property
+    def headline(self) -> str: ...
+
+    @property
+    def body(self) -> str: ...
+
+    @property
+    def anchors(self) -> tuple[str, ...]: ...
+
+
+def topic(summary: SummaryText, cap: int = TOPIC) -> str:
+    """At most `cap` tokens in whole words: those that tell this summary from others.
+
+    Empty where the summary has no word at all.
+    """
+    best, weight = "", 0.0
+    for number, clause in enumerate(_clauses(summary.headline)):
+        for phrase, phrase_weight in _phrases(clause, summary.anchors, cap):
+            phrase_weight -= 0.5 * number  # what comes first is what it is about
+            if phrase_weight > weight:
+                best, weight = phrase, phrase_weight
+    return best or _listed(summary.anchors, cap)
+
+
+def root_summary(children: Sequence[SummaryText]) -> str:
+    """One line (<= 40 tokens) for a whole conversation: what its parts share, what they are about
+    one by one, and how the last of them ended. `children`: its top nodes in their order."""
+    if not children:
+        return ""
+    themes = _themes(children)
+    parts: list[str] = []
+    for child in _spread(children, _TOPICS):
+        part = topic(child)
+        if part and part not in themes and not any(_same(part, other) for other in parts):
+            parts.append(part)
+    last = topic(children[-1])
+    while True:
+        line = _line(themes, [part for part in parts if part != last], last)
+        if tokens.count(line) <= ROOT or not (parts or themes):
+            return line if tokens.count(line) <= ROOT else last
+        if parts:
+            parts.pop(len(parts) // 2)
+        else:
+            themes.pop()
+
+
+def _line(themes: Sequence[str], parts: Sequence[str], last: str) -> str:
+    end = f"last {last}" if last and (themes or parts) else last
+    pieces = [", ".join(themes), "; ".join(parts), end]
+    return "; ".join(piece for piece in pieces if piece)
+
+
+def _themes(children: Sequence[SummaryText]) -> list[str]:
+    """Anchors of several children, those of most first."""
+    if len(children) < 2:
+        return []
+    counts = Counter(word for child in children for word in child.anchors)
+    named = [word for word in counts if counts[word] > 1 and any(map(str.isalpha, word))]
+    named.sort(key=lambda word: -counts[word])
+    themes: list[str] = []
+    for word in named:
+        if len(word) <= 40 and not any(_same(word, other) for other in themes):
+            themes.append(word)
+        if len(themes) == _THEMES:
+            break
+    return themes
+
+
+def _spread(children: Sequence[SummaryText], most: int) -> Iterable[SummaryText]:
+    """Up to `most` of them, the first and the last among them."""
+    if len(children) <= most:
+        return children
+    return [children[at * (len(children) - 1) // (most - 1)] for at in range(most)]
+
+
+def _clauses(headline: str) -> Iterable[str]:
+    for piece in headline.split(END):
+        yield from borders.clauses(piece)
+
+
+def _phrases(clause: str, anchors: Sequence[str], cap: int) -> Iterable[tuple[str, float]]:
+    """Stretches of a clause within `cap` tokens that begin and end with a word that tells
+    something, and the weight of each."""
+    words = borders.units(clause)[:40]
+    weights = [_weight(word, anchors) for word in words]
+    sizes = tokens.count_many(" " + word for word in words)
+    between = "" if borders.UNSPACED.search(clause) else " "
+    for start, weight in enumerate(weights):
+        if weight <= 0.0:
+            continue
+        end, room, total = start, cap, 0.0
+        best_end, best = start, 0.0
+        while end < len(words) and room >= sizes[end]:
+            room -= sizes[end]
+            total += weights[end]
+            end += 1
+            if weights[end - 1] > 0.0:
+                best_end, best = end, total
+        phrase = between.join(words[start:best_end]).strip(_MARKS)
+        if phrase and tokens.count(phrase) <= cap:
+            yield phrase, best - 0.2 * start
+
+
+def _weight(word: str, anchors: Sequence[str]) -> float:
+    bare = word.strip(_MARKS)
+    if not bare or bare.lower() in _LIGHT:
+        return 0.0
+    if any(bare in anchor for anchor in anchors):
+        return 2.0
+    return 1.0 if len(bare) > 2 else 0.5
+
+
+def _listed(anchors: Sequence[str], cap: int) -> str:
+    """The first anchors that fit."""
+    line = ""
+    for anchor in anchors:
+        longer = f"{line}, {anchor}" if line else anchor
+        if tokens.count(longer) <= cap:
+            line = longer
+    return line
+
+
+def _same(first: str, second: str) -> bool:
+    return first.lower() in second.lower() or second.lower() in first.lower()
