@@ -2,27 +2,64 @@
 
     >>> beginning("openai/gpt-4-0613:online", {"gpt-4", "gpt-4-turbo"})
     'gpt-4'
+    >>> beginning("bedrock/us.anthropic.claude-opus-4-6-v1:0", {"claude", "claude-opus-4-6"})
+    'claude-opus-4-6'
 
-A beginning ends at a mark, so `gpt-4o` is not `gpt-4`. Routers' prefixes (`openai/`) and suffixes
-(`:online`) do not count, and neither does case.
+A beginning ends at a mark, so `gpt-4o` is not `gpt-4`. What stands around a name does not count:
+routers' and clients' prefixes (`openai/`, `models/`, `openai:`, `ft:`), regions and vendors as
+clouds write them (`us.anthropic.`, `databricks-`), suffixes (`:online`, `@20250929`), and case.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 
 _LONGEST = 200  # characters that are looked at
 _MARKS = "-@"
+# In front of a colon, where that is no model: whose the model behind it is, or by which route
+_ROUTES = frozenset(
+    """
+    anthropic azure bedrock chat completion deepseek ft gemini google google-gla google-vertex groq
+    mistral moonshotai openai openai-chat openai-responses openrouter responses vertex xai
+    """.split()
+)
+# In front of a mark: the region, the vendor, the cloud that sells it
+_OWNER = re.compile(
+    r"(?:us-gov|us|eu|uk|ca|sa|ap|apac|au|jp|in|me|af|global"
+    r"|amazon|anthropic|deepseek|google|meta|minimax|mistral|mistralai|moonshot|moonshotai|openai"
+    r"|qwen|x-ai|xai|z-ai|zai"
+    r"|aws|azure|bedrock|copilot|databricks|gcp|github|litellm|openrouter|vertex|vertexai)"
+    r"(?:\.|--|-|_)"
+)
 
 
 def bare(model: str) -> str:
-    return model[:_LONGEST].lower().rpartition("/")[2].partition(":")[0]
+    """The name without what routers write around it, in lower case."""
+    return _parts(model)[0]
 
 
 def beginning(model: str, known: Container[str]) -> str | None:
-    """The longest of the `known` names (in lower case) that the model's name begins with."""
-    name = bare(model)
-    for end in range(len(name), 0, -1):
-        if (end == len(name) or name[end] in _MARKS) and name[:end] in known:
-            return name[:end]
+    """The longest of the `known` names (in lower case) that the model's name begins with; where
+    there is none, without the routes, regions and vendors in front of it."""
+    for name in _parts(model):
+        if found := _longest(name, known):
+            return found
+        if name not in _ROUTES:
+            break
+    return None
+
+
+def _parts(model: str) -> list[str]:
+    """The last step of a path, between colons."""
+    return model[:_LONGEST].strip().lower().rstrip("/").rpartition("/")[2].split(":")
+
+
+def _longest(name: str, known: Container[str]) -> str | None:
+    while name:
+        for end in range(len(name), 0, -1):
+            if (end == len(name) or name[end] in _MARKS) and name[:end] in known:
+                return name[:end]
+        owner = _OWNER.match(name)
+        name = name[owner.end() :] if owner else ""
     return None
