@@ -15,6 +15,7 @@ from memtree.budget.prices import Prices
 from memtree.conversation.history import History
 
 LATEST = 9  # requests whose growth is taken for that of the next ones
+STEP = 1_000  # tokens that a request adds, where there was but one
 THOUSAND = 1_000
 
 
@@ -66,7 +67,8 @@ def folds_at(
     if each request adds as much as the latest ones did: rounded up to thousands, at most `room`,
     where it must be folded."""
     latest = list(_requests(history))[-LATEST:]
-    step = max(1.0, (latest[-1] - latest[0]) / max(1, len(latest) - 1))
+    grown = latest[-1] - latest[0]
+    step = max(1.0, grown / (len(latest) - 1)) if len(latest) > 1 else STEP
     paid = direct_cost(history, fixed, prices)
 
     def costs_little_after(requests: int) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from memtree.conversation.history import History
 from memtree.unfolding.plan import WRAPPER, TextSpan
@@ -66,9 +67,21 @@ class TokenLimits:
         return cls(target, hard, prompt, alternate, keep_first, max(0, window - reserve))
 
 
+class PassReason(StrEnum):
+    """Why a history goes whole before any price is asked."""
+
+    FITS = "fits"  # no larger than the target, or under 10,000 tokens
+    ONE_ROUND = "one-round"  # nothing could be left out
+    LARGE_ROUND = "large-round"  # without what could be left out it is too large all the same
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
-    pass
+    """`folds_at`: tokens of the history from which on it has to be folded, where a reason of its
+    own says so; None: as `first_fold` reckons."""
+
+    reason: PassReason = PassReason.FITS
+    folds_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +117,11 @@ def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | 
     if fixed + newest > largest:
         return Refuse(largest, fixed + newest)
     if newest == total:
-        return Pass()  # one round, which is never cut
+        return Pass(PassReason.ONE_ROUND)  # which is never cut
     # Where the newest round alone is over the margin, leaving out what fits would win nothing.
-    return Pass() if newest > room and fixed + total <= largest else None
+    if newest > room and fixed + total <= largest:
+        return Pass(PassReason.LARGE_ROUND, largest - fixed)
+    return None
 
 
 def least_memory(target: int) -> int:

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+HOUR = 3_600.0
+
 
 @dataclass(frozen=True, slots=True)
 class Prices:
     """`write`: tokens that the provider puts into its cache; `read`: tokens it finds there.
-    `lifetime`: seconds that an unused prefix stays cached."""
+    `lifetime`: seconds that an unused prefix stays cached. `metered`: input is paid for by the
+    token; on a machine of one's own it is not, and the prices only stand for the work."""
 
     write: float = 1.25
     read: float = 0.10
-    lifetime: float = 3_600.0
+    lifetime: float = HOUR
+    metered: bool = True
 
     @property
     def rewrite(self) -> float:
@@ -26,4 +30,11 @@ class Prices:
         return self.read * cached + self.write * written
 
 
-UNKNOWN = Prices()  # the dear case: whoever guesses wrong has not made it dearer
+# For callers of the library who name no prices: the dearest caches, so that whoever guesses wrong
+# has not made it dearer.
+CAUTIOUS = Prices()
+# Models whose prices nobody told us, by where they run. On the internet: in the middle of what
+# providers charge for cached input (0.02 to 0.5). At home: epochs as long as with the dear ones,
+# since a server there has to read anew what changes, but a first fold never waits for a price.
+UNKNOWN = Prices(1.0, 0.25, HOUR)
+LOCAL = Prices(1.25, 0.10, HOUR, metered=False)

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from memtree import tracing
 from memtree.budget import packing
+from memtree.budget.first_fold import FirstFold
 from memtree.context.answer import (
     Answer,
     CompressResult,
@@ -30,11 +31,12 @@ from memtree.context.index_state import IndexState, Trouble
 from memtree.context.indexing import Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
-from memtree.context.state import Reason, State
+from memtree.context.state import Reason, State, with_size
 from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation import history
 from memtree.conversation.history import History, MessageInfoCache
 from memtree.conversation.message import OFF_LOOP_BYTES, Volatile
+from memtree.conversation.preamble import preamble
 from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
@@ -127,7 +129,8 @@ class ContextMemory:
             if ask.whole:
                 return CompressResult(passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST))
             self._indexing.prepare_later(indexed)  # it will need its tree soon
-            return CompressResult(passed(posted, ask, State.PASSED, Reason.FITS))
+            reason = _why_whole(admitted, posted, ask, limits, fixed)
+            return CompressResult(passed(posted, ask, State.PASSED, reason))
         fits = posted.tokens <= limits.prompt - fixed and not ask.hard
         if fits and ask.whole:  # a side request: nothing of it is kept
             return CompressResult(passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST))
@@ -155,7 +158,8 @@ class ContextMemory:
                 return result
         index = index or await self._indexing.prepare(awaited)
         if fits and not index.whole:  # dearer, but nothing is lost
-            return CompressResult(with_index(passed(posted, ask, index.state()), index))
+            reason = with_size(Reason.TREE_PENDING, posted.tokens)
+            return CompressResult(with_index(passed(posted, ask, index.state(), reason), index))
         if failed:
             index = replace(index, trouble=index.trouble or Trouble.STORE)
         return await self._fresh.answer(posted, ask, limits, index)
@@ -279,3 +283,25 @@ class ContextMemory:
         posted = await self.read(ask)
         index = await self._indexing.prepare(IndexRequest(posted, ask.expiration_days, generation))
         return posted, await self._indexing.newest(posted, index)
+
+
+def _why_whole(
+    admitted: packing.Pass,
+    posted: History,
+    ask: CompressRequest,
+    limits: packing.TokenLimits,
+    fixed: int,
+) -> str:
+    """The reason of a history that passes before any price is asked, and from which size on it
+    will be folded."""
+    if admitted.folds_at is not None:
+        return with_size(admitted.reason, admitted.folds_at)
+    first = FirstFold.of(
+        posted,
+        limits,
+        fixed=fixed,
+        carried=preamble(posted).tokens,
+        prices=ask.prices,
+        mode=ask.mode,
+    )
+    return with_size(admitted.reason, first.folds_at())

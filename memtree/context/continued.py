@@ -26,7 +26,7 @@ from memtree.context.index_state import IndexState, with_summary
 from memtree.context.indexing import Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
-from memtree.context.state import State, cheaper_whole
+from memtree.context.state import Reason, State, with_size
 from memtree.context.turn_request import TurnContent, TurnRequest, epoch_result
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.days import DAY
@@ -47,8 +47,6 @@ TRIES = 4  # against rivals; who loses to one agrees with it the next time
 REACH = 512  # newest addresses among which the turn to continue is looked for
 RENEWED = 60.0  # seconds; a repeated request renews its turn no sooner
 KEPT = DAY  # seconds that an epoch is kept after its last use, at least as long as a cache
-# What a first fold may cost more, of all that has been paid so far
-AUTO_SHARE, STABLE_SHARE = 0.02, 0.05
 
 
 class EpochAnswers:
@@ -70,7 +68,7 @@ class EpochAnswers:
             request = await self._looked_up(indexed, ask, limits)
             folds_at = await self._folds_later(request)
             if folds_at is not None:
-                reason = cheaper_whole(folds_at)
+                reason = with_size(Reason.CHEAPER_WHOLE, folds_at)
                 return CompressResult(passed(indexed.posted, ask, State.PASSED, reason)), None
             index = await self._indexing.prepare(indexed)
             content = await self._continued(request, index) or await self._begun(request, index)
@@ -108,25 +106,14 @@ class EpochAnswers:
         the history has to have for one; else None. A fold throws away what the provider has cached.
         What never went through here is not cached: a client that rewrote its history pays for all
         behind the first change, and folding that is free."""
-        posted, ask, terms = request.posted, request.ask, request.terms
-        if request.previous or ask.hard or posted.tokens > terms.room:
+        if request.previous:
             return None
-        first = packing.begin(posted, request.limits, request.fixed + request.carried)
-        asks = posted.facts[-1].role == "user"
-        size = (
-            request.carried
-            + first.memory
-            + first.recent
-            + first.beside
-            + (epoch.block_size(terms.target) if asks else 0)
-        )
-        share = AUTO_SHARE if ask.mode == "auto" else STABLE_SHARE
-        cost = (size, posted, request.fixed, ask.prices, share)
-        if costs.costs_little(*cost):
+        first = request.first_fold
+        if first.costs_little():
             return None
-        if costs.costs_little(*cost, await self._indexing.longest_seen(posted)):
+        if first.costs_little(await self._indexing.longest_seen(request.posted)):
             return None
-        return costs.folds_at(*cost, terms.room)
+        return first.folds_at()
 
     # -- the memory message ------------------------------------------------------------------
 

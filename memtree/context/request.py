@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memtree.budget.prices import UNKNOWN, Prices
+from memtree.budget.prices import CAUTIOUS, Prices
 from memtree.conversation.message import Message
 
 UNHURRIED = 3_600.0  # patience where a person watches a progress bar
@@ -33,7 +33,7 @@ class CompressRequest:
     query: str | None = None
     mode: str = "fresh"
     expiration_days: int = 30
-    prices: Prices = UNKNOWN
+    prices: Prices = CAUTIOUS
     patience: float = 20.0
     whole: bool = False
     alternate: bool = False

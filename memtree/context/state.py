@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from memtree.budget.packing import PassReason
+
 _DEGRADED = "degraded:"
 
 
@@ -34,18 +36,23 @@ class State(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why, where a state alone does not say it: `x-memtree-reason`."""
+    """Why, where a state alone does not say it: `x-memtree-reason`. A history that passes, and will
+    be folded when it has grown, is told from which size on: `with_size`."""
 
     NONE = ""
-    FITS = "fits"  # passed: no larger than the target, or nothing could be left out
-    SIDE_REQUEST = "side-request"  # passed: a title, a client's own compaction
+    FITS = PassReason.FITS  # passed: no larger than the target
+    ONE_ROUND = PassReason.ONE_ROUND  # passed: one round, which is never cut
+    LARGE_ROUND = PassReason.LARGE_ROUND  # passed: the newest round alone fills the model
+    CHEAPER_WHOLE = "cheaper-whole"  # passed: a fold would cost more than it may
+    TREE_PENDING = "tree-pending"  # passed: its tree is not ready, and it fits without
+    SIDE_REQUEST = "side-request"  # passed: a title, a client's own compaction; never folded
     EMBEDDINGS_PENDING = "embeddings-pending"  # provisional
 
 
-def cheaper_whole(folds_at: int) -> str:
-    """The reason of a history that passed because a fold would cost more than it may. `folds_at`:
-    tokens of the history at which it will be folded, an estimate."""
-    return f"cheaper-whole; folds-at={folds_at}"
+def with_size(reason: str, folds_at: int) -> str:
+    """The reason of a history that went whole. `folds_at`: tokens of the history from which on it
+    will be folded; an estimate where prices decide."""
+    return f"{reason}; folds-at={folds_at}"
 
 
 def is_degraded(state: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memtree.budget.packing import THRESHOLD
 from memtree.config import MODES, SHADOW, Settings
-from memtree.context.state import Reason, State, cheaper_whole
+from memtree.context.state import Reason, State, with_size
 from proxy.access.auth import SESSION_COOKIE, is_loopback
 from proxy.http import content_encoding
 from proxy.openapi.shapes import COUNT, STRING, Json, ref
@@ -22,10 +22,12 @@ _STATE = (
     "room for a memory of them)."
 )
 _REASON = (
-    f"Why, where the state alone does not say. With `{State.PASSED}`: `{Reason.FITS}` (no larger "
-    "than the target, or nothing of it could be left out), "
-    f"`{cheaper_whole(53_000)}` (folding would cost more so far; about how many tokens the history "
-    f"will have when it does not), `{Reason.SIDE_REQUEST}` (a title, a client's own compaction). "
+    f"Why, where the state alone does not say. With `{State.PASSED}`, and from about how many "
+    f"tokens of history on it will be folded: `{with_size(Reason.FITS, 20_000)}` (no larger than "
+    f"the target), `{with_size(Reason.CHEAPER_WHOLE, 53_000)}` (folding would cost more so far), "
+    f"`{Reason.ONE_ROUND}` (a single round is never cut), `{Reason.LARGE_ROUND}` (the newest round "
+    f"alone fills the model). Without a size: `{Reason.SIDE_REQUEST}` (a title, a client's own "
+    f"compaction). With `{State.NO_TREE}`: `{Reason.TREE_PENDING}`, where it went whole meanwhile. "
     f"With `{State.PROVISIONAL}`: `{Reason.EMBEDDINGS_PENDING}`."
 )
 

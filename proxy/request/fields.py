@@ -21,6 +21,7 @@ from memtree.errors import BadRequest
 from memtree.text import tokens
 from proxy.http.json_body import Body
 from proxy.request import context_windows, price_table
+from proxy.request.local_upstream import is_local
 from proxy.request.patience import patience
 
 # Where neither the request nor the setting says: whoever calls /context_memory wants memory, who
@@ -128,7 +129,7 @@ def window(body: Body, settings: Settings) -> int:
 
 def prices_of(body: Body, settings: Settings) -> Prices:
     """What the provider of the posted model charges for cached input, as far as is known."""
-    return price_table.of(_model(body), settings.prices)
+    return price_table.of(_model(body), settings.prices, local=is_local(settings.upstream))
 
 
 def wanted_output(body: Body) -> int:

@@ -2,8 +2,12 @@
 
 From the vendors' price and caching pages as of 22 November 2026, at their standard tier and up to
 their first size step; for gemini-4, minimax-m3, kimi-k3.1 and qwen4-max from gateways that sell at
-list price. A model is listed only where its prices were found; any other one gets `UNKNOWN`, and
-the setting `prices` wins over both. Ratios outlive promotions: a sale cuts all prices alike.
+list price, for minimax-m2, the turbo of kimi-k2, glm-5 and grok-code-fast from the catalogue inside
+the `litellm` package (1.83). Ratios outlive promotions: a sale cuts all prices alike.
+
+A model is listed only where its prices were found; the setting `prices` wins over the table. Any
+other model is `LOCAL` behind a machine of one's own, else `UNKNOWN`. The name goes before the
+place: a gateway on localhost sells what its models' names say.
 
 Lifetimes count from the last use. Where a vendor names none or a range, the longest is listed,
 because a cache that is believed to be alive is never given up.
@@ -14,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from memtree.budget.prices import UNKNOWN, Prices
+from memtree.budget.prices import LOCAL, UNKNOWN, Prices
 from memtree.config import OTHERS, price
 from proxy.request.model_names import bare, beginning
 
@@ -31,6 +35,10 @@ _TENTH = Prices(1.0, 0.10, _HOUR)
 _TWENTIETH = Prices(1.0, 0.05, _HOUR)
 _GPT_5_6 = Prices(1.25, 0.10, _HOUR)  # from gpt-5.6 on OpenAI charges for what it caches
 _GLM = Prices(1.0, 0.19, _HOUR)
+_GROK = Prices(1.0, 0.16, _HOUR)
+_DEEPSEEK_FLASH = Prices(1.0, 0.02, _HOUR)
+_KIMI_TURBO = Prices(1.0, 0.13, _HOUR)
+_MINIMAX_M2 = Prices(1.25, 0.10, _HOUR)
 
 PRICES: Mapping[str, Prices] = {
     # Anthropic: writes for five minutes, which is what a marker without `ttl` asks for
@@ -52,6 +60,7 @@ PRICES: Mapping[str, Prices] = {
     "gpt-4": _UNCACHED,
     "gpt-4o": _HALF,
     "gpt-4.1": _QUARTER,
+    "codex-mini": _QUARTER,
     "o1": _HALF,
     "o1-mini": _HALF,
     "o1-preview": _HALF,
@@ -78,20 +87,28 @@ PRICES: Mapping[str, Prices] = {
     "gemini-4": _TWENTIETH,
     "gemini-flash-latest": _TENTH,
     "gemini-flash-lite-latest": _TENTH,
+    "gemini-pro-latest": _TENTH,
     # xAI
     "grok-3": _QUARTER,
     "grok-3-mini": _QUARTER,
     "grok-4": _QUARTER,
-    "grok-4.3": Prices(1.0, 0.16, _HOUR),
+    "grok-4.1-fast": _QUARTER,
+    "grok-4.20": _GROK,
+    "grok-4.3": _GROK,
     "grok-4.5": _QUARTER,
     "grok-4.6": _QUARTER,
     "grok-4.7": _QUARTER,
-    # DeepSeek: the day's hours change the price, not the ratio
-    "deepseek-flash": Prices(1.0, 0.02, _HOUR),
-    "deepseek-v4-flash": Prices(1.0, 0.02, _HOUR),
+    "grok-code-fast": _TENTH,
+    # DeepSeek: the day's hours change the price, not the ratio; the first two are the newest flash
+    "deepseek-chat": _DEEPSEEK_FLASH,
+    "deepseek-reasoner": _DEEPSEEK_FLASH,
+    "deepseek-flash": _DEEPSEEK_FLASH,
+    "deepseek-v4-flash": _DEEPSEEK_FLASH,
     "deepseek-v4-pro": Prices(1.0, 0.033, _HOUR),
     # Moonshot
     "kimi-k2": _QUARTER,
+    "kimi-k2-turbo": _KIMI_TURBO,
+    "kimi-k2-thinking-turbo": _KIMI_TURBO,
     "kimi-k2.5": Prices(1.0, 0.17, _HOUR),
     "kimi-k2.6": Prices(1.0, 0.17, _HOUR),
     "kimi-k2.7-code": _FIFTH,
@@ -109,9 +126,13 @@ PRICES: Mapping[str, Prices] = {
     "glm-4.5": _GLM,
     "glm-4.6": _GLM,
     "glm-4.7": _GLM,
+    "glm-5": _FIFTH,
     "glm-5.2": _GLM,
     "glm-5.3": _GLM,
     # MiniMax
+    "minimax-m2": _MINIMAX_M2,
+    "minimax-m2.1": _MINIMAX_M2,
+    "minimax-m2.5": _MINIMAX_M2,
     "minimax-m3": _FIFTH,
     "minimax-m3.1": _TENTH,
     # Mistral: for requests with a `prompt_cache_key`
@@ -122,14 +143,25 @@ PRICES: Mapping[str, Prices] = {
 
 
 @lru_cache(maxsize=256)
-def of(model: str, setting: tuple[str, ...] = ()) -> Prices:
-    """The prices of a model: from the setting, else from the table, else from the setting's `*`.
+def of(model: str, setting: tuple[str, ...] = (), *, local: bool = False) -> Prices:
+    """The prices of a model: from the setting, else from the table, else from the setting's `*`,
+    else those of a model that nobody knows, by where it runs.
 
-    `setting`: entries as `memtree.config.price` reads them.
+    `setting`: entries as `memtree.config.price` reads them. `local`: the upstream is a machine of
+    one's own.
     """
+    return known(model, setting) or _others(setting) or (LOCAL if local else UNKNOWN)
+
+
+def known(model: str, setting: tuple[str, ...] = ()) -> Prices | None:
+    """None for a model that neither the setting nor the table names."""
     own = {bare(name): prices for name, prices in map(price, setting)}
     if name := beginning(model, own):
         return own[name]
     if name := beginning(model, PRICES):
         return PRICES[name]
-    return own.get(OTHERS, UNKNOWN)
+    return None
+
+
+def _others(setting: tuple[str, ...]) -> Prices | None:
+    return dict(map(price, setting)).get(OTHERS)

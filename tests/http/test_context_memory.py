@@ -332,15 +332,22 @@ def long_message(tokens_: int) -> list[dict[str, Any]]:
     return [{"role": "user", "content": words.strip()}]
 
 
-@pytest.mark.parametrize("limit", [16_175, 18_000, 20_000])
-async def test_what_fits_the_posted_limit_is_not_refused(limit: int):
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        (16_175, "one-round; folds-at=16175"),  # it is over the margin, and there is nothing else
+        (18_000, "fits; folds-at=17100"),
+        (20_000, "fits; folds-at=19000"),
+    ],
+)
+async def test_what_fits_the_posted_limit_is_not_refused(limit: int, reason: str):
     async with edge(None, real_memory()) as client:
         posted = {"messages": long_message(16_175), "model_context_limit": limit}
         answer = await client.post("/context_memory", json=posted)
     assert answer.status_code == 200
     assert answer.json()["messages"] == posted["messages"]
     assert answer.headers["x-memtree-state"] == answer.json()["memory"]["state"] == "passed"
-    assert answer.headers["x-memtree-reason"] == answer.json()["memory"]["reason"] == "fits"
+    assert answer.headers["x-memtree-reason"] == answer.json()["memory"]["reason"] == reason
 
 
 async def test_the_answer_that_is_asked_for_is_kept_free():

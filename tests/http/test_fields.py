@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memtree.budget.prices import UNKNOWN, Prices
+from memtree.budget.prices import LOCAL, UNKNOWN, Prices
 from memtree.config import Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.errors import BadRequest
@@ -112,7 +112,14 @@ def test_prices_come_from_the_model_and_the_setting():
     assert context(model="gpt-4o").prices == Prices(1.0, 0.5, 3_600)
     assert chat(model="anthropic/claude-sonnet-4:memory").prices == Prices(1.25, 0.1, 300)
     assert context().prices == chat().prices == chat(model=7).prices == UNKNOWN
+    home = Settings(upstream="http://localhost:11434/v1")
+    unknown = split(dumps({"messages": MESSAGES, "model": "my-model"}))
+    assert fields.chat_ask("t", unknown, NONE, home, None).prices == LOCAL
+    assert fields.context_ask("t", unknown, NONE, home).prices == LOCAL
+    nowhere = Settings(upstream=None)
+    assert fields.context_ask("t", unknown, NONE, nowhere).prices == UNKNOWN
     body = split(dumps({"messages": MESSAGES, "model": "gpt-4o"}))
+    assert fields.chat_ask("t", body, NONE, home, None).prices == Prices(1.0, 0.5, 3_600)
     settings = Settings(prices=("gpt-4o=1/0.9/60",))
     assert fields.context_ask("t", body, NONE, settings).prices == Prices(1.0, 0.9, 60)
     assert fields.chat_ask("t", body, NONE, settings, None).prices == Prices(1.0, 0.9, 60)

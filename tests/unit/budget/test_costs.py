@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtree.budget.costs import costs_little, direct_cost, folds_at, followed, opened
 from memtree.budget.epoch import EpochTurn
-from memtree.budget.prices import UNKNOWN, Prices
+from memtree.budget.prices import CAUTIOUS, Prices
 from tests.properties.sizes import dialogue, sized
 
 
@@ -73,7 +73,7 @@ def test_sending_everything_costs_what_the_provider_takes(history, fixed, price)
 def test_an_example_by_hand():
     history = sized(("user", 100), ("assistant", 50), ("user", 10))
     first, second = 1.25 * (20 + 100), 0.1 * 120 + 1.25 * 60
-    assert direct_cost(history, 20, UNKNOWN) == pytest.approx(first + second)
+    assert direct_cost(history, 20, CAUTIOUS) == pytest.approx(first + second)
 
 
 @given(histories, fixed_sizes, prices, st.integers(0, 300))
@@ -133,7 +133,7 @@ def test_requests_in_epochs_cost_what_the_provider_takes(made, fixed, price):
 def test_a_repeated_request_reads_what_it_wrote():
     history = dialogue(7, 100, 400)
     before = EpochTurn(b"e", direct=10.0, paid=5.0, sent=900)
-    found = followed(before, history.tokens, True, True, history, 50, 900, UNKNOWN)
+    found = followed(before, history.tokens, True, True, history, 50, 900, CAUTIOUS)
     assert found == pytest.approx((10 + 0.1 * (50 + history.tokens), 5 + 0.1 * 900))
 
 
@@ -141,7 +141,7 @@ def test_a_shorter_request_than_the_one_before_writes_nothing():
     """A branch inside the epoch: all of it was sent before."""
     history = dialogue(7, 100, 400)
     before = EpochTurn(b"e", sent=900)
-    _, paid = followed(before, history.tokens, True, True, history, 50, 700, UNKNOWN)
+    _, paid = followed(before, history.tokens, True, True, history, 50, 700, CAUTIOUS)
     assert paid == pytest.approx(0.1 * 700)
 
 
@@ -179,7 +179,7 @@ def test_a_smaller_fold_and_a_larger_share_cost_no_more(history, fixed, price, s
 @pytest.mark.slow
 def test_in_a_growing_chat_folding_costs_little_from_some_turn_on():
     found = [
-        costs_little(8_000, dialogue(turns, 100, 400), 1_000, UNKNOWN, 0.026)
+        costs_little(8_000, dialogue(turns, 100, 400), 1_000, CAUTIOUS, 0.026)
         for turns in range(1, 400, 2)
     ]
     assert found == sorted(found)
@@ -188,7 +188,7 @@ def test_in_a_growing_chat_folding_costs_little_from_some_turn_on():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("price", [UNKNOWN, Prices(1.0, 0.5), Prices(1.0, 0.1)])
+@pytest.mark.parametrize("price", [CAUTIOUS, Prices(1.0, 0.5), Prices(1.0, 0.1)])
 def test_a_growing_chat_is_told_where_it_will_fold(price):
     """An even chat: the estimate is the truth, rounded up."""
     histories = [dialogue(turns, 100, 400) for turns in range(3, 600, 2)]
@@ -201,7 +201,16 @@ def test_a_growing_chat_is_told_where_it_will_fold(price):
         assert 0 <= told - first.tokens < 1_000
 
 
+def test_a_single_request_tells_nothing_of_the_next_ones():
+    """They are taken to add as much as a usual one, not nothing at all."""
+    first = ("user", 12_000)
+    told = folds_at(8_000, sized(first), 0, CAUTIOUS, 0.02, 10**9)
+    grown = [sized(first, *[("assistant", 800), ("user", 200)] * turns) for turns in range(1, 60)]
+    due = next(h for h in grown if costs_little(8_000, h, 0, CAUTIOUS, 0.02))
+    assert 0 <= told - due.tokens < 1_000
+
+
 def test_where_it_does_not_fit_any_more_it_folds_whatever_that_costs():
     history = dialogue(41, 100, 400)
-    assert folds_at(8_000, history, 1_000, UNKNOWN, 0.0, 12_345) == 12_345
-    assert folds_at(8_000, history, 1_000, UNKNOWN, 0.0, history.tokens) == history.tokens
+    assert folds_at(8_000, history, 1_000, CAUTIOUS, 0.0, 12_345) == 12_345
+    assert folds_at(8_000, history, 1_000, CAUTIOUS, 0.0, history.tokens) == history.tokens

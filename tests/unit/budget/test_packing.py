@@ -13,6 +13,7 @@ from memtree.budget.packing import (
     THRESHOLD,
     Packed,
     Pass,
+    PassReason,
     Refuse,
     TokenLimits,
     admit,
@@ -80,10 +81,11 @@ def test_limits_of_a_window():
 def test_the_margin_bounds_what_is_packed_and_refuses_nothing():
     taken = TokenLimits.of(target=20_000, hard=False, window=20_000, reserve=1_000)
     assert (taken.prompt, taken.largest) == (18_000, 19_000)
-    assert admit(sized(("user", 18_400)), taken, 600) == Pass()
+    assert admit(sized(("user", 18_400)), taken, 600) == Pass(PassReason.ONE_ROUND)
     assert admit(sized(("user", 18_401)), taken, 600) == Refuse(19_000, 19_001)
     older = [("user", 20), ("assistant", 80)]
-    assert admit(sized(*older, ("user", 18_000)), taken, 400) == Pass()
+    large = admit(sized(*older, ("user", 18_000)), taken, 400)
+    assert large == Pass(PassReason.LARGE_ROUND, folds_at=18_600)
     assert decided(sized(*older, ("user", 18_550)), taken, 400) == Packed(2, 18_550, 0)
     assert admit(sized(*older * 150, ("user", 5_000)), taken, 400) is None
 
@@ -176,7 +178,8 @@ def test_rounds_before_a_large_one_give_way_to_memory():
 
 
 def test_one_round_over_the_target_passes():
-    assert decided(sized(("user", 25_000)), limits(20_000, hard=False)) == Pass()
+    passes = decided(sized(("user", 25_000)), limits(20_000, hard=False))
+    assert passes == Pass(PassReason.ONE_ROUND)
 
 
 rounds = st.one_of(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memtree.context.index_state import NOTHING_INDEXED, PROVISIONAL_SHARE, IndexState, Trouble
-from memtree.context.state import State, is_degraded
+from memtree.context.state import Reason, State, is_degraded, with_size
 from memtree.tree.node import Frontier
 
 INDEXED = IndexState(Frontier(tokens=1_000), {})
@@ -46,3 +46,10 @@ def test_what_stages_two_and_three_have_to_do_is_added_up() -> None:
 def test_a_cause_without_a_state_is_an_error() -> None:
     with pytest.raises(ValueError, match="degraded:sleepy"):
         State.degraded("sleepy")
+
+
+def test_a_reason_keeps_its_name_in_front_of_its_size() -> None:
+    """Metrics count by what stands before the semicolon."""
+    for reason in Reason:
+        assert with_size(reason, 53_000).partition(";")[0] == reason
+    assert with_size(Reason.CHEAPER_WHOLE, 53_000) == "cheaper-whole; folds-at=53000"

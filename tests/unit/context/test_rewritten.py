@@ -15,7 +15,7 @@ import pytest
 from indexer.embedding.queue import InProcessQueue
 from indexer.growing.builder import StageOne
 from memtree.budget.costs import costs_little
-from memtree.budget.prices import UNKNOWN
+from memtree.budget.prices import CAUTIOUS
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State
 from memtree.conversation.message import Message
@@ -327,7 +327,7 @@ async def test_a_window_with_a_first_message_that_stays(desk: Desk) -> None:
 
 def test_what_was_met_bounds_what_is_cached() -> None:
     posted = history_of([Message.of(one) for one in chat(161, 1, words=60)])
-    asked = (8_000, posted, 0, UNKNOWN, 0.02)
+    asked = (8_000, posted, 0, CAUTIOUS, 0.02)
     assert not costs_little(*asked)
     assert not costs_little(*asked, len(posted))
     assert costs_little(*asked, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.budget.prices import UNKNOWN, Prices
+from memtree.budget.prices import LOCAL, UNKNOWN, Prices
 from proxy.request import price_table
 
 
@@ -51,6 +51,30 @@ def test_before_caching_every_token_costs_the_same():
 )
 def test_any_other_model_is_unknown(model: str):
     assert price_table.of(model) == UNKNOWN
+
+
+@pytest.mark.parametrize("model", ["", "llama-3-70b", "my-model:7b", "gpt-oss-120b"])
+def test_an_unknown_model_has_no_price_at_home_and_a_middling_one_elsewhere(model: str):
+    assert price_table.known(model) is None
+    assert price_table.of(model, local=True) == LOCAL
+    assert (UNKNOWN.write, UNKNOWN.read, UNKNOWN.lifetime, UNKNOWN.metered) == (
+        1,
+        0.25,
+        3_600,
+        True,
+    )
+    # Epochs go on as with reads at a tenth, and what was kept before goes on with them.
+    assert (LOCAL.write, LOCAL.read, LOCAL.lifetime, LOCAL.metered) == (1.25, 0.10, 3_600, False)
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_a_name_goes_before_the_place(local: bool):
+    """A gateway on localhost sells what it names; the operator's own words go before both."""
+    assert price_table.of("gpt-4o-mini", local=local).read == 0.5
+    assert price_table.of("us.anthropic.claude-sonnet-4-20250514-v1:0", local=local).write == 1.25
+    assert price_table.of("gpt-4o-mini", ("gpt-4o=1/0.3",), local=local).read == 0.3
+    assert price_table.of("mine", ("mine=1/0.3",), local=local) == Prices(1.0, 0.3)
+    assert price_table.of("mine", ("*=1/0.4",), local=local) == Prices(1.0, 0.4)
 
 
 def test_every_row_can_be_found_and_makes_sense():
