@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from dataclasses import fields
 
 import httpx
@@ -18,6 +19,7 @@ from memtree.stores import shown_store
 from memtree.summaries.prompts import SourcePiece, leaf_task
 from proxy.cli import checkups
 from proxy.cli.checkups import Finding
+from proxy.cli.model_terms import memory_begins
 from proxy.request import context_windows
 from proxy.request.fields import CHAT_MODE, CONTEXT_MODE
 
@@ -30,7 +32,10 @@ UNSET = {
     "embedding_relevant": "measured at the start",
     "mode": f"{CONTEXT_MODE}; on the chat routes {CHAT_MODE}",
     "window": f"as built in; {context_windows.DEFAULT:,} tokens for others",
-    "prices": f"as built in; {UNKNOWN.write}/{UNKNOWN.read}/{UNKNOWN.lifetime:.0f} for others",
+    "prices": (
+        f"as built in; {UNKNOWN.write:g}/{UNKNOWN.read:g}/{UNKNOWN.lifetime:.0f} for others, none "
+        "behind an upstream of your own"
+    ),
 }
 
 
@@ -140,7 +145,7 @@ async def _summarizer(console: Console, runtime: Runtime) -> bool:
 
 async def _upstream(console: Console, settings: Settings) -> bool:
     if settings.upstream is None:
-        _show(console, checkups.models(settings, ()))
+        _models(console, settings, ())
         return _tell(
             console, True, "upstream", "none: the chat routes answer 503, /context_memory works"
         )
@@ -150,10 +155,11 @@ async def _upstream(console: Console, settings: Settings) -> bool:
         async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
             answer = await client.get(f"{settings.upstream.rstrip('/')}/models", headers=headers)
     except httpx.HTTPError as error:
+        _models(console, settings, ())
         return _tell(
             console, False, "upstream", f"{settings.upstream}: {type(error).__name__} {error}"
         )
-    _show(console, checkups.models(settings, checkups.listed_models(answer)))
+    _models(console, settings, checkups.listed_models(answer))
     note = (
         " (no key of our own: clients bring theirs)"
         if answer.status_code == 401 and not key
@@ -162,6 +168,11 @@ async def _upstream(console: Console, settings: Settings) -> bool:
     return _tell(
         console, True, "upstream", f"{settings.upstream} answers {answer.status_code}{note}"
     )
+
+
+def _models(console: Console, settings: Settings, listed: Sequence[str]) -> None:
+    for finding in (checkups.models(settings, listed), *memory_begins(settings, listed)):
+        _show(console, finding)
 
 
 def _show(console: Console, finding: Finding) -> bool:

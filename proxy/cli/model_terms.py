@@ -1,0 +1,70 @@
+"""What `memtree doctor` says of the upstream's models: the window and the prices that are assumed
+of each, and when memory begins with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtree.budget import first_fold
+from memtree.budget.packing import TokenLimits
+from memtree.budget.prices import Prices
+from memtree.config import SHADOW, Settings, without_password
+from proxy.cli.checkups import Finding
+from proxy.request import context_windows, price_table
+from proxy.request.fields import CHAT_MODE, DEFAULT_RESERVE
+from proxy.request.local_upstream import is_local
+
+SHOWN_NAMES, SHOWN_LINES = 3, 5
+LOOKED_AT = 1_000  # names; gateways list hundreds
+ANY = ""  # a name that nothing knows
+
+
+def memory_begins(settings: Settings, listed: Sequence[str]) -> list[Finding]:
+    """One line for models that nobody knows, and one for each group of `listed` models that are
+    known and alike."""
+    unknown = f"an unknown model{_place(settings.upstream)}: {_terms(ANY, settings)}"
+    groups: dict[str, list[str]] = {}
+    for name in listed[:LOOKED_AT]:
+        if price_table.known(name, settings.prices) is not None:
+            groups.setdefault(_terms(name, settings), []).append(name)
+    lines = [f"{_names(names)}: {terms}" for terms, names in groups.items()]
+    if len(lines) > SHOWN_LINES:
+        left = sum(len(names) for names in list(groups.values())[SHOWN_LINES:])
+        lines = [*lines[:SHOWN_LINES], f"and {left} more models that are known"]
+    return [Finding("memory", "ok", line) for line in (unknown, *lines)]
+
+
+def _place(upstream: str | None) -> str:
+    if upstream is None:
+        return ""
+    own = "your own upstream " if is_local(upstream) else ""
+    return f" behind {own}{without_password(upstream)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - SHOWN_NAMES
+    return ", ".join(names[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _terms(model: str, settings: Settings) -> str:
+    window = context_windows.of(model, settings.window)
+    prices = price_table.of(model, settings.prices, local=is_local(settings.upstream))
+    cost = f"{prices.write:g}/{prices.read:g}/{prices.lifetime:.0f}"
+    if not prices.metered:
+        cost += ", for which no fold waits"
+    return f"window {window:,}, prices {cost}; {_begins(settings, window, prices)}"
+
+
+def _begins(settings: Settings, window: int, prices: Prices) -> str:
+    mode = settings.mode or CHAT_MODE
+    if mode == SHADOW:
+        return "nothing is folded in mode shadow"
+    limits = TokenLimits.of(
+        target=min(settings.target_tokens, window),
+        hard=False,
+        window=window,
+        reserve=min(DEFAULT_RESERVE, window // 2),
+    )
+    begins = first_fold.in_a_usual_chat(limits, prices, mode)
+    return f"in mode {mode} memory begins at about {round(begins, -3):,} tokens"
