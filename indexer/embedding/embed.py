@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 
 from indexer.embedding.vector_cache import VectorCache
 from memtree.conversation.history import History
 from memtree.ports.store import TreeStore
+from memtree.ranking.segments import segments
 from memtree.ranking.vectors import pack
 from memtree.tree.work import LeafWork
 
@@ -33,25 +35,27 @@ async def embed_leaves(
     recipe = await passages.recipe()
     stored = await store.vectors(history.tenant, recipe, [each.id for each in work])
     work = [each for each in work if each.id not in stored]
-    texts = await asyncio.to_thread(passage_texts, history, work)
-    matrix = await passages.embed(history.tenant, texts)
+    texts = await asyncio.to_thread(segment_texts, history, work)
+    matrix = await passages.embed(history.tenant, [*chain(*texts)])
+    counts = iter([len(each) for each in texts])
     rows, begin = {}, 0
     for each in work:
-        size = len(each.leaf.passages)
-        rows[each.leaf.id] = pack(matrix[begin : begin + size])
-        begin += size
+        sizes = list(islice(counts, len(each.leaf.passages)))
+        rows[each.leaf.id] = pack(matrix[begin : begin + sum(sizes)], sizes)
+        begin += sum(sizes)
     await store.put_vectors(history.tenant, recipe, rows)
 
 
 MIN_TOKENS = 2  # a passage of one token means nothing; it gets a zero vector
 
 
-def passage_texts(history: History, work: Sequence[LeafWork]) -> list[str]:
-    """The text of every passage of these leaves, in order; empty where it is not worth a vector."""
+def segment_texts(history: History, work: Sequence[LeafWork]) -> list[list[str]]:
+    """The segments of every passage of these leaves, in order; a single empty one where the passage
+    is not worth a vector."""
     texts = []
     for each in work:
         for passage in each.leaf.passages:
             view = history.view(each.first + passage.message).text
             worth = passage.tokens >= MIN_TOKENS
-            texts.append(view[passage.start : passage.end] if worth else "")
+            texts.append(segments(view[passage.start : passage.end]) if worth else [""])
     return texts

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.ranking.bm25 import Lexicon
-from memtree.ranking.vectors import VectorRows, unpack
-from memtree.tree.node import Node, NodePlace
+from memtree.ranking.speakers import Speakers
+from memtree.ranking.vectors import Matrix, VectorRows, unpack
+from memtree.tree.node import USER, Node, NodePlace
 
 Ints = NDArray[np.int32]
 
@@ -31,12 +32,16 @@ class Corpus:
         self.leaves: list[Node] = []
         self.places: list[NodePlace] = []
         self.lexicon = Lexicon()
+        self.speakers = Speakers()
         self.columns: NDArray[np.int32] = np.empty((6, 0), np.int32)
         self.dimensions = dimensions
+        self._messages = 0
         self._vectors = VectorRows(dimensions)
         self._vectored = 0  # leaves whose vectors are in `_vectors`: always the first ones
         # By leaf: vectors that came before those of an earlier leaf.
-        self._ahead: dict[int, NDArray[np.float32]] = {}
+        self._ahead: dict[int, tuple[Matrix, Ints]] = {}
+        # By passage that has vectors: the first of its rows in `_vectors`.
+        self._rows: Ints = np.empty(0, np.int32)
         self._firsts: list[int] = [0]  # first passage of each leaf, and the end
 
     def _column(self, index: int) -> Ints:
@@ -70,12 +75,18 @@ class Corpus:
     def leaf(self) -> Ints:
         return self._column(5)
 
-    def short(self, limit: int) -> NDArray[np.bool_]:
-        """Whether each passage belongs to a message of fewer than `limit` tokens."""
+    def short(self, limit: int, of_user: int) -> NDArray[np.bool_]:
+        """Whether each passage belongs to a message of fewer than `limit` tokens, or `of_user` for
+        messages of the user."""
         if not len(self):
             return np.zeros(0, np.bool_)
         sizes = np.bincount(self.message, weights=self.tokens)
-        return np.asarray(sizes[self.message] < limit)
+        return np.asarray(sizes[self.message] < np.where(self.kind == USER, of_user, limit))
+
+    @property
+    def messages(self) -> int:
+        """Messages that final leaves hold whole."""
+        return self._messages
 
     def begins(self, leaves: Sequence[bytes]) -> bool:
         """True where this corpus holds exactly the first of these leaves."""
@@ -87,6 +98,7 @@ class Corpus:
         """Add further final leaves."""
         if leaves:
             self._add(leaves, places)
+            self._messages = places[-1].end
             self.lexicon.settle()
 
     def _add(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> None:
@@ -127,26 +139,42 @@ class Corpus:
     def add_vectors(self, packed: Mapping[bytes, bytes]) -> None:
         """Add vectors, as `pack` made them, by leaf id."""
         for index in self.lacking():
-            data = packed.get(self.leaves[index].id)
+            leaf = self.leaves[index]
+            data = packed.get(leaf.id)
             if data is not None:
-                self._ahead[index] = unpack(data, self.dimensions)
+                self._ahead[index] = unpack(data, len(leaf.passages), self.dimensions)
         ready = []
         while self._vectored in self._ahead:
             ready.append(self._ahead.pop(self._vectored))
             self._vectored += 1
         if ready:
-            self._vectors.extend(np.concatenate(ready))
+            counts = np.concatenate([counts for _, counts in ready])
+            firsts = len(self._vectors) + _starts(counts)
+            self._vectors.extend(np.concatenate([rows for rows, _ in ready]))
+            self._rows = np.concatenate([self._rows, firsts])
 
-    def cosines(self, query: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Cosine of each passage with the query, float32 (n,), and whether it has a vector at all,
-        bool (n,)."""
+    def cosines(self, query: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
+        """Cosine of each passage's nearest segment with the query, float32 (n,), and whether it has
+        a vector at all, bool (n,)."""
         cosines = np.zeros(len(self), np.float32)
         has_vector = np.zeros(len(self), np.bool_)
-        indexed = len(self._vectors)
-        cosines[:indexed] = self._vectors.cosines(query)
+        indexed = len(self._rows)
+        if indexed:
+            cosines[:indexed] = np.maximum.reduceat(self._vectors.cosines(query), self._rows)
         has_vector[:indexed] = True
-        for index, matrix in self._ahead.items():
+        for index, (rows, counts) in self._ahead.items():
             low, high = self._firsts[index], self._firsts[index + 1]
-            cosines[low:high] = matrix @ query
+            cosines[low:high] = np.maximum.reduceat(rows @ query, _starts(counts))
             has_vector[low:high] = True
         return cosines, has_vector
+
+    def vector(self, passage: int) -> Matrix | None:
+        """The mean of the vectors of a passage's segments; None where it has none."""
+        if passage >= len(self._rows):
+            return None
+        end = self._rows[passage + 1] if passage + 1 < len(self._rows) else len(self._vectors)
+        return np.asarray(self._vectors[self._rows[passage] : end].mean(axis=0))
+
+
+def _starts(counts: Ints) -> Ints:
+    return np.asarray(np.cumsum(counts) - counts, np.int32)

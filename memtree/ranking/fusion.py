@@ -1,9 +1,10 @@
 """Which passages matter for a query: BM25 and cosine, smoothed, then reciprocal rank fusion (RRF).
 
-Recipe (DESIGN section 7): each of the two scores is smoothed over neighbouring short passages
-(0.3 / 0.15 at distance 1 / 2), since a short turn is understood by its neighbours; pieces of one
-long answer are not smoothed. Then reciprocal rank fusion with k = 10, which holds from short chats
-to a million tokens where sums of z-scores collapse.
+Each of the two scores is smoothed over neighbouring short passages (0.3 / 0.15 at distance 1 / 2),
+since a short turn is understood by its neighbours. Long ones are stepped over: the neighbour of a
+user's request is the request before it, not a piece of the long answer between them. Then
+reciprocal rank fusion with k = 10, which holds from short chats to a million tokens where sums of
+z-scores collapse.
 """
 
 from __future__ import annotations
@@ -30,29 +31,38 @@ class Ranking:
 
 
 def rank(
-    lexical: Scores, cosine: Scores | None, short: Flags, dense_weight: float = 1.0
+    lexical: Scores, cosine: Scores | None, short: Flags, weights: Scores | None = None
 ) -> Ranking:
-    """Fuse the scores of all passages, in order of the history; `short`: of short messages."""
-    fused = _by_rank(smooth(lexical, short))
+    """Fuse the scores of all passages, in order of the history; `short`: of short messages;
+    `weights`: factors of both scores, 1 where None."""
+
+    def ranked(scores: Scores) -> Scores:
+        weighted = scores if weights is None else scores * weights
+        return _by_rank(smooth(weighted, short))
+
+    fused = ranked(lexical)
     if cosine is not None:
-        fused = fused + dense_weight * _by_rank(smooth(np.maximum(cosine, 0), short))
+        fused = fused + ranked(np.maximum(cosine, 0))
     return Ranking(fused, lexical, cosine)
 
 
 def smooth(scores: Scores, short: Flags) -> Scores:
-    """Lend short passages the score of their short neighbours."""
-    lent = np.where(short, scores, 0).astype(np.float32)
-    total = np.zeros_like(lent)
+    """Lend each short passage some of the score of the short ones before and after it."""
+    rows = np.flatnonzero(short)
+    own = scores[rows]
+    lent = np.zeros_like(own)
     for distance, share in ((1, NEAR), (2, FAR)):
-        if len(lent) > distance:
-            total[distance:] += share * lent[:-distance]
-            total[:-distance] += share * lent[distance:]
-    return (scores + np.where(short, total, 0)).astype(np.float32)
+        if len(own) > distance:
+            lent[distance:] += share * own[:-distance]
+            lent[:-distance] += share * own[distance:]
+    smoothed = scores.astype(np.float32)
+    smoothed[rows] += lent
+    return smoothed
 
 
 def _by_rank(scores: Scores) -> Scores:
     """Reciprocal rank of each score; what scored nothing gets nothing. Ties: the later first."""
-    order = np.lexsort((-np.arange(len(scores)), -scores))
+    latest_first = np.argsort(-scores[::-1], kind="stable")
     ranks = np.empty(len(scores), np.float32)
-    ranks[order] = np.arange(len(scores), dtype=np.float32)
+    ranks[len(scores) - 1 - latest_first] = np.arange(len(scores), dtype=np.float32)
     return np.where(scores > 0, 1.0 / (RRF_K + ranks), 0).astype(np.float32)

@@ -1,9 +1,13 @@
 """Vectors at rest and in memory: one byte a number in the store, float32 rows for ranking.
 
-    data = pack(rows)                        # n * dimensions bytes
+    data = pack(rows, [1, 2])                # of two passages, the second in two segments
+    rows, counts = unpack(data, 2, 384)
     vectors = VectorRows(384)
-    vectors.extend(unpack(data, 384))
+    vectors.extend(rows)
     vectors.cosines(query)                   # (n,), in the order the rows were added
+
+At rest stand the number of rows of each passage, a byte each, and then the rows; where each passage
+has one row, the rows alone, as all were kept before passages had segments.
 
 Only directions count: rows are scaled to unit length when they are added, and a zero row (a text
 without tokens) stays zero, so its cosine with everything is 0. What a row stands for is the
@@ -12,34 +16,48 @@ caller's business.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
+Counts = NDArray[np.int32]
 
 LEVELS = 127
 
 
-def pack(matrix: Matrix) -> bytes:
-    """(n, d) rows as n * d signed bytes, each row scaled to its largest number.
+def pack(matrix: Matrix, counts: Sequence[int]) -> bytes:
+    """(n, d) rows as signed bytes, each row scaled to its largest number. `counts`: rows of each
+    passage, each from 1 to 255.
 
     Raises:
-        ValueError: a number is infinite or not a number.
+        ValueError: a number is infinite or not a number, or the counts are not those of the rows.
     """
     if not np.isfinite(matrix).all():
         raise ValueError("vectors hold a number that is not finite")
-    return np.rint(_peaked(matrix) * LEVELS).astype(np.int8).tobytes()
+    if sum(counts) != len(matrix) or not all(counts):
+        raise ValueError(f"{len(matrix)} rows are not those of {len(counts)} passages")
+    head = b"" if len(counts) == len(matrix) else bytes(counts)
+    return head + np.rint(_peaked(matrix) * LEVELS).astype(np.int8).tobytes()
 
 
-def unpack(data: bytes, dimensions: int) -> Matrix:
-    """(n, dimensions) float32 unit rows out of `pack`; an embedding comes back within cosine 0.999.
+def unpack(data: bytes, passages: int, dimensions: int) -> tuple[Matrix, Counts]:
+    """(n, dimensions) float32 unit rows out of `pack`, and how many of them each passage has; an
+    embedding comes back within cosine 0.999.
 
     Raises:
-        ValueError: `data` is no whole number of rows.
+        ValueError: `data` is not what was packed for so many passages.
     """
-    if len(data) % dimensions:
-        raise ValueError(f"{len(data)} bytes are no whole rows of {dimensions}")
-    return _unit(np.frombuffer(data, np.int8).reshape(-1, dimensions).astype(np.float32))
+    counts = np.ones(passages, np.int32)
+    if len(data) != passages * dimensions:
+        counts = np.frombuffer(data[:passages], np.uint8).astype(np.int32)
+        data = data[passages:]
+    whole = len(counts) == passages and counts.all()
+    if not whole or len(data) != int(counts.sum()) * dimensions:
+        raise ValueError(f"{len(data)} bytes are no rows of {dimensions} for {passages} passages")
+    rows = np.frombuffer(data, np.int8).reshape(-1, dimensions)
+    return _unit(rows.astype(np.float32)), counts
 
 
 class VectorRows:
@@ -70,6 +88,9 @@ class VectorRows:
             self._buffer = buffer
         self._buffer[begin:end] = _unit(matrix)
         self._rows = self._buffer[:end]
+
+    def __getitem__(self, rows: slice) -> Matrix:
+        return self._rows[rows]
 
     def cosines(self, query: Matrix) -> Matrix:
         """Cosine of `query`, of shape (dimensions,), with each row: shape (rows,).

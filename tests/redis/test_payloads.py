@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.embedding.embed import passage_texts
+from indexer.embedding.embed import segment_texts
 from indexer.redis.payloads import (
     SHORT,
     contains,
@@ -37,7 +37,7 @@ def test_work_reads_the_same_from_a_payload_as_from_its_history(seed, size, data
         chat.history.addresses[-1],
     )
     assert found.leaves(chat.nodes) == leaves
-    assert passage_texts(found.history(), leaves) == passage_texts(chat.history, leaves)
+    assert segment_texts(found.history(), leaves) == segment_texts(chat.history, leaves)
     parts = [one for one in chat.parts if not one.node.children][first:end]
     found = unpack(pack(payload_of(chat.history, b"start", parts)))
     assert found.nodes(chat.nodes) == parts

@@ -13,6 +13,7 @@ from memtree.conversation.media import parts, placeholders
 from memtree.conversation.message import Message
 from memtree.extraction import borders, clauses, summarize, tool_results, topics
 from memtree.extraction.clauses import SourcePassage
+from memtree.ranking import segments, speakers
 from memtree.shadow import probes, usage
 from memtree.summaries import prompts, replies
 from memtree.summaries.checks import check, claims, injection, numbers
@@ -118,6 +119,8 @@ TEXTS = {
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
     ),
     "an acknowledgement": Subject(recall_block.is_acknowledgement, hostile.as_it_is),
+    "segments": Subject(segments.segments, hostile.as_it_is),
+    "a speaker": Subject(speakers.tag, hostile.as_it_is),
     "arguments": Subject(call_arguments.canonical, hostile.arguments),
     "fields of JSON": Subject(hostile.spans, hostile.json_object),
     "a body": Subject(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from itertools import chain
 
 import pytest
 
 from indexer import jobs
-from indexer.embedding.embed import passage_texts
+from indexer.embedding.embed import segment_texts
 from indexer.embedding.queue import InProcessQueue, NoQueue
 from memtree.conversation.message import Message
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
@@ -140,7 +141,8 @@ async def test_what_is_submitted_gets_vectors(bench):
     await bench.join()
     assert await bench.done(chat) == [0, 1, 2, 3]
     assert bench.queue.jobs.pending("a") == Pending(0, 0)
-    assert bench.embedder.batches == [passage_texts(chat.history, [one]) for one in chat.work]
+    texts = [segment_texts(chat.history, [one]) for one in chat.work]
+    assert bench.embedder.batches == [[*chain(*one)] for one in texts]
 
 
 async def test_the_newest_payload_wins_and_abandoned_work_is_dropped(bench):

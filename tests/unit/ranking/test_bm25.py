@@ -154,6 +154,10 @@ def test_an_open_leaf_joins_for_one_request(grown):
         assert len(corpus) == rows
 
 
+def packed(leaf, matrices):
+    return vectors.pack(matrices[leaf.id], [1] * len(leaf.passages))
+
+
 def test_vectors_may_come_in_any_order(grown):
     _, leaves, open_leaf = grown
     corpus = corpus_of(leaves)
@@ -166,11 +170,11 @@ def test_vectors_may_come_in_any_order(grown):
     assert corpus.lacking() == list(range(len(leaves)))
     for index in (3, 0, 1, *range(4, len(leaves))):
         leaf = leaves[index]
-        corpus.add_vectors({leaf.id: vectors.pack(matrices[leaf.id])})
+        corpus.add_vectors({leaf.id: packed(leaf, matrices)})
     assert corpus.lacking() == [2]
     _, known = corpus.cosines(query)
     assert list(known) == [index != 2 for index in corpus.leaf]
-    corpus.add_vectors({leaves[2].id: vectors.pack(matrices[leaves[2].id])})
+    corpus.add_vectors({leaves[2].id: packed(leaves[2], matrices)})
     assert corpus.lacking() == []
     with corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1]):
         found, known = corpus.cosines(query)
@@ -179,3 +183,45 @@ def test_vectors_may_come_in_any_order(grown):
     assert known.all()
     wanted = np.concatenate([matrices[leaf.id][:, 0] for leaf in leaves])
     assert np.allclose(found, wanted, atol=0.02)
+
+
+def test_a_passage_is_as_near_as_its_nearest_segment(grown):
+    """Leaves with vectors of whole passages and of segments stand side by side."""
+    _, leaves, _ = grown
+    corpus, rng = corpus_of(leaves), np.random.default_rng(2)
+    query = np.array([0, 1, 0, 0], np.float32)
+    nearest, means = [], []
+    for number, leaf in enumerate(reversed(leaves)):
+        counts = [1 + (number + at) % 3 * (number % 2) for at in range(len(leaf.passages))]
+        rows = rng.normal(size=(sum(counts), 4)).astype(np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        ends = np.cumsum(counts)
+        parts = np.split(rows, ends[:-1])
+        nearest = [*(part[:, 1].max() for part in parts), *nearest]
+        means = [*(part.mean(axis=0) for part in parts), *means]
+        corpus.add_vectors({leaf.id: vectors.pack(rows, counts)})
+        found, known = corpus.cosines(query)
+        assert np.allclose(found[known], nearest, atol=0.02)
+    assert known.all()
+    for passage in (0, 1, len(corpus) - 1):
+        assert np.allclose(corpus.vector(passage), means[passage], atol=0.02)
+    assert corpus_of(leaves).vector(0) is None
+
+
+def test_short_messages_are_longer_where_the_user_wrote_them(grown):
+    history, leaves, _ = grown
+    corpus = corpus_of(leaves)
+    sizes = np.bincount(corpus.message, weights=corpus.tokens)[corpus.message]
+    mine = np.array([history.facts[message].role == "user" for message in corpus.message])
+    middle = int(np.median(sizes))
+    assert list(corpus.short(middle, 0)) == list(~mine & (sizes < middle))
+    assert list(corpus.short(0, middle)) == list(mine & (sizes < middle))
+
+
+def test_a_corpus_knows_how_many_messages_it_holds_whole(grown):
+    _, leaves, open_leaf = grown
+    spots = places([*leaves, open_leaf])
+    corpus = corpus_of(leaves)
+    with corpus.with_open(open_leaf, spots[-1]):
+        assert corpus.messages == spots[-2].end
+    assert Corpus(4).messages == 0

@@ -31,8 +31,12 @@ def test_both_rankings_count():
     by_words, by_meaning = row(9, 1, 0, 0), row(-0.5, 0.2, 0.9, 0)
     equal = rank(by_words, by_meaning, NONE)
     assert equal.fused == pytest.approx([1 / 10, 2 / 11, 1 / 10, 0])
-    heavy = rank(by_words, by_meaning, NONE, dense_weight=2)
-    assert heavy.fused == pytest.approx([1 / 10, 3 / 11, 2 / 10, 0])
+
+
+def test_weights_count_before_the_ranking_and_before_the_neighbours():
+    favoured = rank(row(3, 2, 0, 0), None, flags(False, False, False, False), row(1, 2, 1, 1))
+    assert favoured.fused == pytest.approx([1 / 11, 1 / 10, 0, 0])
+    assert list(favoured.lexical) == [3, 2, 0, 0]
 
 
 def test_second_in_both_beats_first_in_one():
@@ -56,8 +60,8 @@ def test_short_passages_lend_score_to_short_neighbours():
     short = flags(True, True, True, True, False, True)
     smoothed = smooth(row(0, 0, 0, 1, 5, 0), short)
     assert smoothed == pytest.approx(
-        [0, 0.15, 0.3, 1, 5, 0.15]
-    )  # the long one neither gives nor takes
+        [0, 0.15, 0.3, 1, 5, 0.3]
+    )  # over the long one, which has no part
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3])

@@ -32,47 +32,78 @@ def filled(*matrices: Matrix) -> VectorRows:
     return vectors
 
 
+def packed(matrix: Matrix) -> bytes:
+    """Of passages with one row each."""
+    return pack(matrix, [1] * len(matrix))
+
+
+def unpacked(data: bytes, dimensions: int) -> Matrix:
+    return unpack(data, len(data) // dimensions, dimensions)[0]
+
+
 def test_a_row_takes_one_byte_a_number() -> None:
-    assert pack(np.array([[0.5, -1.0, 0.25]], np.float32)) == bytes([64, 256 - 127, 32])
+    assert packed(np.array([[0.5, -1.0, 0.25]], np.float32)) == bytes([64, 256 - 127, 32])
+
+
+def test_passages_of_several_rows_say_how_many_before_the_rows() -> None:
+    matrix = noise(6)
+    data = pack(matrix, [1, 3, 2])
+    assert data == bytes([1, 3, 2]) + packed(matrix)
+    rows, counts = unpack(data, 3, 384)
+    assert list(counts) == [1, 3, 2]
+    assert np.array_equal(rows, unpacked(packed(matrix), 384))
+
+
+def test_what_was_kept_before_passages_had_segments_is_read() -> None:
+    rows, counts = unpack(packed(noise(4)), 4, 384)
+    assert rows.shape == (4, 384)
+    assert list(counts) == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("counts", [[], [1], [3], [2, 0], [0, 1, 1]])
+def test_rows_that_are_not_those_of_the_passages_are_refused(counts: list[int]) -> None:
+    with pytest.raises(ValueError, match="2 rows are not those"):
+        pack(noise(2), counts)
 
 
 def test_packing_keeps_the_direction() -> None:
     matrix = noise(200)
-    cosines = (unpack(pack(matrix), 384) * matrix).sum(axis=1)
+    cosines = (unpacked(packed(matrix), 384) * matrix).sum(axis=1)
     assert cosines.min() > 0.999
 
 
 @given(matrices)
 def test_unpacked_rows_are_unit_or_zero(matrix: Matrix) -> None:
-    norms = np.linalg.norm(unpack(pack(matrix), 8), axis=1)
+    norms = np.linalg.norm(unpacked(packed(matrix), 8), axis=1)
     np.testing.assert_allclose(norms, np.any(matrix != 0, axis=1), atol=1e-6)
 
 
 @given(matrices)
 def test_packing_what_was_unpacked_changes_nothing(matrix: Matrix) -> None:
-    data = pack(matrix)
-    assert pack(unpack(data, 8)) == data
+    data = packed(matrix)
+    assert packed(unpacked(data, 8)) == data
 
 
 def test_packed_rows_can_be_joined() -> None:
     a, b = noise(3), noise(2, seed=2)
-    assert pack(a) + pack(b) == pack(np.concatenate([a, b]))
+    assert packed(a) + packed(b) == packed(np.concatenate([a, b]))
 
 
 def test_no_rows() -> None:
-    assert pack(np.zeros((0, 384), np.float32)) == b""
-    assert unpack(b"", 384).shape == (0, 384)
+    assert packed(np.zeros((0, 384), np.float32)) == b""
+    assert unpacked(b"", 384).shape == (0, 384)
 
 
 def test_a_torn_row_is_refused() -> None:
-    with pytest.raises(ValueError, match="383 bytes are no whole rows of 384"):
-        unpack(bytes(383), 384)
+    for torn in (b"", bytes(383), bytes([1]) + bytes(385), bytes([0]), bytes([2]) + bytes(384)):
+        with pytest.raises(ValueError, match="bytes are no rows of 384 for 1 passages"):
+            unpack(torn, 1, 384)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_number_that_is_none_is_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="not finite"):
-        pack(np.array([[1.0, bad]], np.float32))
+        packed(np.array([[1.0, bad]], np.float32))
 
 
 def test_cosines_stand_in_order_of_insertion() -> None:

@@ -1,0 +1,89 @@
+"""The whole recipe on small histories: words, meaning, neighbours, speakers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memtree.conversation.message import Message
+from memtree.ranking import vectors
+from memtree.ranking.corpus import Corpus
+from memtree.ranking.recipe import ranking
+from tests.properties.strategies import batch, history_of, leaves_of, prose
+from tests.trees import places
+
+
+def told(*turns):
+    """A history of (role, content), and the corpus of its final leaves."""
+    history = history_of([Message.of({"role": role, "content": text}) for role, text in turns])
+    grown = batch(history)
+    leaves = leaves_of(grown.frontier, {node.id: node for node in grown.nodes})
+    corpus = Corpus(3)
+    corpus.extend(leaves, places(leaves))
+    return history, corpus
+
+
+def best(history, corpus, query, vector=None):
+    """The message with the best passage."""
+    return int(corpus.message[np.argmax(ranking(history, corpus, query, vector).fused)])
+
+
+FILLER = [(("user", "assistant")[n % 2], prose(n, 40)) for n in range(60)]
+
+
+def test_words_rank_where_there_is_no_vector():
+    history, corpus = told(*FILLER[:20], ("user", "The launch code is marigold."), *FILLER)
+    assert best(history, corpus, "Which launch code was it?") == 20
+    assert ranking(history, corpus, "launch", None).cosine is None
+    assert ranking(history, corpus, "launch", np.ones(3, np.float32)).cosine is None
+
+
+def test_meaning_ranks_and_is_shown_as_it_is():
+    history, corpus = told(*FILLER)
+    wanted = len(corpus) // 2
+    for index, leaf in enumerate(corpus.leaves):
+        rows = np.tile(np.array([[0, 0, 1]], np.float32), (len(leaf.passages), 1))
+        rows[np.flatnonzero(corpus.leaf == index) == wanted] = (1, 0, 0)
+        corpus.add_vectors({leaf.id: vectors.pack(rows, [1] * len(rows))})
+    made = ranking(history, corpus, "zzzz", np.array([1, 0, 0], np.float32))
+    assert made.cosine is not None
+    assert made.cosine.argmax() == made.fused.argmax() == wanted
+    assert made.cosine[wanted] > 0.999  # of the question, not of what it was moved to
+    assert np.delete(made.cosine, wanted).max() < 0.01
+
+
+def test_a_request_lends_to_the_next_one_over_a_long_answer():
+    turns = []
+    for n in range(12):
+        turns += [("user", "ottoman" if n == 5 else "please"), ("assistant", prose(n, 400))]
+    history, corpus = told(*turns)
+    fused = ranking(history, corpus, "ottoman", None).fused
+    scores = {int(m): float(fused[corpus.message == m].max()) for m in corpus.message}
+    assert scores[10] > scores[8] > scores[6] > scores[4] == 0
+    assert scores[9] == scores[11] == 0
+
+
+def test_of_a_named_speaker_ones_own_words_come_first():
+    """Both say as much of gardens, and each names the other."""
+    turns = []
+    for n in range(40):
+        turns += [
+            ("user", f"Ada: Boris, {prose(n, 20)}"),
+            ("assistant", f"Boris: Ada, {prose(n + 50, 20)}"),
+        ]
+    turns[20:20] = [("user", "Ada: The garden needs water."), *FILLER[:3]]
+    turns[60:60] = [("assistant", "Boris: The garden needs water."), *FILLER[:3]]
+    history, corpus = told(*turns)
+    assert best(history, corpus, "Which garden does Ada have?") == 20
+    assert best(history, corpus, "Which garden does Boris have?") == 60
+    assert len(corpus.speakers) == corpus.messages
+
+
+def test_a_query_of_a_name_alone_finds_the_name():
+    turns = [(("user", "assistant")[n % 2], f"Ada: {prose(n, 20)}") for n in range(40)]
+    history, corpus = told(*turns)
+    assert ranking(history, corpus, "Ada?", None).lexical.any()
+
+
+def test_no_passages():
+    history = history_of([Message.of({"role": "user", "content": "Hello"})])
+    assert ranking(history, Corpus(3), "Hello", np.ones(3, np.float32)).fused.shape == (0,)
