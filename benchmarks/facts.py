@@ -190,6 +190,9 @@ def _facts() -> Iterator[Fact]:
 FACTS = tuple(_facts())
 
 
+_LETTER = r"[^\W\u3041-\u9fff]"  # Chinese and Japanese have no borders of words
+
+
 def kept(fact: Fact, text: str) -> bool:
     """Whether a text holds all keys of a fact, as whole words."""
     return all(_holds(text, key) for key in fact.keys)
@@ -197,7 +200,7 @@ def kept(fact: Fact, text: str) -> bool:
 
 def _holds(text: str, key: str) -> bool:
     return any(
-        re.search(rf"(?<![\w.]){_loose(one)}(?!\w|\.\d)", text, re.IGNORECASE)
+        re.search(rf"(?<!\.)(?<!{_LETTER}){_loose(one)}(?!{_LETTER}|\.\d)", text, re.IGNORECASE)
         for one in key.split("|")
     )
 

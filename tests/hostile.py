@@ -12,7 +12,7 @@ import msgspec
 from memtree.conversation import history
 from memtree.conversation.message import Message, View, Volatile
 from memtree.errors import BadRequest
-from memtree.extraction.clauses import SourcePassage
+from memtree.extraction.clause import SourcePassage
 from memtree.summaries import prompts
 from memtree.summaries.prompts import SourcePiece, Task
 from memtree.tree import growth

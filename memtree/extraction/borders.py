@@ -37,16 +37,19 @@ _UNIT = re.compile(
 _SPACED = re.compile(r"\S+")
 # After a mark, and before words that begin a clause; the text has single spaces.
 _CLAUSE = re.compile(
-    r"(?<=[,;:!?]) | (?:[-–—]|->) |(?<=[，；：！？。])"
-    r"|(?<=[.…]) (?=[^a-z\s])"
+    r"(?<=[,;!?]) | (?:[-–—]|->) |(?<=[，；！？。])|(?<=[\u3041-\u309f]、)"
+    r"|(?<=[.…]) (?=[^a-z\s])|(?<=[a-z]{3}\.) "
     r"| (?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
-    r"|when|if|weil|damit|sondern|aber|parce que|mais|porque|pero|потому|чтобы|который|но)\b)",
+    r"|when|if|(?:and|so) (?:i|we|you|he|she|it|they|the|then|also|that)"
+    r"|weil|damit|sondern|aber|parce que|mais|porque|pero|потому|чтобы|который|но)\b)",
     re.IGNORECASE,
 )
 
 
 def units(text: str) -> list[str]:
     """Words without the space between them; of unspaced scripts phrases of a few characters."""
+    if text.isascii():
+        return text.split()
     if not UNSPACED.search(text):
         return _SPACED.findall(text)
     return _UNIT.findall(text)
@@ -54,8 +57,13 @@ def units(text: str) -> list[str]:
 
 def ends(text: str) -> list[int]:
     """Characters of the text up to the end of each unit."""
-    pattern = _UNIT if UNSPACED.search(text) else _SPACED
+    pattern = _UNIT if not text.isascii() and UNSPACED.search(text) else _SPACED
     return [match.end() for match in pattern.finditer(text)]
+
+
+def clause_ends(text: str) -> list[int]:
+    """Characters of the text up to the end of each clause but the last."""
+    return [match.start() for match in _CLAUSE.finditer(text)]
 
 
 def clauses(text: str) -> Iterator[str]:

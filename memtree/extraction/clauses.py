@@ -10,34 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import fsum
 
+from memtree.extraction import borders
+from memtree.extraction.boilerplate import is_boilerplate, without_stamp
+from memtree.extraction.clause import Clause, SourcePassage
+from memtree.extraction.outcomes import outcome
 from memtree.text.standing_rules import standing_rules
 
 MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
 SENTENCES = 60  # sentences of one passage that are scored, half from each end
 RULE = 6.0
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePassage:
-    """One passage of a leaf. `kind`: text, code, call or result."""
-
-    role: str
-    text: str
-    kind: str
-
-
-@dataclass(slots=True)
-class Clause:
-    """One line of text. `outcome`: it says how something ended (an error, a change, a decision)."""
-
-    speaker: str
-    text: str
-    score: float
-    outcome: bool = False
-    verbatim: bool = False
+BOILERPLATE = -5.0
 
 
 # Words that tell: errors, decisions and reasons, rules, changes, the state of the work, events of a
@@ -58,6 +42,9 @@ _WEIGHED_WORDS = """
     0.9  married divorced born died pregnant engaged moved promoted hired fired retired
     0.9  graduated sold adopted signed won lost started quit joined accepted booked
     0.9  planned met visited launched published diagnosed
+    0.9  called lives lived owns paid bought keeps inherited promised swore owes hid gave gives
+    0.9  carries set pinned configured stored heißt wohnt gekauft bezahlt versprochen
+    0.9  зовут живёт живет заплатил заплатила купил купила лежит отвечает s'appelle habite llama
     0.6  yesterday tomorrow tonight ago last next since week weekend month year years
     0.6  birthday summer winter
     0.6  monday tuesday wednesday thursday friday saturday sunday
@@ -78,7 +65,7 @@ _WEIGHTS = {
 }
 _SIGNALS = frozenset(_WEIGHTS)
 _CJK_SIGNAL = re.compile(
-    r"错误|失败|因为|决定|必须|不要|改为|修复|エラー|失敗|ため|ので|決め|決定|必ず|修正|오류|실패|때문|결정"
+    r"叫|住在|花了|搬到|负责|という|住んで|払い|担当|错误|失败|因为|决定|必须|不要|改为|修复|エラー|失敗|ため|ので|決め|決定|必ず|修正|오류|실패|때문|결정"
 )
 _UNPUNCTUATED = str.maketrans(dict.fromkeys("\"'`.,:;!?()[]{}<>*/|=#“”‘’…—–-", " "))
 
@@ -86,7 +73,7 @@ _PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + 
 
 _FENCE = ("```", "~~~")
 _LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)++")
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]”’]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)")
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]”’*_]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)")
 _SENTENCE_END = re.compile(r"[.!?…。！？]")
 _ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
@@ -128,8 +115,15 @@ SOURCE_LINE = re.compile(
     r"|(?:\$|\w+@\w+:.*\$) |\"[^\"]*\"\s*:|print\(|.*[;{]$"
 )
 _MIDDLE_NAME = re.compile(r" [A-Z][a-z]")
-_DETAIL = re.compile(r"[_/.-][A-Za-z(]")
+_DETAIL = re.compile(r"[_/][A-Za-z]|\.[a-z]")
 NUMBER = re.compile(r"[0-9][\d,.:/-]*")
+# A clause that begins so leans on another, or says what everybody says.
+_VAGUE = frozenset(
+    """
+    it this that these those they he she which there ensure ensures you if consider can could
+    how hmm so and but also then additionally overall finally remember
+    """.split()
+)
 
 
 def merit(text: str) -> float:
@@ -137,11 +131,14 @@ def merit(text: str) -> float:
     words = _words(text)
     # An exact sum: the order of a set of words differs from process to process.
     score = min(fsum(map(_WEIGHTS.__getitem__, _SIGNALS.intersection(words))), 3.0)
-    score += 0.35 * min(len(NUMBER.findall(text)), 3) + 0.35 * min(
-        len(_MIDDLE_NAME.findall(text)), 3
-    )
+    if numbers := len(NUMBER.findall(text)):
+        score += 0.5 + 0.25 * min(numbers, 3)
+    if names := len(_MIDDLE_NAME.findall(text)):
+        score += 0.4 + 0.25 * min(names, 3)
     if _DETAIL.search(text):
-        score += 0.7
+        score += 0.9
+    if words and words[0] in _VAGUE:
+        score -= 0.7
     if not text.isascii() and _CJK_SIGNAL.search(text):
         score += 1.5
     if words and not _FILLING.isdisjoint(words[:2]) and _FILLER.match(text):
@@ -165,36 +162,50 @@ def clip(text: str, size: int) -> str:
     if len(text) <= size:
         return text
     cut = text[: size + 1]
-    border = max(cut.rfind(mark, size // 2) for mark in (", ", "; ", ". ", " - ", "，", "、", "。"))
-    if border < size * 0.6:
-        border = max(cut.rfind(" ", size // 3), cut.rfind("，"), cut.rfind("、"))
-    return cut[: border if border > 0 else size].rstrip(" ,;:-(")
+    border = max((at for at in borders.clause_ends(cut) if at <= size), default=0)
+    if border < size * 0.5:
+        border = max((at for at in borders.ends(cut) if at <= size and at < len(cut)), default=0)
+    return cut[: border or size].rstrip(" ,;:-(，、")
 
 
-def spoken(source: SourcePassage, chat: bool) -> list[Clause]:
+def spoken(source: SourcePassage, chat: bool, name: str = "") -> list[Clause]:
+    """`name`: of who speaks, where that stands before what is said."""
     text = source.text
     base = 1.8 if chat else 2.4 if source.role == "user" else 1.0
     rules: tuple[str, ...] = ()
     if source.role == "user":
         rules = tuple({tidy(text[start:end]) for start, end in standing_rules(text)})
+    fiction = is_fiction(text)
     clauses: list[Clause] = []
     for sentence in _sentences(text):
+        if name and sentence.startswith(name):
+            sentence = sentence[len(name) :].lstrip(":： ") or sentence
         rule = any(rule in sentence for rule in rules) if rules else False
         score = base + merit(sentence)
         if rule:
             score += RULE
+        elif is_boilerplate(sentence):
+            score = BOILERPLATE
         elif _NUMBERED.match(sentence) or (
             sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence)
         ):
             score -= 3.5
         elif sentence[-1] in "?？":
-            score += 0.6 if source.role == "user" and not chat else -0.8
+            score += 0.6 if source.role == "user" and not chat and not fiction else -0.8
+        if not rule and (ended := outcome(sentence, name or source.role)):
+            clauses.append(ended)
+            continue
         said = clip(sentence, 2 * MAX_CLAUSE if rule else MAX_CLAUSE)
         telling = score - base >= 1.4 and source.role != "user"
-        clauses.append(Clause(source.role, said, score, telling and not chat, rule))
+        clauses.append(Clause(name or source.role, said, score, telling and not chat, rule))
     if clauses and source.role != "user" and not chat:
         clauses[0].score += 0.4
     return clauses
+
+
+def is_fiction(text: str) -> bool:
+    """Whether it plays a part: actions between stars, or speech in quotation marks."""
+    return text.lstrip()[:1] == "*" or text.count("“") + text.count("«") > 1
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -209,10 +220,10 @@ def _sentences(text: str) -> Iterator[str]:
     if len(lines) > SENTENCES:
         lines = lines[: SENTENCES // 2] + lines[-SENTENCES // 2 :]
     for line in lines:
-        tidied = tidy(line)
+        tidied = without_stamp(tidy(line))
         ends = len(line) > 30 and _SENTENCE_END.search(tidied)  # much cheaper than to split
         for sentence in _SENTENCE.split(tidied) if ends else (tidied,):
-            sentence = sentence.strip()
+            sentence = sentence.strip(" *_")
             if _LETTERS.search(sentence) and not (
                 len(sentence) > 60 and " " not in sentence[:60] and sentence.isascii()
             ):

@@ -10,21 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from memtree.extraction.boilerplate import is_boilerplate
+from memtree.extraction.clause import Clause, SourcePassage
 from memtree.extraction.clauses import (
     MAX_CLAUSE,
     NUMBER,
     SENTENCES,
     SOURCE_LINE,
     SPACE,
-    Clause,
-    SourcePassage,
     clip,
     merit,
     tidy,
 )
+from memtree.extraction.outcomes import constant, numbered, outcome
 
 HITS = 24  # error and outcome lines of one result that are looked at
 ERROR, OUTCOME = 2.6, 1.8
+CODE_LINE = -3.0  # said only where nothing else is there
 
 # Every branch begins with a plain letter: then the engine skips text without one (3x faster).
 _TROUBLE = re.compile(
@@ -49,7 +51,8 @@ _FINAL_ERROR = re.compile(
 )
 # White space up to the line's end at most: else each of many empty lines would be read again.
 _DEFINED = re.compile(
-    r"^(?:[^\S\n]|\+)*+(?:(?:export|default|public|private|static|async|pub) )*"
+    r"^(?:[^\S\n]|\+)*+(?:\d{1,6}[:|│→]?[^\S\n]*+)?"
+    r"(?:(?:export|default|public|private|static|async|pub) )*"
     r"((?:def|class|function|fn|func|interface|struct|trait|enum"
     r"|CREATE TABLE|create table) +\w+)",
     re.MULTILINE,
@@ -84,16 +87,28 @@ def answer(asked: Clause, result: Clause) -> None:
 
 def results(text: str) -> Iterator[Clause]:
     """One to three clauses: the errors, how it ended, or the first line and how many there are."""
+    if shown := numbered(text):
+        names = ", ".join(list(dict.fromkeys(_DEFINED.findall(text)))[:4]) or constant(text)
+        yield Clause("tool", f"{shown}: {names}" if names else shown, 0.9, brief=shown)
+        return
     troubles = _lines_of(_TROUBLE, text)
-    real = [line for line in troubles if not SOURCE_LINE.match(line) or _FINAL_ERROR.match(line)]
+    real = [
+        line
+        for line in troubles
+        if (not SOURCE_LINE.match(line) or _FINAL_ERROR.match(line)) and not is_boilerplate(line)
+    ]
     final = [line for line in real if _FINAL_ERROR.match(line)]
     errors = _collapsed([*final[-1:], *real], 2)
     for error in errors:
-        yield Clause("tool", error, ERROR + min(merit(error), 2.0), outcome=True)
+        yield outcome(error, "tool") or Clause(
+            "tool", error, ERROR + min(merit(error), 2.0), outcome=True
+        )
     ended = [*_lines_of(_COUNTED, text), *_endings(text)]
     outcomes = _collapsed([line for line in ended if line not in real], 2)
     for line in outcomes:
-        yield Clause("tool", line, OUTCOME + min(merit(line), 1.5), outcome=True)
+        yield outcome(line, "tool") or Clause(
+            "tool", line, OUTCOME + min(merit(line), 1.5), outcome=True
+        )
     if not errors and not outcomes:
         yield from _first_line(text)
 
@@ -164,9 +179,9 @@ def code(role: str, text: str, before: list[Clause]) -> list[Clause]:
     comment = _COMMENT.search(text)
     shown = ", ".join(names) or (clip(tidy(comment.group(1)), 90) if comment else "")
     if not (path or shown):
-        return [
-            Clause(role, clause.text, clause.score - 0.3)
-            for clause in _first_line(text.strip("`~\n"))
-        ]
+        lines = numbered(text)
+        if lines:
+            return [Clause(role, lines, 0.9, brief=lines)]
+        return [Clause(role, clause.text, CODE_LINE) for clause in _first_line(text.strip("`~\n"))]
     label = f"{path}{shown or 'code'}"
     return [Clause(role, label, (1.8 if path else 0.9) + 0.1 * len(names), outcome=bool(path))]

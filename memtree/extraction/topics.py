@@ -150,7 +150,7 @@ def _weight(word: str, anchors: Sequence[str]) -> float:
 def _listed(anchors: Sequence[str], cap: int) -> str:
     """The first anchors that fit."""
     line = ""
-    for anchor in anchors:
+    for anchor in filter(str.strip, dict.fromkeys(anchors)):
         longer = f"{line}, {anchor}" if line else anchor
         if tokens.count(longer) <= cap:
             line = longer

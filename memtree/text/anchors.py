@@ -114,6 +114,7 @@ _STARTERS = frozenset(
     Two Under Until Up Update Us Use Using Very Via Was Way We We're We've Well Were What What's
     When Where Which While Who Who's Why Will With Without Would Wow Yeah Yep Yes Yesterday Yet
     You You're You've Your Yours Yup
+    None True False Null
     Der Die Das Ein Eine Und Ich Wir Sie Es
     Le La Les Un Une Et Je Nous Vous
     El Los Las Una Yo Él Ella

@@ -11,8 +11,17 @@ import pytest
 from memtree.conversation import call_arguments, history, side_requests
 from memtree.conversation.media import parts, placeholders
 from memtree.conversation.message import Message
-from memtree.extraction import borders, clauses, summarize, tool_results, topics
-from memtree.extraction.clauses import SourcePassage
+from memtree.extraction import (
+    boilerplate,
+    borders,
+    clauses,
+    headlines,
+    outcomes,
+    summarize,
+    tool_results,
+    topics,
+)
+from memtree.extraction.clause import SourcePassage
 from memtree.ranking import segments, speakers
 from memtree.shadow import probes, usage
 from memtree.summaries import prompts, replies
@@ -76,6 +85,16 @@ TEXTS = {
     "code": Subject(lambda text: tool_results.code("assistant", text, []), hostile.as_it_is),
     "borders of words": Subject(borders.units, hostile.as_it_is),
     "borders of clauses": Subject(lambda text: list(borders.clauses(text)), hostile.as_it_is),
+    "boilerplate": Subject(boilerplate.is_boilerplate, hostile.as_it_is),
+    "a stamp and a name": Subject(
+        lambda text: boilerplate.speaker_of(boilerplate.without_stamp(text)), hostile.as_it_is
+    ),
+    "an outcome": Subject(lambda text: outcomes.outcome(f"1 {text}", "tool"), hostile.as_it_is),
+    "an error": Subject(lambda text: outcomes.outcome(f"{text}Error", "a"), hostile.as_it_is),
+    "numbered lines": Subject(
+        lambda text: (outcomes.numbered(text), outcomes.constant(text)), hostile.as_it_is
+    ),
+    "a phrase": Subject(lambda text: headlines.whole(text, 18), hostile.as_it_is),
     "a topic": Subject(
         lambda text: topics.topic(summarize.Extract(text, text, (text,))), hostile.as_it_is
     ),
@@ -221,6 +240,10 @@ READS = {
     "a result": (*hostile.OUTPUT, *hostile.MARKUP, *hostile.WORDS),
     "code": (*hostile.OUTPUT, *hostile.MARKUP),
     "a leaf of a call": hostile.OUTPUT,
+    "boilerplate": (*hostile.SPEECH, *hostile.OUTPUT),
+    "an outcome": (*hostile.OUTPUT, *hostile.WORDS),
+    "an error": (*hostile.OUTPUT, *hostile.WORDS),
+    "a phrase": (*hostile.SPEECH, *hostile.MARKUP),
     "blocks": (*hostile.MARKUP, *hostile.LETTERS),
     "a prompt": (*hostile.SECRETS, *hostile.WORDS, *hostile.OUTPUT),
     "a model's reply": (*hostile.TAGS, *hostile.OUTPUT, *hostile.JSON),

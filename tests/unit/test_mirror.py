@@ -43,7 +43,8 @@ COVERED_BY = {
         memtree/conversation/media/audio.py memtree/conversation/media/base64_data.py
         memtree/conversation/media/images.py memtree/conversation/media/pdf.py""",
     "unit/extraction/test_summarize.py": """
-        memtree/extraction/clauses.py memtree/extraction/tool_results.py
+        memtree/extraction/clause.py memtree/extraction/clauses.py
+        memtree/extraction/tool_results.py
         memtree/text/anchors.py memtree/text/standing_rules.py""",
     # -- memtree: trees, ranking, unfolding
     "unit/tree/test_btree.py": "memtree/tree/node.py",

@@ -11,7 +11,8 @@ import toktok
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from memtree.extraction.summarize import Extract, SourcePassage, anchors, leaf_summary, node_summary
+from memtree.extraction.clause import SourcePassage
+from memtree.extraction.summarize import Extract, anchors, leaf_summary, node_summary
 from memtree.text.standing_rules import standing_rules
 
 BODY_CAPS = {0: 75, 1: 120, 2: 160, 3: 200, 4: 300}
@@ -202,11 +203,25 @@ def test_markdown_noise_is_gone():
     assert not set("*`#[]") & set(found.headline + found.body)
 
 
-def test_empty_input_gives_a_valid_summary():
-    for sources in ([], [user("")], [user(" \n\t ")], [SourcePassage("tool", "", "result")]):
-        assert leaf_summary(sources) == Extract("(empty)", "", ())
-    assert node_summary([], 1) == Extract("(empty)", "", ())
-    assert node_summary([Extract("(empty)", "", ())], 2) == Extract("(empty)", "", ())
+@pytest.mark.parametrize(
+    ("sources", "headline"),
+    [
+        ([], "messages without text"),
+        ([user("")], "user message without text"),
+        ([user(" \n\t ")], "user message without text"),
+        ([SourcePassage("tool", "", "result")], "tool result without text"),
+        ([user(""), assistant("")], "messages without text"),
+        ([SourcePassage("tool", "--- ...\n---", "result")], "signs alone: --- ... ---"),
+    ],
+)
+def test_what_has_no_words_is_told_as_it_is(sources, headline):
+    found = leaf_summary(sources)
+    assert found == Extract(headline, "", ())
+    assert node_summary([found], 2) == found
+
+
+def test_a_node_without_children_has_a_headline():
+    assert node_summary([], 1) == Extract("messages without text", "", ())
 
 
 def test_secrets_are_masked_everywhere():
@@ -339,7 +354,7 @@ sources = st.builds(
 @given(st.lists(sources, max_size=6))
 def test_any_leaf_keeps_the_caps(given_sources):
     found = check(leaf_summary(given_sources))
-    event("empty" if found.headline == "(empty)" else "summary")
+    event("summary" if found.body else "nothing")
     text = "\n".join(one.text for one in given_sources)
     assert "Zq8vLk2Rm9TxB4wYcN7d" not in whole(found) or "password=Zq8v" not in text
     assert all(word in text for word in found.anchors)

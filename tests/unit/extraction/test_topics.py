@@ -39,7 +39,8 @@ def test_a_topic_is_what_tells_a_summary_from_others(headline, anchors, short):
 def test_a_topic_is_short_and_made_of_whole_words(headline, anchors):
     found = topic(summary(headline, *anchors))
     assert tokens.count(found) <= TOPIC
-    assert all(any(word in unit for unit in (*units(headline), *anchors)) for word in units(found))
+    known = (*units(headline), *anchors)
+    assert all(any(word.strip(",") in whole for whole in known) for word in units(found))
 
 
 def test_a_conversation_is_told_by_its_themes_its_parts_and_its_end():

@@ -1,0 +1,83 @@
+"""What recurs in every session and says nothing of this one: commands, prompts, banners, frames.
+
+A fixed list of forms. They may stand in a body where nothing else is there, never in a headline.
+What this file does not do: chatter of people (`clauses.py`).
+
+    >>> [is_boilerplate(line) for line in ("/undo", "continue", "Undo the last commit")]
+    [True, True, False]
+"""
+
+from __future__ import annotations
+
+import re
+
+# A time in front of what was said; alone on its line it says nothing but when.
+_STAMP = re.compile(
+    r"(?:\[[^\]\n]{0,24}\d{1,2}[:.]\d\d[^\]\n]{0,32}\]|\[\d{1,4}[-./]\d{1,2}[-./]\d{1,4}[^\]\n]{0,20}\]"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,Z+]*|\d\d:\d\d:\d\d(?:[.,]\d{1,6})?"
+    r"|\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}:\d\d(?::\d\d)?(?: ?[aApP][mM])?)"
+    r"(?: ?[-–|:])? ?(?=\S|$)"
+)
+_NAME = re.compile(
+    r"(?:[A-ZÀ-ÖØ-ÞА-ЯЁ][\w'’.-]{0,24}(?: [A-ZÀ-ÖØ-ÞА-ЯЁ][\w'’.-]{0,24}){0,2}"
+    r"|[\u3041-\u9fff\uac00-\ud7a3]{1,8})[:：] ?(?=\S)"
+)
+_ALONE = frozenset(
+    """
+    continue|go on|go ahead|proceed|next|yes|yes please|y|n|no|ok|okay|sure|sounds good|do it
+    |please do
+    |try again|again|retry|thanks|thank you|done|stop|exit|quit|hi|hello|hey|test|looks good
+    |great|perfect
+    |weiter|ja|nein|danke|mach weiter|continuer|oui|non|merci|sí|si|gracias|да|нет|продолжай
+    |спасибо|дальше
+    |继续|好的|好|是的|是|谢谢|可以|はい|お願いします|続けて|ありがとう|네|계속|좋아
+    """.replace("\n", "")
+    .replace("    ", "")
+    .split("|")
+)
+_FORMS = re.compile(
+    r"/[a-z][\w-]*(?: \S+){0,3}$"  # /undo, /add path
+    r"|(?:fix any errors|you can use /|use /?help|run .{1,40} --help|attempt to .{1,60}\?"
+    r"|running: |tokens: [\d,.]+|cost: |models?: \S+|git repo: |repo-map: "
+    r"|added .{1,200} to the chat"
+    r"|.{1,60} chat started at |(?:\^c|bash-\S*\$|\$|>|>>>|#)$|hook id: |exit code: 0"
+    r"|.{1,60}\? [yn]$"
+    r"|\[?file: |\(?open file: |\(?current directory: |\(\d+ (?:more )?lines?\b|end of file"
+    r"|\(?end of|your (?:command|proposed|changes|edit)\b|file (?:updated|created)"
+    r"|this is (?:how your|the original)|you (?:either )?need to 1\)|do not re-?run"
+    r"|platform \w+ --|[\d,]+ tokens |edit the file again|\^c\b|retrying in"
+    r"|read this error|just reply with"
+    r"|please (?:fix your|review|note|make sure|add these|try again|understand)"
+    r"|see (?:relevant|the) line|short test summary|captured std|collected \d+ items?"
+    r"|file \"[^\"]*\", line \d|at \S+ ?\(.*:\d+\)|traceback \(most|during handling of"
+    r"|the above exception|caused by:|stack ?trace|note:? (?:about|that|however)"
+    r"|[\w ./-]{1,30} v\d+\.\d[\w.-]*$|requirement already|collecting \S+$|using cached"
+    r"|downloading "
+    r"|copyright|licensed under|#!/|---+|===+|<<<<|>>>>|⋮|\.{3}|import \S+$|from \S+ import"
+    r"|step \d+[:.]?$|\[(?:photo|image|video|gif|audio|sticker|file)\b"
+    r"|(?:sure|certainly|of course|absolutely|great|okay|ok)\b[,!.]? "
+    r"(?:here|let|i(?:'ll|'ve| will| can|'d))"
+    r"|here (?:is|are)\b|here's\b|let me (?:know|see|check|look|start|run|try|read)\b"
+    r"|i'?ll (?:start|begin|look|check|read|use|help|run|now)\b|to exit$|again to exit)",
+    re.IGNORECASE,
+)
+
+
+def is_boilerplate(line: str) -> bool:
+    """Whether a tidied line has one of the forms."""
+    return (len(line) < 24 and line.lower().rstrip(" .!?。！") in _ALONE) or bool(
+        _FORMS.match(line)
+    )
+
+
+def without_stamp(line: str) -> str:
+    """The line without the time in front of it."""
+    if line and (line[0] in "[(" or line[0].isdigit()) and (match := _STAMP.match(line)):
+        return line[match.end() :]
+    return line
+
+
+def speaker_of(line: str) -> str:
+    """The name before what was said ("Ann" of "Ann: hello"); empty where there is none."""
+    match = _NAME.match(line)
+    return match.group().rstrip(": ：") if match else ""

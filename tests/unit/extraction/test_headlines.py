@@ -1,0 +1,119 @@
+"""Headlines are whole: who asked what, how it ended; never a torn clause, never a child's line."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from memtree.extraction.clause import SourcePassage
+from memtree.extraction.headlines import HEADLINE, whole
+from memtree.extraction.summarize import Extract, leaf_summary, node_summary
+from memtree.text import tokens
+
+
+def user(text):
+    return SourcePassage("user", text, "text")
+
+
+def assistant(text):
+    return SourcePassage("assistant", text, "text")
+
+
+def headline(*sources):
+    return leaf_summary(sources).headline
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("Could you please rename the importer?", "rename the importer?"),
+        (
+            "We keep SQLite for the installers of the desktop edition, because they must work "
+            "offline even where no administrator has ever opened a port for them.",
+            "We keep SQLite for the installers of the desktop edition",
+        ),
+        (
+            "If the cache is cold and nobody has asked for the page before in this session, "
+            "we read the file again.",
+            "we read the file again",
+        ),
+        (
+            "我们决定把数据库从MySQL改为PostgreSQL，因为新的报表需要支持JSON查询，而且旧版本的许可证明年到期。",
+            "我们决定把数据库从MySQL改为PostgreSQL",
+        ),
+    ],
+)
+def test_a_phrase_ends_where_a_clause_ends(text, phrase):
+    assert whole(text, HEADLINE)[0] == phrase
+
+
+def test_a_text_without_any_border_gives_no_phrase():
+    assert whole("a_b" * 200, HEADLINE) == ("", 0.0)
+
+
+def test_the_ask_and_the_commit_are_told():
+    line = headline(
+        user("#### make the pager optional"),
+        assistant(
+            "I'll change the option.\n\n> Applied edit to app/args.py\n"
+            "> Commit 82474a0 feat: Make the pager optional\n> You can use /undo to revert it."
+        ),
+    )
+    assert line == "make the pager optional -> committed as 82474a0 (args.py)"
+
+
+def test_an_undone_attempt_is_told_as_such():
+    line = headline(
+        user("/undo"), assistant("> Removed: 82474a0 feat: Make the pager optional in args")
+    )
+    assert line.startswith("commit 82474a0 undone: Make the pager optional")
+
+
+def test_commands_and_prompts_are_no_headline():
+    line = headline(
+        user("/undo"),
+        user("Fix any errors below, if possible."),
+        assistant("The flag --lint is read twice."),
+    )
+    assert line.startswith("The flag --lint is read twice")
+
+
+def test_times_and_names_do_not_eat_the_headline():
+    line = headline(
+        user("[3:19 pm on 28 August, 2023]\nIda: I sold the boat to Henrik last week."),
+        assistant("Jonas: Wow!"),
+        user("Ida: He paid 900 euros."),
+    )
+    assert line.startswith("Ida: I sold the boat to Henrik last week")
+
+
+def test_a_leaf_of_code_alone_names_what_it_holds():
+    block = "```python\n        self.assert_rates(load_rates('eur'), io.get_input)\n```"
+    assert headline(SourcePassage("assistant", block, "code")).startswith("code: ")
+
+
+def test_a_leaf_of_numbered_lines_names_file_and_lines():
+    text = "<path>src/rates.py</path>\n" + "\n".join(f"{n}: x = {n * 7}" for n in range(40, 60))
+    line = headline(SourcePassage("tool", text, "result"))
+    assert line.startswith("src/rates.py lines 40-59")
+
+
+CHILDREN = [
+    Extract("make the pager optional -> committed as 82474a0", "user: pager", ("pager", "args.py")),
+    Extract("scraping needs playwright -> tests pass", "user: scrape", ("scrape.py", "args.py")),
+    Extract("the release notes are written", "assistant: notes", ("NOTES.md", "args.py")),
+]
+
+
+def test_a_parent_tells_its_children_apart_and_how_it_ended():
+    line = node_summary(CHILDREN, 1).headline
+    assert line not in {child.headline for child in CHILDREN}
+    assert "make the pager optional" in line
+    assert "release notes are written" in line
+    assert tokens.count(line) <= HEADLINE
+
+
+def test_children_that_say_the_same_are_told_once():
+    line = node_summary([CHILDREN[0], CHILDREN[0], CHILDREN[1]], 1).headline
+    assert Counter(line.split("; ")).most_common(1)[0][1] == 1
