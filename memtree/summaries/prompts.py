@@ -38,7 +38,8 @@ from itertools import count as numbers
 from itertools import groupby
 from typing import Any
 
-from memtree.extraction.summarize import HEADLINE, LEAF_BODY, NODE_BODY
+from memtree.extraction.headlines import HEADLINE
+from memtree.extraction.summarize import LEAF_BODY, NODE_BODY
 from memtree.text import secrets
 from memtree.tree.node import Summary
 
