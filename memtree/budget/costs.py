@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from memtree.budget.epoch import EpochTurn
 from memtree.budget.prices import Prices
@@ -17,6 +18,48 @@ from memtree.conversation.history import History
 LATEST = 9  # requests whose growth is taken for that of the next ones
 STEP = 1_000  # tokens that a request adds, where there was but one
 THOUSAND = 1_000
+LOOKED_AHEAD = 16  # requests after a first fold that may not be dearer either
+
+
+@dataclass(frozen=True, slots=True)
+class LaterRequests:
+    """What follows a first fold, in tokens: each request adds `step`, and a recall block of `block`
+    on average; an epoch begins with `start`, its first block with `first_block`, and ends where it
+    would grow over `most`."""
+
+    step: float
+    block: float
+    start: float
+    first_block: float
+    most: float
+
+    def stay_within(
+        self, size: float, tokens: float, fixed: int, prices: Prices, extra: float, limit: Limit
+    ) -> bool:
+        """Whether folding costs at no later moment more than it may. `size`: of the first answer,
+        at a history of `tokens`; `extra`: what that one costs more."""
+        paid, share = limit.paid, limit.share
+        posted, blocks = self.start, size - self.start
+        for _ in range(LOOKED_AHEAD):
+            whole = prices.cost(fixed + tokens, self.step)
+            if posted + self.step > self.most:  # a new epoch
+                posted, blocks = self.start, self.first_block
+                folded = prices.cost(fixed, posted + blocks)
+            else:
+                folded = prices.cost(fixed + posted + blocks, self.step + self.block)
+                posted, blocks = posted + self.step, blocks + self.block
+            tokens, paid, extra = tokens + self.step, paid + whole, extra + folded - whole
+            if extra > share * paid:
+                return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """`share`: what folding may cost more, of what sending everything has `paid` so far."""
+
+    paid: float
+    share: float
 
 
 def direct_cost(history: History, fixed: int, prices: Prices) -> float:
@@ -46,8 +89,10 @@ def costs_little(
     prices: Prices,
     share: float,
     met: int | None = None,
+    later: LaterRequests | None = None,
 ) -> bool:
-    """Whether a first fold to `size` tokens costs at most this share of all that was paid so far.
+    """Whether a first fold to `size` tokens costs at most this share of all that was paid so far,
+    now and, where they are given, after the `later` requests.
 
     Folding writes what is sent anew. What came since the last request has to be written anyway,
     and the rest of the history would be read from the provider's cache: at most its first `met`
@@ -57,25 +102,43 @@ def costs_little(
     if met is not None:
         cached = min(cached, history.size(0, met))
     extra = prices.write * (size - (history.tokens - cached)) - prices.read * cached
-    return extra <= share * direct_cost(history, fixed, prices)
+    limit = Limit(direct_cost(history, fixed, prices), share)
+    if extra > share * limit.paid:
+        return False
+    return later is None or later.stay_within(size, history.tokens, fixed, prices, extra, limit)
+
+
+def mean_step(history: History) -> float:
+    """Tokens that the latest requests added, on average."""
+    latest = list(_requests(history))[-LATEST:]
+    grown = latest[-1] - latest[0]
+    return max(1.0, grown / (len(latest) - 1)) if len(latest) > 1 else STEP
 
 
 def folds_at(
-    size: int, history: History, fixed: int, prices: Prices, share: float, room: int
+    size: int,
+    history: History,
+    fixed: int,
+    prices: Prices,
+    share: float,
+    room: int,
+    later: LaterRequests | None = None,
 ) -> int:
     """About how many tokens the history will have when a first fold to `size` tokens costs little,
     if each request adds as much as the latest ones did: rounded up to thousands, at most `room`,
     where it must be folded."""
-    latest = list(_requests(history))[-LATEST:]
-    grown = latest[-1] - latest[0]
-    step = max(1.0, grown / (len(latest) - 1)) if len(latest) > 1 else STEP
+    step = mean_step(history)
     paid = direct_cost(history, fixed, prices)
 
     def costs_little_after(requests: int) -> bool:
         cached = history.tokens + (requests - 1) * step
         read = requests * (fixed + history.tokens) + step * requests * (requests - 1) / 2
-        direct = paid + prices.cost(read, requests * step)
-        return prices.write * (size - step) - prices.read * cached <= share * direct
+        limit = Limit(paid + prices.cost(read, requests * step), share)
+        extra = prices.write * (size - step) - prices.read * cached
+        if extra > share * limit.paid:
+            return False
+        tokens = cached + step
+        return later is None or later.stay_within(size, tokens, fixed, prices, extra, limit)
 
     most = math.ceil(max(0.0, room - history.tokens) / step)
     requests = 1 + bisect_left(range(1, most + 1), True, key=costs_little_after)

@@ -12,12 +12,15 @@ Pure: sizes and prices in, a size out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtree.budget import costs, epoch, packing
+from memtree.budget.costs import LaterRequests
+from memtree.budget.epoch import Epoch, EpochTerms
 from memtree.budget.packing import THRESHOLD, TokenLimits
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
+from memtree.unfolding.plan import Plan
 
 # What a first fold may cost more, of all that has been paid so far
 AUTO_SHARE, STABLE_SHARE = 0.02, 0.05
@@ -28,16 +31,17 @@ SHARES = {"auto": AUTO_SHARE, "stable": STABLE_SHARE}  # by mode; any other one 
 @dataclass(frozen=True, slots=True)
 class FirstFold:
     """`fixed`: tokens of system messages and tools. `room`: tokens that the history may have to go
-    whole at all. `size`: tokens that the answer would have, with a recall block. `share`: None
-    where no price is asked."""
+    whole at all. `size`: tokens that the answer would have, with a recall block; `later`: what the
+    requests after it would add. `share`: None where no price is asked."""
 
     history: History
     fixed: int
     target: int
     room: int
-    size: int
     prices: Prices
-    share: float | None
+    share: float | None = None
+    size: int = 0
+    later: LaterRequests | None = None
 
     @classmethod
     def of(
@@ -47,22 +51,30 @@ class FirstFold:
         *,
         fixed: int,
         carried: int,
+        window: int,
         prices: Prices,
         mode: str,
     ) -> FirstFold:
         """`carried`: tokens of the preamble, which is sent with the memory message."""
         room = max(0, limits.prompt - fixed - carried)
-        asked = not limits.hard and prices.metered
-        share = SHARES.get(mode) if asked else None
-        size = carried + _size(history, limits, fixed + carried) if share is not None else 0
-        return cls(history, fixed, limits.target, room, size, prices, share)
+        first = cls(history, fixed, limits.target, room, prices)
+        share = SHARES.get(mode)
+        if limits.hard or not prices.metered or share is None:
+            return first
+        terms = EpochTerms.of(limits, fixed + carried, window, prices)
+        begun = _begun(history, limits, fixed + carried, terms.target)
+        block = epoch.block_size(terms.target) if history.facts[-1].role == "user" else 0
+        later = _later(history, begun, terms, carried)
+        return replace(first, share=share, size=carried + begun.size + block, later=later)
 
     def costs_little(self, met: int | None = None) -> bool:
         """Whether it is due. `met`: messages that the provider may have cached; None: all but the
         newest round."""
         if self.share is None or self.history.tokens > self.room:
             return True
-        return costs.costs_little(self.size, self.history, self.fixed, self.prices, self.share, met)
+        return costs.costs_little(
+            self.size, self.history, self.fixed, self.prices, self.share, met, self.later
+        )
 
     def folds_at(self) -> int:
         """About how many tokens the history has when it is folded, if it goes on growing as it
@@ -71,9 +83,35 @@ class FirstFold:
         if self.share is None:
             return least
         paid_for = costs.folds_at(
-            self.size, self.history, self.fixed, self.prices, self.share, self.room
+            self.size, self.history, self.fixed, self.prices, self.share, self.room, self.later
         )
         return max(least, paid_for)
+
+
+def _begun(history: History, limits: TokenLimits, taken: int, target: int) -> Epoch:
+    """The epoch that would begin; where nothing can be left out yet, what one usually is. `taken`:
+    tokens that stand beside the history."""
+    packed = packing.begin(history, limits, taken)
+    memory, size = packed.memory + packed.beside, packed.memory + packed.recent + packed.beside
+    if not packed.memory:
+        memory, size = int(packing.LASTING_MEMORY * target), int(_start(target))
+    return Epoch(b"", len(history), size, memory, Plan(packed.cut), 0.0)
+
+
+def _later(history: History, begun: Epoch, terms: EpochTerms, carried: int) -> LaterRequests:
+    """Requests like the latest ones. A recall block is taken to be as large as it may."""
+    step = costs.mean_step(history)
+    requests = [fact.role == "user" for fact in history.facts if fact.role != "assistant"]
+    asking = sum(requests[-costs.LATEST :]) / min(costs.LATEST, len(requests))
+    full = epoch.block_size(terms.target)
+    refill = max(epoch.REFILL * step, epoch.REFILL_LEAST * asking)
+    return LaterRequests(
+        step=step,
+        block=min(full * asking, refill),
+        start=carried + begun.size,
+        first_block=full * asking,
+        most=carried + epoch.high_water(begun, history, terms),
+    )
 
 
 def in_a_usual_chat(limits: TokenLimits, prices: Prices, mode: str) -> int:
@@ -93,17 +131,6 @@ def in_a_usual_chat(limits: TokenLimits, prices: Prices, mode: str) -> int:
         if history > least and extra <= share * paid:
             return history
     return limits.prompt
-
-
-def _size(history: History, limits: TokenLimits, taken: int) -> int:
-    """Tokens of what an epoch begins with; where nothing can be left out yet, what it usually
-    begins with. `taken`: tokens that stand beside it."""
-    target = min(limits.target, max(0, limits.prompt - taken))
-    packed = packing.begin(history, limits, taken)
-    block = epoch.block_size(target) if history.facts[-1].role == "user" else 0
-    if not packed.memory:
-        return int(_start(target)) + block
-    return packed.memory + packed.recent + packed.beside + block
 
 
 def _start(target: int) -> float:

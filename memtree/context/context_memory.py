@@ -301,6 +301,7 @@ def _why_whole(
         limits,
         fixed=fixed,
         carried=preamble(posted).tokens,
+        window=ask.window,
         prices=ask.prices,
         mode=ask.mode,
     )

@@ -72,6 +72,7 @@ class TurnRequest:
             self.limits,
             fixed=self.fixed,
             carried=self.carried,
+            window=self.ask.window,
             prices=self.ask.prices,
             mode=self.ask.mode,
         )

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memtree.budget.costs import costs_little, direct_cost, folds_at, followed, opened
+from memtree.budget.costs import (
+    LaterRequests,
+    costs_little,
+    direct_cost,
+    folds_at,
+    followed,
+    mean_step,
+    opened,
+)
 from memtree.budget.epoch import EpochTurn
 from memtree.budget.prices import CAUTIOUS, Prices
 from tests.properties.sizes import dialogue, sized
@@ -208,6 +216,44 @@ def test_a_single_request_tells_nothing_of_the_next_ones():
     grown = [sized(first, *[("assistant", 800), ("user", 200)] * turns) for turns in range(1, 60)]
     due = next(h for h in grown if costs_little(8_000, h, 0, CAUTIOUS, 0.02))
     assert 0 <= told - due.tokens < 1_000
+
+
+def later(*, step: float = 1_000, block: float = 0, most: float = 16_000) -> LaterRequests:
+    return LaterRequests(step=step, block=block, start=6_000, first_block=block, most=most)
+
+
+def test_a_fold_waits_where_the_requests_after_it_would_be_dearer():
+    """Cached reads so cheap that a recall block in each request costs more than the history."""
+    price, share = Prices(1.0, 0.02), 0.02
+    history = next(
+        h
+        for h in (dialogue(turns, 200, 800) for turns in range(21, 201, 2))
+        if costs_little(6_000, h, 0, price, share)
+    )
+    assert costs_little(6_000, history, 0, price, share, later=later())
+    assert not costs_little(6_000, history, 0, price, share, later=later(block=2_000))
+    # An epoch that ends with each request is written anew each time.
+    assert not costs_little(6_000, history, 0, price, share, later=later(most=6_500))
+
+
+def test_where_reads_are_dear_later_requests_do_not_matter():
+    history = dialogue(101, 200, 800)
+    assert costs_little(6_000, history, 0, Prices(1.0, 1.0), 0.0, later=later(block=2_000))
+
+
+@pytest.mark.slow
+def test_a_chat_is_told_of_what_the_requests_after_the_fold_cost():
+    price, share, dear = Prices(1.0, 0.02), 0.02, later(block=2_000)
+    histories = [dialogue(turns, 200, 800) for turns in range(21, 401, 2)]
+    first = next(h for h in histories if costs_little(6_000, h, 0, price, share, later=dear))
+    for history in histories[: histories.index(first)]:
+        told = folds_at(6_000, history, 0, price, share, 10**9, later=dear)
+        assert 0 <= told - first.tokens < 1_000
+
+
+def test_the_growth_of_the_latest_requests():
+    assert mean_step(dialogue(41, 200, 800)) == 1_000
+    assert mean_step(sized(("user", 12_000))) == 1_000
 
 
 def test_where_it_does_not_fit_any_more_it_folds_whatever_that_costs():

@@ -10,7 +10,7 @@ from memtree.budget.prices import CAUTIOUS, LOCAL, UNKNOWN, Prices
 from memtree.conversation.history import History
 from tests.properties.sizes import sized
 
-USER, ASSISTANT = 200, 800
+USER, ASSISTANT, WINDOW = 200, 800, 200_000
 CHEAP_READS, DEAR_READS = Prices(1.0, 0.10), Prices(1.0, 0.50)
 
 
@@ -22,7 +22,7 @@ def chat(rounds: int) -> History:
 CHATS = [chat(rounds) for rounds in range(1, 90)]
 
 
-def limits_of(target: int = 20_000, window: int = 200_000, *, hard: bool = False) -> TokenLimits:
+def limits_of(target: int = 20_000, window: int = WINDOW, *, hard: bool = False) -> TokenLimits:
     return TokenLimits.of(target=target, hard=hard, window=window, reserve=4_096)
 
 
@@ -34,7 +34,9 @@ def fold(
     fixed: int = 0,
 ) -> FirstFold:
     given = limits or limits_of()
-    return FirstFold.of(history, given, fixed=fixed, carried=0, prices=prices, mode=mode)
+    return FirstFold.of(
+        history, given, fixed=fixed, carried=0, window=WINDOW, prices=prices, mode=mode
+    )
 
 
 def due_at(prices: Prices, limits: TokenLimits, mode: str = "auto") -> int:
