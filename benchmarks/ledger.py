@@ -83,5 +83,11 @@ class Account:
         return max(self.points, key=lambda point: point.ratio)
 
     @property
+    def begins(self) -> int:
+        """Tokens of the history at the first fold; of the last request where there is none."""
+        began = (point for point in self.points if point.began)
+        return next(began, self.points[-1]).history
+
+    @property
     def folds(self) -> int:
         return sum(point.began for point in self.points)
