@@ -45,7 +45,13 @@ COVERED_BY = {
     "unit/extraction/test_summarize.py": """
         memtree/extraction/clause.py memtree/extraction/clauses.py
         memtree/extraction/tool_results.py
-        memtree/text/anchors.py memtree/text/standing_rules.py""",
+        memtree/text/anchors.py""",
+    "unit/text/test_standing_rules.py": """
+        memtree/text/rule_score.py memtree/text/rule_phrases/east_asian.py
+        memtree/text/rule_phrases/english.py memtree/text/rule_phrases/french.py
+        memtree/text/rule_phrases/germanic.py memtree/text/rule_phrases/iberian.py
+        memtree/text/rule_phrases/italian.py memtree/text/rule_phrases/others.py
+        memtree/text/rule_phrases/slavic.py""",
     # -- memtree: trees, ranking, unfolding
     "unit/tree/test_btree.py": "memtree/tree/node.py",
     "unit/ranking/test_bm25.py": "memtree/ranking/corpus.py",

@@ -275,44 +275,6 @@ def test_plain_prose_has_no_anchors():
     assert anchors("There was nothing to see and so we went home again. It was late.") == ()
 
 
-def rules_in(text):
-    return [text[start:end] for start, end in standing_rules(text)]
-
-
-def test_standing_rules_are_found_verbatim():
-    for rule in (
-        "Always include units when I ask about sizes.",
-        "Never use emojis in your answers.",
-        "Please always answer in French.",
-        "From now on, call me Sam.",
-        "I want you to always show the command first.",
-        "You must always cite a source.",
-        "Whenever I ask for a summary, keep it under five lines.",
-        "Going forward, please write dates as YYYY-MM-DD.",
-        "Make sure you always mention the version.",
-    ):
-        assert rules_in(f"Thanks for that. {rule} And now the next topic: the weather.") == [rule]
-        assert rules_in(f"- {rule}\n- other point") == [rule]
-
-
-def test_other_sentences_are_no_standing_rules():
-    for text in (
-        "I've always used tabs. Never mind.",
-        "It never includes the header, why?",
-        "He always answers late.",
-        "How can I always include the header?",
-        "I've been told to always show my work when asking about proofs.",
-        "We will use pnpm going forward.",
-        "```\nAlways include units.\n```",
-        "    Always include units.",
-        "> Always include units.",
-        "Set `always include` in the config.",
-        "2024-01-01 12:00:00 always retry",
-        "",
-    ):
-        assert rules_in(text) == []
-
-
 pieces = st.one_of(
     st.text(max_size=300),
     st.text(alphabet="abc XYZ.,\n`#-_/:;(){}\"'0123456789", max_size=400),
