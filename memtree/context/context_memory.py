@@ -16,7 +16,6 @@ from dataclasses import replace
 
 from memtree import tracing
 from memtree.budget import packing
-from memtree.budget.first_fold import FirstFold
 from memtree.context.answer import (
     Answer,
     CompressResult,
@@ -33,10 +32,10 @@ from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
 from memtree.context.state import Reason, State, with_size
 from memtree.context.summary_backlog import SummaryBacklog
+from memtree.context.whole_history import fixed_tokens, why_whole
 from memtree.conversation import history
 from memtree.conversation.history import History, MessageInfoCache
 from memtree.conversation.message import OFF_LOOP_BYTES, Volatile
-from memtree.conversation.preamble import preamble
 from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
@@ -117,24 +116,35 @@ class ContextMemory:
             alternate=ask.alternate,
             keep_first=ask.keep_first,
         )
-        fixed = posted.system_tokens + ask.tools_tokens
+        fixed = fixed_tokens(posted, ask)
         indexed = IndexRequest(posted, ask.expiration_days, generation)
         admitted = packing.admit(posted, limits, fixed)
         if isinstance(admitted, packing.Refuse):
             raise ContextOverflow(admitted.limit, admitted.tokens)
         if isinstance(admitted, packing.Pass):
-            self._indexing.passed(posted)
-            if posted.tokens < packing.THRESHOLD:
-                return CompressResult(passed(posted, ask))
-            if ask.whole:
-                return CompressResult(passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST))
-            self._indexing.prepare_later(indexed)  # it will need its tree soon
-            reason = _why_whole(admitted, posted, ask, limits, fixed)
-            return CompressResult(passed(posted, ask, State.PASSED, reason))
+            return self._passed(indexed, ask, limits, admitted)
         fits = posted.tokens <= limits.prompt - fixed and not ask.hard
         if fits and ask.whole:  # a side request: nothing of it is kept
             return CompressResult(passed(posted, ask, State.PASSED, Reason.SIDE_REQUEST))
         return await self._folded(indexed, ask, limits, fits)
+
+    def _passed(
+        self,
+        indexed: IndexRequest,
+        ask: CompressRequest,
+        limits: packing.TokenLimits,
+        admitted: packing.Pass,
+    ) -> CompressResult:
+        posted = indexed.posted
+        self._indexing.passed(posted)
+        short = posted.tokens < packing.THRESHOLD
+        if short and posted.tokens + fixed_tokens(posted, ask) < packing.THRESHOLD:
+            return CompressResult(passed(posted, ask))
+        if not short and not ask.whole:
+            self._indexing.prepare_later(indexed)  # it will need its tree soon
+        reason = why_whole(admitted, posted, ask, limits)
+        state = State.BELOW_THRESHOLD if short else State.PASSED
+        return CompressResult(passed(posted, ask, state, reason))
 
     async def _folded(
         self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits, fits: bool
@@ -283,26 +293,3 @@ class ContextMemory:
         posted = await self.read(ask)
         index = await self._indexing.prepare(IndexRequest(posted, ask.expiration_days, generation))
         return posted, await self._indexing.newest(posted, index)
-
-
-def _why_whole(
-    admitted: packing.Pass,
-    posted: History,
-    ask: CompressRequest,
-    limits: packing.TokenLimits,
-    fixed: int,
-) -> str:
-    """The reason of a history that passes before any price is asked, and from which size on it
-    will be folded."""
-    if admitted.folds_at is not None:
-        return with_size(admitted.reason, admitted.folds_at)
-    first = FirstFold.of(
-        posted,
-        limits,
-        fixed=fixed,
-        carried=preamble(posted).tokens,
-        window=ask.window,
-        prices=ask.prices,
-        mode=ask.mode,
-    )
-    return with_size(admitted.reason, first.folds_at())

@@ -28,6 +28,7 @@ from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
 from memtree.context.state import Reason, State, with_size
 from memtree.context.turn_request import TurnContent, TurnRequest, epoch_result
+from memtree.context.whole_history import first_fold
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.days import DAY
 from memtree.errors import Unavailable
@@ -108,7 +109,7 @@ class EpochAnswers:
         behind the first change, and folding that is free."""
         if request.previous:
             return None
-        first = request.first_fold
+        first = first_fold(request.posted, request.ask, request.limits)
         if first.costs_little():
             return None
         if first.costs_little(await self._indexing.longest_seen(request.posted)):

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochTerms, EpochTurn
-from memtree.budget.first_fold import FirstFold
 from memtree.context.answer import AnswerLayout, CompressResult, assembled, with_index
 from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
@@ -63,19 +62,6 @@ class TurnRequest:
     @property
     def address(self) -> bytes:
         return self.posted.addresses[-1]
-
-    @property
-    def first_fold(self) -> FirstFold:
-        """What it would be, where nothing of this conversation is folded yet."""
-        return FirstFold.of(
-            self.posted,
-            self.limits,
-            fixed=self.fixed,
-            carried=self.carried,
-            window=self.ask.window,
-            prices=self.ask.prices,
-            mode=self.ask.mode,
-        )
 
     @property
     def again(self) -> bool:

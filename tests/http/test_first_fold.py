@@ -138,6 +138,17 @@ async def test_a_newest_round_that_fills_the_model_is_told_where_it_ends(
     assert answer.headers["x-memtree-reason"] == "large-round; folds-at=15999"
 
 
+async def test_system_messages_and_tools_do_not_count(base: str, upstream: FakeUpstream) -> None:
+    """The request has over 10,000 tokens, and its history has not."""
+    system = {"role": "system", "content": "rule " * 9_000}
+    for said, expected in (([], None), ([system], "fits; folds-at=20000")):
+        body = dumps({"model": "my-model", "messages": [*said, *story(41)]})
+        async with edge(base, real_memory()) as client:
+            answer = await client.post(CHAT, content=body, headers=ON)
+        assert answer.headers["x-memtree-state"] == "below-threshold"
+        assert answer.headers.get("x-memtree-reason") == expected
+
+
 async def test_the_body_of_context_memory_says_the_same(base: str) -> None:
     messages = story(241)
     async with edge(base, real_memory()) as client:

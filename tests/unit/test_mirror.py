@@ -129,6 +129,7 @@ COVERED_BY = {
     "http/test_deletion.py": "proxy/context/delete.py",
     # -- proxy: chat
     "http/test_chat.py": "proxy/chat/completions.py proxy/chat/exchange.py proxy/chat/reply.py",
+    "http/test_first_fold.py": "memtree/context/whole_history.py",
     "http/test_overflow.py": "proxy/chat/retry.py",
     "http/test_streaming.py": "proxy/chat/peek.py",
     "http/test_waiting.py": "proxy/chat/keepalive.py",

@@ -286,6 +286,7 @@ async def test_without_a_tree_a_history_that_fits_the_model_goes_whole() -> None
         memory(open_store("memory:"), NoBuilder()), CompressRequest("t", posted(), target=4_000)
     )
     assert answer.state == "degraded:indexing"
+    assert answer.reason == f"tree-pending; folds-at={answer.raw_tokens}"
     assert answer.messages == tuple(message.raw for message in posted())
 
 

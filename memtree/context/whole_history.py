@@ -1,0 +1,39 @@
+"""Why a history went whole, and from which size on it will be folded. Pure."""
+
+from __future__ import annotations
+
+from memtree.budget import packing
+from memtree.budget.first_fold import FirstFold
+from memtree.context.request import CompressRequest
+from memtree.context.state import Reason, with_size
+from memtree.conversation.history import History
+from memtree.conversation.preamble import preamble
+
+
+def fixed_tokens(posted: History, ask: CompressRequest) -> int:
+    """Tokens of system messages and tools."""
+    return posted.system_tokens + ask.tools_tokens
+
+
+def first_fold(posted: History, ask: CompressRequest, limits: packing.TokenLimits) -> FirstFold:
+    """What it would be, where nothing of this conversation is folded yet."""
+    return FirstFold.of(
+        posted,
+        limits,
+        fixed=fixed_tokens(posted, ask),
+        carried=preamble(posted).tokens,
+        window=ask.window,
+        prices=ask.prices,
+        mode=ask.mode,
+    )
+
+
+def why_whole(
+    admitted: packing.Pass, posted: History, ask: CompressRequest, limits: packing.TokenLimits
+) -> str:
+    """The reason of a history that passes before any price is asked."""
+    if ask.whole:
+        return Reason.SIDE_REQUEST
+    if admitted.folds_at is not None:
+        return with_size(admitted.reason, admitted.folds_at)
+    return with_size(admitted.reason, first_fold(posted, ask, limits).folds_at())
