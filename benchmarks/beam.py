@@ -14,13 +14,17 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, percent, share
 
 TARGET = 8_000
-USER_GOALS = {"100k": 90.0, "500k": 80.0, "1m": 70.0}
-ASSISTANT_GOALS = {"100k": 70.0}
+USER_GOALS = {"100k": 95.0, "500k": 92.0, "1m": 85.0}
+TOUCHED_GOALS = {"100k": 75.0}
 KIND_GOALS = {
     ("100k", "instruction_following"): 95.0,
     ("500k", "instruction_following"): 95.0,
     ("1m", "instruction_following"): 95.0,
-    ("100k", "event_ordering"): 60.0,
+    ("100k", "event_ordering"): 80.0,
+    ("500k", "event_ordering"): 60.0,
+    ("1m", "event_ordering"): 40.0,
+    ("100k", "preference_following"): 95.0,
+    ("500k", "preference_following"): 90.0,
 }
 
 Shares = dict[tuple[str, str], list[float]]  # (kind, user | assistant | lines | touched)
@@ -75,9 +79,9 @@ def _rows(size: str, shares: Shares) -> list[Row]:
 
     rows = [
         Row(f"{size} user evidence", of("user"), "%", USER_GOALS[size]),
-        Row(f"{size} assistant evidence", of("assistant"), "%", ASSISTANT_GOALS.get(size)),
+        Row(f"{size} assistant evidence", of("assistant"), "%"),
         Row(f"{size} assistant evidence, lines", of("lines"), "%"),
-        Row(f"{size} assistant evidence, touched", of("touched"), "%"),
+        Row(f"{size} assistant evidence, touched", of("touched"), "%", TOUCHED_GOALS.get(size)),
     ]
     for kind, role in sorted(shares):
         if role == "user":

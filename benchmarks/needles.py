@@ -12,7 +12,7 @@ from benchmarks.subject import Bench, Subject, open_subject, percent
 from memtree.conversation.message import Message
 
 IDENTIFIERS, IDENTIFIER_TARGET = 50, 2_000
-PARAPHRASE_TARGET = 4_000
+PARAPHRASE_GOALS = {4_000: 85, 8_000: 92}  # by target
 PLANTINGS = 3  # places differ; what is not touched is indexed once
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 
@@ -61,7 +61,7 @@ PARAPHRASES = (
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     session = bench.data.coding_session()
     exact: list[float] = []
-    other_words: list[float] = []
+    other_words: dict[int, list[float]] = {target: [] for target in PARAPHRASE_GOALS}
     async with open_subject(bench.keep, "needles") as subject:
         for number in range(PLANTINGS):
             dice = random.Random(number)
@@ -70,10 +70,14 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
             history = plant(session, [fact for fact, _ in pairs], dice)
             await subject.learn("needles", history)
             exact += await _found(subject, history, asked, IDENTIFIER_TARGET)
-            other_words += await _found(subject, history, PARAPHRASES, PARAPHRASE_TARGET)
+            for target, found in other_words.items():
+                found += await _found(subject, history, PARAPHRASES, target)
     rows = [
         Row(f"identifier needles at {IDENTIFIER_TARGET}", percent(exact), "%", 100),
-        Row(f"paraphrased needles at {PARAPHRASE_TARGET}", percent(other_words), "%", 75),
+        *(
+            Row(f"paraphrased needles at {target}", percent(other_words[target]), "%", goal)
+            for target, goal in PARAPHRASE_GOALS.items()
+        ),
     ]
     return [
         *rows,
