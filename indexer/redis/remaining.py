@@ -22,5 +22,6 @@ async def unembedded(
 
 async def unsummarised(store: TreeStore, tenant: str, ids: Sequence[bytes]) -> Mapping[bytes, Node]:
     """Of these nodes, by id, those without a model's summary."""
-    summarised = await store.newest_summaries(tenant, ids)
+    newest = await store.newest_summaries(tenant, ids)
+    summarised = {id_ for id_, summary in newest.items() if summary.version > 0}
     return await store.nodes(tenant, [id_ for id_ in ids if id_ not in summarised])

@@ -170,7 +170,8 @@ class SummaryCaller:
         """Why nodes could not be claimed."""
         if not ids:
             return Outcome()
-        later = (await self._store.newest_summaries(tenant, list(ids))).keys()
+        newest = await self._store.newest_summaries(tenant, list(ids))
+        later = {id_ for id_, summary in newest.items() if summary.version > 0}
         left = ids - later
         stored = (await self._store.nodes(tenant, list(left))).keys() if left else set()
         return Outcome(

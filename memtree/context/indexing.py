@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from functools import partial
 
 from memtree import tracing
 from memtree.context.background import BackgroundTasks
 from memtree.context.caches import CorpusCache, NodeCache, PassedHistories
+from memtree.context.extraction_renewal import ExtractionRenewal
 from memtree.context.generations import Generations
 from memtree.context.growth_commits import SharedCommits
 from memtree.context.index_lookup import IndexLookup
@@ -63,11 +65,18 @@ class Indexing:
         self._generations = Generations()
         self._commits = SharedCommits(store, clock, self._generations, self._made)
         self._background = BackgroundTasks("prepare")
+        self._renewal = ExtractionRenewal(
+            store, clock, lambda request: not self._forgotten(request)
+        )
+        self._renewals = BackgroundTasks("renew")
 
     async def prepare(self, request: IndexRequest) -> IndexState:
         """Find what is indexed, grow it to the end of the history, and hand the rest on to stages
         2 and 3."""
         index = await self._grown(request)
+        if self._renewal.is_due(index) and index.trouble is not Trouble.STORE:
+            renew = partial(self._renewal.renew, request, index)
+            self._renewals.start(request.conversation, renew)
         with tracing.step("vectors"):
             index = await self._embeddings(request, index)
         with tracing.step("debts"):
@@ -82,6 +91,7 @@ class Indexing:
     async def close(self) -> None:
         """Let what goes on in the background come to its end, unless that is far away."""
         await self._background.close(BUILD_PATIENCE)
+        await self._renewals.close(BUILD_PATIENCE)
         if self._backlog:
             await self._backlog.close()
 
@@ -181,7 +191,9 @@ class Indexing:
             async with asyncio.timeout(request.patience):
                 size = posted.size(index.frontier.messages)
                 with tracing.step("grow"):
-                    grown = await self._builder.grow(_tail(posted, index), size, commits.keep)
+                    loose = await self._renewal.loose(posted.tenant, index)
+                    tail = _tail(posted, index, loose)
+                    grown = await self._builder.grow(tail, size, commits.keep)
         except TimeoutError:
             return self._out_of_time(request, index)
         except Unavailable as error:
@@ -279,11 +291,11 @@ class Indexing:
         return replace(index, nodes=nodes)
 
 
-def _tail(posted: History, index: IndexState) -> Tail:
+def _tail(posted: History, index: IndexState, loose: Mapping[bytes, Node]) -> Tail:
     first = index.frontier.messages
     return Tail(
         frontier=index.frontier,
-        loose={id_: index.nodes[id_] for id_ in index.frontier.nodes},
+        loose=loose,
         messages=tuple(message.raw for message in posted.messages[first:]),
         digests=tuple(fact.digest for fact in posted.facts[first:]),
         addresses=posted.addresses[first + 1 :],

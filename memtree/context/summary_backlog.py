@@ -116,4 +116,5 @@ class SummaryBacklog:
         except Unavailable as error:
             log.warning("store.summaries_failed code=%s", error.code)
             return
-        self._settled.add(tenant, later)
+        done = [id_ for id_, summary in later.items() if summary.version > 0]
+        self._settled.add(tenant, done)

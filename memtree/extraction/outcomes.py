@@ -97,7 +97,8 @@ def constant(text: str) -> str:
         _NUMBERED.sub("", line, count=1).split()[:6]
         for line in (lines[1], lines[len(lines) // 2], lines[-1])
     )
-    return " ".join(word for word in first if word in middle and word in last)
+    columns = zip(first, middle, last, strict=False)
+    return " ".join(word for word, *others in columns if others == [word, word])
 
 
 def continues(before: Clause, clause: Clause) -> bool:

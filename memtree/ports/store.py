@@ -105,8 +105,8 @@ class TreeStore(Protocol):
         ...
 
     async def newest_summaries(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Summary]:
-        """The newest later version (1 and up) of the summaries of those nodes that have one.
-        Quick where the tenant has none at all."""
+        """The newest other version of the summaries of those nodes that have one: a model's (1 and
+        up) before an extraction made anew (below 0). Quick where the tenant has none at all."""
         ...
 
     async def summaries(
@@ -116,7 +116,7 @@ class TreeStore(Protocol):
         ...
 
     async def put_summaries(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
-        """Keep later versions of stored nodes' summaries; a known (node, version) stays, and
+        """Keep other versions of stored nodes' summaries; a known (node, version) stays, and
         nodes that are not stored are left out. `BadRequest` for version 0."""
         ...
 
@@ -287,7 +287,7 @@ class Claims(Protocol):
     ) -> set[bytes]:
         """Take these nodes for `owner` until then (unix seconds), in one step; returns those that
         it has now. Left out: nodes that are not stored, that another owner has beyond `now`, and
-        that have a later summary (version 1 and up) already. One's own claim is prolonged."""
+        that have a model's summary (version 1 and up) already. One's own claim is prolonged."""
         ...
 
     async def release(self, tenant: str, ids: Sequence[bytes], owner: str) -> None:

@@ -58,7 +58,7 @@ def superseded(stored: Iterable[Version], kept: set[Version]) -> set[Version]:
     every = set(stored)
     newest: dict[bytes, int] = {}
     for node, version in every:
-        newest[node] = max(version, newest.get(node, 0))
+        newest[node] = max(version, newest.get(node, version))
     return every - kept - set(newest.items())
 
 

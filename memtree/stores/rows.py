@@ -159,8 +159,8 @@ def address_rows(
 
 def summary_rows(summaries: Mapping[bytes, Summary]) -> list[SummaryRow]:
     """`BadRequest` for version 0: it is in the node itself."""
-    if any(summary.version < 1 for summary in summaries.values()):
-        raise BadRequest("Only versions 1 and up of a summary are kept.", param="version")
+    if not all(summary.version for summary in summaries.values()):
+        raise BadRequest("Version 0 of a summary is kept in its node.", param="version")
     return [
         SummaryRow(node, summary.version, msgspec.msgpack.encode(summary))
         for node, summary in summaries.items()

@@ -12,6 +12,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from memtree.conversation import addresses as address
 from memtree.conversation.message import Message, View, Volatile
 from memtree.extraction import summarize
@@ -91,9 +93,11 @@ def _next(blocks: Sequence[Block], index: int) -> Block | None:
 
 
 def summarise(children: Sequence[Summary], level: int) -> Summary:
-    """Version 0 of an inner node's summary, from its children's."""
+    """Version 0 of an inner node's summary, from its children's; as old as the oldest of them."""
     known = [summarize.Extract(child.headline, child.body, child.anchors) for child in children]
-    return _summary(summarize.node_summary(known, level))
+    made = _summary(summarize.node_summary(known, level))
+    oldest = min((child.extraction for child in children), default=made.extraction)
+    return msgspec.structs.replace(made, extraction=min(oldest, made.extraction))
 
 
 class MessageTexts:
@@ -181,4 +185,4 @@ class _Leaves:
 
 
 def _summary(found: summarize.Extract) -> Summary:
-    return Summary(found.headline, found.body, found.anchors)
+    return Summary(found.headline, found.body, found.anchors, extraction=summarize.VERSION)

@@ -41,6 +41,11 @@ class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     model's: `by` names the model's recipe, and `cost` the (input, output) tokens that it took,
     rejected attempts with it. `extracted`: the extraction's body, where both are to be shown.
 
+    `extraction`: the version of the extraction that made it (`extraction.summarize.VERSION`), 0 of
+    nodes that were stored before it had one, and of a model's summary. One that was made anew for
+    a stored node has a `version` below 0, a later one a greater number: version 0 stays in the
+    node, and a model's is newer than any of them.
+
     `settled`: of a node whose summaries by the model were all rejected, so that it is not asked
     again; headline and body are the extraction's.
     """
@@ -53,6 +58,7 @@ class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     cost: tuple[int, int] = (0, 0)
     extracted: str = ""
     settled: bool = False
+    extraction: int = 0
 
     @property
     def by_model(self) -> bool:

@@ -69,7 +69,7 @@ async def audited(messages: tuple[Message, ...], settings: Settings, count: int)
             ask = CompressRequest(TENANT, messages, patience=UNHURRIED)
             posted, frontier, nodes = await runtime.memory.outline(ask)
             first = {**nodes, **await runtime.store.nodes(TENANT, list(nodes))}
-            later = {id_: node.summary for id_, node in nodes.items() if node.summary.version}
+            later = {id_: node.summary for id_, node in nodes.items() if node.summary.version > 0}
             placed = (NodeWork(node, place) for node, place in walk(frontier.nodes, nodes))
             picked = audit_report.sample(placed, count)
             desk = _Desk(settings, runtime.store, posted, first, later)
@@ -173,7 +173,8 @@ class _Desk:
             self.usages += recording.usages
         if outcome.limited:
             return audit_report.LIMITED, None
-        self.later |= await self.store.newest_summaries(TENANT, [work.id])
+        newest = await self.store.newest_summaries(TENANT, [work.id])
+        self.later |= {id_: summary for id_, summary in newest.items() if summary.version > 0}
         known = self.later.get(work.id)
         if known is None:
             return "none: another process is at it", None

@@ -58,7 +58,8 @@ async def _stored(url: str, tenant: str, ids: Sequence[bytes]) -> Mapping[bytes,
         return {}
     store = await asyncio.to_thread(open_store, url)
     try:
-        return await store.newest_summaries(tenant, ids)
+        newest = await store.newest_summaries(tenant, ids)
+        return {id_: summary for id_, summary in newest.items() if summary.version > 0}
     finally:
         await store.close()
 

@@ -70,6 +70,11 @@ class ClaimsContract(Backend):
         await store.put_summaries(A, {IDS[1]: version(1)})
         assert await store.claim(A, IDS[:3], ONE, 10.0, 20.0) == {IDS[2]}
 
+    async def test_what_extraction_made_anew_can_be_claimed(self, store):
+        await store.commit(A, batch())
+        await store.put_summaries(A, {IDS[0]: version(-998)})
+        assert await store.claim(A, IDS[:1], ONE, 10.0, 20.0) == {IDS[0]}
+
     async def test_an_expired_claim_is_taken_over(self, store):
         await store.commit(A, batch())
         await store.claim(A, IDS[:2], ONE, 10.0, 20.0)

@@ -264,6 +264,17 @@ class RetentionContract(Backend):
         assert versions == {(LOW[0].id, 2), (LOW[0].id, 4), (LOW[1].id, 4), (LOW[2].id, 1)}
         await self.sound(store)
 
+    async def test_the_newest_extraction_made_anew_is_kept(self, store):
+        await store.commit(A, growing(100.0))
+        for number in (-998, -997):
+            await store.put_summaries(A, dict.fromkeys([LOW[0].id, LOW[1].id], version(number)))
+        await store.put_summaries(A, {LOW[1].id: version(1)})
+        await put(store, 1, epoch(1, (LOW[0].id, -998)), expires=10.0)
+        assert await store.sweep(20.0) == Receipt(summaries=3, epochs=1, turns=1)
+        versions = {(row.id, row.version) for row in self.rows(store, A)["summaries"]}
+        assert versions == {(LOW[0].id, -997), (LOW[1].id, 1)}
+        await self.sound(store)
+
     async def test_a_sweep_goes_over_all_tenants(self, store):
         await store.commit(A, growing(10.0))
         await store.commit(B, growing(10.0))

@@ -9,7 +9,8 @@ from memtree.stores.postgres.pool import DURABLE, PostgresPart, reading
 from memtree.stores.postgres.queries import TENANT, Blobs, Connection, distinct, rows
 from memtree.stores.rows import oldest_tally, within
 
-_SUMMARISED = "SELECT 1 FROM summaries WHERE tenant = {0}.tenant AND id = {0}.id LIMIT 1"
+_SUMMARISED = """
+    SELECT 1 FROM summaries WHERE tenant = {0}.tenant AND id = {0}.id AND version > 0 LIMIT 1"""
 # One's own claim never gets shorter; another's is taken over once it has expired.
 _TAKE = f"""
     INSERT INTO claims (tenant, id, owner, until)

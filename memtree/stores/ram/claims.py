@@ -15,7 +15,7 @@ class RamClaims(RamPart):
         self, tenant: str, ids: Sequence[bytes], owner: str, now: float, until: float
     ) -> set[bytes]:
         data = self.database.read(tenant)
-        summarised = {node for node, _ in data.summaries}
+        summarised = {node for node, version in data.summaries if version > 0}
         free = {
             node
             for node in ids

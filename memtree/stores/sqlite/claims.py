@@ -10,7 +10,8 @@ from memtree.stores.sqlite.bulk import change, insert, joined
 from memtree.stores.sqlite.database import SqlitePart, reading
 from memtree.stores.sqlite.trees import STORED, TENANT, known_tenant, present
 
-_SUMMARISED = "SELECT id, x'' AS data FROM summaries WHERE tenant = ? AND id IN ({ids})"
+_SUMMARISED = """
+    SELECT id, x'' AS data FROM summaries WHERE tenant = ? AND version > 0 AND id IN ({ids})"""
 _BARRED = """
     SELECT id, x'' AS data FROM claims
     WHERE tenant = ? AND owner <> ? AND until > ? AND id IN ({ids})"""
