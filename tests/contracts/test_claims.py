@@ -75,6 +75,16 @@ class ClaimsContract(Backend):
         await store.put_summaries(A, {IDS[0]: version(-998)})
         assert await store.claim(A, IDS[:1], ONE, 10.0, 20.0) == {IDS[0]}
 
+    async def test_extraction_made_anew_is_older_than_a_models_summary(self, store):
+        await store.commit(A, batch())
+        for number in (-998, -997):
+            await store.put_summaries(A, {IDS[0]: version(number)})
+        assert await store.newest_summaries(A, [IDS[0]]) == {IDS[0]: version(-997)}
+        assert await store.summaries(A, [(IDS[0], -998)]) == {(IDS[0], -998): version(-998)}
+        await store.put_summaries(A, {IDS[0]: version(1)})
+        assert await store.newest_summaries(A, [IDS[0]]) == {IDS[0]: version(1)}
+        assert await store.check() == []
+
     async def test_an_expired_claim_is_taken_over(self, store):
         await store.commit(A, batch())
         await store.claim(A, IDS[:2], ONE, 10.0, 20.0)

@@ -387,16 +387,6 @@ class TreeStoreContract(Backend):
         assert await store.nodes(A, ids[:1]) == {TOP.id: TOP}
         assert await store.check() == []
 
-    async def test_extraction_made_anew_is_older_than_a_models_summary(self, store):
-        await store.commit(A, batch())
-        for number in (-998, -997):
-            await store.put_summaries(A, {TOP.id: version(number)})
-        assert await store.newest_summaries(A, [TOP.id]) == {TOP.id: version(-997)}
-        assert await store.summaries(A, [(TOP.id, -998)]) == {(TOP.id, -998): version(-998)}
-        await store.put_summaries(A, {TOP.id: version(1)})
-        assert await store.newest_summaries(A, [TOP.id]) == {TOP.id: version(1)}
-        assert await store.check() == []
-
     async def test_a_summary_is_carried_whole(self, store):
         await store.commit(A, batch())
         written = Summary("headline", "body", ("a",), 1, "model/1", (120, 17), "extract", True)
