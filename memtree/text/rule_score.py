@@ -57,8 +57,8 @@ class Phrases:
 
 
 WEIGHTS = {
-    "standing": 2, "frame": 2, "scope": 2, "order": 2, "task": 1, "duty": 2, "forbid": 2, "wish": 2,
-    "norm": 2, "habit": 1, "style": 2, "work": 1, "every": 1, "contrast": 1, "tell": 2,
+    "standing": 2, "frame": 2, "scope": 2, "order": 2, "task": 1, "duty": 2, "forbid": 3, "wish": 2,
+    "norm": 3, "habit": 1, "style": 2, "work": 1, "every": 1, "contrast": 1, "tell": 2,
     "fixed": 4, "nearly": 3, "definite": -2, "once": -2, "against": -6, "asks": -6,
 }  # fmt: skip
 _ASIDE = ("first", "anywhere", "marks", "lead", "polite", "joint")
@@ -87,7 +87,9 @@ class Scorer:
 
     def __init__(self, phrases: Phrases) -> None:
         joint = rf"|\b(?:{phrases.joint}) " if phrases.joint else ""
-        start = rf"(?:^|[,:;–—،、] ?|\. {joint})"
+        # A clause begins at the sentence's start, after a comma, and after "from now on".
+        standing = rf"|(?:^|[,:;–—،] ?)(?:{phrases.standing})[,،]? " if phrases.standing else ""
+        start = rf"(?:^|[,:;–—،、] ?|\. {standing}{joint})"
         self._marks = _compiled(phrases.marks, start)
         self._lead = _compiled(phrases.lead, start)
         self._polite = _compiled(phrases.polite, start)

@@ -34,6 +34,12 @@ _BY_SCRIPT = (
 )
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _PARTS = re.compile(r"[^|\s]+")
+# Words of English alone: they spare the other languages a look, and English sentences a mistake.
+_ENGLISH = frozenset(
+    """
+    the you your this that with what have would should they it's don't can't i'm i've let's
+    """.split()
+)
 _BEGINNING = 5  # words
 
 
@@ -52,6 +58,8 @@ def _candidates(lower: str) -> Iterable[Phrases]:
             if letters.search(lower):
                 return [one for one in languages if _scorer(one).marked(lower)]
     words = _WORD.findall(lower)
+    if not _ENGLISH.isdisjoint(words):
+        return (ENGLISH,)
     first, anywhere = _telling()
     found = 0
     for word in words[:_BEGINNING]:

@@ -5,20 +5,27 @@ from __future__ import annotations
 from memtree.text.rule_score import Phrases
 
 _MANNERS = (
-    "answer|respond|reply|include|use|format|write|highlight|ask|begin|cite|emphasi[sz]e|"
+    "answer|respond|reply|use|format|write|highlight|ask|begin|cite|emphasi[sz]e|"
     "end|follow|"
     "indicate|keep|label|limit|mask|mention|note|omit|prefer|present|prioriti[sz]e|quote|refer|"
     "reference|return|round|sign|skip|specify|speak|spell|state|talk|warn|name|indent|leave|treat|"
     "address|stay|act|put|group|sort|comment|be|have|phrase|sound|target|declare|wrap|pin|rely|"
+    "sign|round|assume|imagine|number|prefix|suffix|align|annotate|escape|sanitize|paginate|spell|"
     "place|pretend|capitali[sz]e|encrypt|validate|lint|stick|call"
 )
 _TASKS = (
-    "provide|explain|show|give|confirm|add|check|clarify|compare|convert|describe|display|document|"
+    "include|provide|explain|show|give|confirm|add|check|clarify|compare|convert|describe|"
+    "display|document|"
     "ensure|generate|insert|link|list|make|offer|output|point|print|recommend|remind|repeat|say|"
     "start|suggest|summari[sz]e|tell|translate|verify|edit|touch|modify|change|alter|delete|remove|"
     "commit|push|merge|create|run|test|install|import|finish|hard-?code|guess|rename|move|deploy|"
     "squash|rebase|log|mock|catch|throw|assume|invent|share|reveal|break|contact|apologi[sz]e|"
-    "expose|store|save|update|bump|read|open|do|build|split|define|wait|overwrite|disclose|publish|"
+    "expose|store|save|update|bump|double-check|back|pick|choose|order|greet|thank|pass|"
+    "export|cache|profile|type|seed|bold|underline|hedge|morali[sz]e|judge|narrate|fetch|"
+    "query|drop|"
+    "upgrade|downgrade|undo|revert|amend|copy|paste|duplicate|inline|nest|force|escalate|approve|"
+    "buy|book|pay|schedule|email|message|spoil|bump|read|open|do(?! not)|build|split|define|wait|"
+    "overwrite|disclose|publish|"
     "discuss|reformat|refactor|set|shorten|abbreviate|report|record|tag|track|attach|send|"
     r"interrupt|lecture|criti[cq]\w+|praise|review|think|consider|handle|close"
 )
@@ -44,7 +51,7 @@ _LANGUAGES = (
     "norwegian|danish|finnish|czech|greek|turkish|arabic|hebrew|hindi|chinese|mandarin|japanese|"
     "korean|vietnamese|thai|indonesian|latin"
 )
-_NOT = r"(?:do not|don't|dont|must not|mustn't|may not|should not|shouldn't|cannot|can't)"
+_NOT = r"(?:do not|don't|dont|must not|mustn't|may not|should not|shouldn't)"
 _NOUNS = (
     r"(?:answers?|replies|reply|responses?|messages?|explanations?|suggestions?|outputs?|writing|"
     r"summaries|texts?|code|recommendations|examples)"
@@ -77,7 +84,7 @@ ENGLISH = Phrases(
         r"my|your|the next)\b"
         r"|\bfor the (?:rest|remainder) of (?:this|the|our)\b|\bunless i (?:ask|say|tell|request)\b"
         r"|\bunless (?:asked|told|i explicitly|explicitly)\b|\b(?:every|each) (?:single )?time\b"
-        r"|\bwithout (?:asking|my (?:permission|approval|consent|ok))\b|^(?:remember|"
+        r"|\bwhenever\b|\bwithout (?:asking|my (?:permission|approval|consent|ok))\b|^(?:remember|"
         r"keep in mind|note|"
         r"important|reminder)(?: that)?: (?=do|don't|no |use|only|we)"
     ),
@@ -88,14 +95,19 @@ ENGLISH = Phrases(
         r"make|change|edit|commit|review|explain|refactor|run|talk|speak|send|post|generate|quote|"
         r"cite|describe|name|use|finish|complete|touch|modify|start|recommend|translate|give|"
         r"summari[sz]e|code|implement|rename|delete|move|fix|see)\b"
-        r"|^before you (?:commit|push|delete|change|merge|edit|run|deploy|answer|install)\b"
-        r"|^before (?:every|each|any|committing|pushing|merging|deploying)\b"
+        r"|{start}(?:if|when) you (?:ever )?(?:change|edit|add|write|create|modify|delete|"
+        r"rename|update|"
+        r"touch|install|suggest|propose|quote|cite|mention|generate|commit|deploy|review|translate|"
+        r"refactor|recommend) (?!it\b|this\b|that\b|them\b)|^before you (?:commit|push|"
+        r"delete|change|merge|edit|run|deploy|answer|install)\b"
+        r"|^before (?:every|each|any|\w+ing) "
         r"|^after (?:every|each|any) |\bafter you (?:change|edit|finish|modify|complete) "
         r"(?:a|an|any|each|every|some) |\bif you(?:'re| are) (?:ever )?(?:unsure|not sure|in doubt|"
         r"uncertain)\b|\bif you (?:ever )?(?:don't|do not) know\b|^(?:if|when) (?:in "
         r"doubt|unsure)\b"
         r"|\beverything (?:that )?i (?:say|write|ask|send)\b|\bper (?:answer|reply|response|"
         r"message)\b"
+        r"|^for (?:every|each|all|any) |^when i say "
     ),
     scope=(
         r"\b(?:in|for|throughout|across|of|on|within) (?:this|our|the|my)(?: (?:whole|entire))? "
@@ -111,23 +123,25 @@ ENGLISH = Phrases(
     ),
     task=rf"{{start}}{_PREFIX}(?:{_TASKS})\b",
     duty=(
-        rf"\byou (?:must|should|shall|have to|need to|are to|ought to)"
+        r"(?:^|: )no (?!problem|worries|one\b|idea|thanks|thank|need|way|matter|doubt|"
+        r"wonder|luck|big|"
+        r"rush|hurry|longer|more|offen[cs]e)[\w\"'-]+|"
+        rf"\byou(?:'re| are) only (?:allowed|permitted|supposed) to (?:{_VERBS})\b"
+        rf"|\byou (?:must|should|shall|have to|need to|are to|ought to)"
         rf"(?: only| always| never| not| ever)*+ (?:{_VERBS})\b"
         r"|\b(?:should|may|must|can) you (?:ever )?\w+|\bi (?:expect|trust) you to\b"
         rf"|^(?:must|should) (?:always|never|not) (?:{_VERBS})\b"
     ),
     forbid=(
         rf"(?:{{start}}(?:you |please |rule: )*+|\bto )(?:{_NOT}|never)(?: ever| please)? "
-        rf"(?:{_VERBS})\b"
+        rf"(?:{_VERBS})\b(?! to\b)"
         rf"|\byou (?:{_NOT} (?:ever )?(?:{_VERBS})|are (?:not|never) (?:allowed|permitted)|"
         r"aren't allowed)\b"
         r"|{start}(?:please )?(?:avoid|refrain from|stay away from|steer clear of)\b"
         r"|{start}(?:please )?(?:stop|quit|no more) \w+ing\b"
-        r"|(?:^|: )no (?!problem|worries|one\b|idea|thanks|thank|need|way|matter|doubt|"
-        r"wonder|luck|big|"
-        r"rush|hurry|longer|offen[cs]e)[\w\"'-]+"
         r"|\bdo not (?:ever )?(?:touch|edit|commit|push|modify|use|add)\b"
         r"|\bno more \w+s\b"
+        r"|\bi(?: really)? (?:don't|do not|never) want (?:any |to see |you to |your )"
     ),
     wish=(
         r"\bi(?:'d| would)? (?:want|need|like|love|expect|ask|prefer|require)(?: (?:that|"
@@ -136,16 +150,22 @@ ENGLISH = Phrases(
         r"|\bi(?:'d| would)? (?:really )?(?:don't|do not|never|hate|dislike|can't stand|rather not|"
         r"prefer not)(?: ever)? (?:to )?(?:want|need|see|like|have|get)\b"
         r"|\bi(?:'d| would)? prefer (?:it (?:if|when) you|that you|if you|you)\b"
-        r"|\bi(?: always| generally| strongly)? prefer\b"
+        r"|\bi(?: always| generally| strongly)? prefer\b|\bi'd rather (?:you|have|not|see)\b"
+        r"|\bi (?:don't|do not) need (?:any )?(?:explanations?|comments|disclaimers|summaries)\b"
         r"|\bi (?:want|need|like|expect) (?:my|the|short|brief|concise|only|no|all|every)\b"
     ),
     norm=(
-        r"{start}(?!(?:they|he|she|it|i|we|you|there|this|that|these|those|the|participants|users|"
+        r"(?:^|: |(?:from now on|going forward|in future),? )(?!(?:they|he|she|it|i|we|"
+        r"you|there|this|that|these|those|the|participants|"
+        r"users|visitors|guests|players|members|"
+        r"drivers|customers|applicants|candidates|tenants|patients|workers|citizens|children|kids|"
         r"people|employees|students|passengers|who|which|what|so|and)\b)(?:[\w'\"/`.-]+ ){1,6}?"
-        r"(?:must|should|shall|have to|has to|need to|needs to|are to|is to|may|can)"
-        r"(?: not| always| never| only)*+ (?:be|have|come|go|use|include|end|start|begin|"
+        r"(?:must|should|shall|have to|has to|need to|needs to|are to|is to|may)"
+        r"(?: not| always| never| only)*+ (?:be|come|go|use|include|have (?!a lot)|end|start|begin|"
         r"run|contain|"
         r"follow|live|pass|stay|match|carry|fit|return|compile|work|remain|sit|reference)\b"
+        r"|^(?:every|each|any) (?:new )?[\w-]+(?: [\w-]+)? (?:needs|requires|gets|has "
+        r"to|belongs|goes) "
     ),
     habit=(
         r"(?:{start}|\b(?:project|repo|repository|code ?base|team|company) )we (?:only "
@@ -154,14 +174,16 @@ ENGLISH = Phrases(
         r"merge|squash|rebase|test|document|format|run|store|ship|stick|allow|want)\b"
         r"|^(?!i |we |you |he |she |it |they |the |my |his |her |this |that )(?:[\w-]+ "
         r"){1,3}?(?:is|are) "
-        r"(?:always|never|only) "
+        r"(?:always|never|only) \w+(?:ed|en|t)\b"
         r"|^(?!i |we |you |he |she |it |they |the |my |his |her |this |that )(?:[\w-]+ ){1,3}?"
         r"(?:always|never) (?:use|go|have|get|come|live|start|end|begin|carry)\b"
     ),
     style=(
         rf"\byour (?:next )?(?:[\w-]+ )?{_NOUNS}\b|\b(?:all|every|each|any|per|long|short) "
         rf"{_NOUNS}\b"
-        r"|\b(?:answers|replies|responses)\b|\bin your\b|\beverything you (?:write|say|send|do)\b"
+        r"|\b(?:answers|replies|responses)\b|\bin your\b|\b(?:summar(?:y|ies)|greetings?|"
+        r"sign-?offs?|conclusions|introductions?|small print|criticism|short answers|"
+        r"e?-?mails?) (?!address)|\beverything you (?:write|say|send|do)\b"
         r"|\banything you (?:write|say)\b"
         r"|\b(?:bullet points?|bullets|bullet lists|exclamation marks?|jargon|passive "
         r"voice|active voice|"
@@ -178,7 +200,8 @@ ENGLISH = Phrases(
         r"pseudo-?code|type assertions|default exports|force[- ]push\w*|first name|full "
         r"name|nickname|"
         r"honorifics|pronouns|24-hour|oxford commas?|in character|out of character|real names?|"
-        r"bullet-point\w*|one-liners?|todo comments|print statements|inline styles|global "
+        r"bullet-point\w*|one-liners?|(?:short|long|simple|complete|full) sentences|grams|"
+        r"kilomet(?:er|re)s|ounces|todo comments|print statements|inline styles|global "
         r"variables|"
         r"magic numbers|secrets|passwords|api keys)\b"
         r"|\b(?:under|below|at most|no (?:more|longer) than|up to|within|max(?:imum)?(?: of)?|"
@@ -205,21 +228,24 @@ ENGLISH = Phrases(
         r"constants?|methods?|queries|hooks?|generics|async|fixtures|mocks?|lint\w*|prettier|"
         r"eslint|black|ruff|jest|pytest|makefile|bash|shell|frameworks?|framework|arrays?|"
         r"framework|indent\w*|names?|sources?|links?|urls?|images?|recipes?|drafts?|"
-        r"paragraphs?|sentences?|words?|lists?|titles?|sections?)\b"
+        r"paragraphs?|sentences?|words?|lists?|titles?|sections?|columns?|fields?|logs?|messages?|"
+        r"stories|story|recipes|meals?|dishes|restaurants?|products?|brands?|books?|movies?|films?|"
+        r"examples?|numbers?|figures?|facts?|quotes|references|values?|attributes?|keys?|rows?|"
+        r"headers?|warnings?|features?|refactor\w*|style|styles|services?|environments?)\b"
     ),
     every=(
-        r"^(?:all|every|each|any|only|no)\b|{start}only\b|\b(?:all|every|each) (?:new |single )?"
+        r"^(?:all|every|each|any|only)\b|{start}only\b|\b(?:all|every|each) (?:new |single )?"
         r"\w+(?:s|ion|er|et|est|le)?\b"
     ),
     contrast=(
-        r"\binstead of\b|\brather than\b|, (?:not|never|no) [\w`\"'-]+|\band not\b|\bnot "
+        r"\binstead of\b|\brather than\b|, (?:not|never) [\w`\"'-]+|\band not\b|\bnot "
         r"[\w`-]+, (?:but|use)\b"
         r"|\bover [\w`-]+$|\bonly\b|\bby (?:his|her|their) \b"
     ),
     tell=(
         rf"\byou(?:'re| are) (?:not|never) (?:allowed|permitted) to (?:{_VERBS})\b"
         rf"|\b(?:don't|do not|never|not|stop|please don't) (?:ever )?(?:{_TELL})(?:ing)?\b(?! "
-        r"(?:the|this|that|it|them|yet|my|a|an|so|too|anything else|me|him|her)\b)"
+        r"(?:the|this|that|it|them|yet|a|an|so|too|anything else|me|him|her)\b)"
     ),
     fixed=(
         r"^(?:please )?be (?:more )?(?:concise|brief|terse|succinct|blunt|direct|to the "
@@ -245,7 +271,7 @@ ENGLISH = Phrases(
         r"small talk|disclaimers|pleasantries|flattery|spoilers|jargon)\b"
     ),
     nearly=(
-        r"{start}(?!i |we |you |he |she |it |they |the |my |this |that )(?:[\w'\"/`-]+ "
+        r"{start}(?!let's |i |we |you |he |she |it |they |the |my |this |that )(?:[\w'\"/`-]+ "
         r"){1,4}?(?:go|goes|live|lives|belong|belongs) (?:in|into|under|to|next)\b"
         r"|^(?:please )?(?:strictly )?(?:stick|adhere|conform|keep) (?:to|with)\b|^prefer [\w`-]+ "
         r"|^leave .{1,40} alone\b|^(?:please )?refrain from\b|^(?:please )?respect "
@@ -270,7 +296,8 @@ ENGLISH = Phrases(
         r"today|tonight|"
         r"tomorrow|yet|for (?:this|that|the) (?:task|one|question|file|request|next|step|"
         r"time|case)|"
-        r"second|third|next (?:one|step|time i'm)|first (?:one|question|option|approach|step|try)|"
+        r"(?:the|your) (?:old|new) (?:one|key|file|version|address|number)|second|third|"
+        r"next (?:one|step|time i'm)|first (?:one|question|option|approach|step|try)|"
         r"in a (?:minute|moment|second)|(?:last|previous) (?:one|message|answer|question|"
         r"paragraph)|"
         r"above|below|following|again$|whatever you|as well as|when you(?:'re| are) (?:done|ready|"
@@ -300,7 +327,8 @@ ENGLISH = Phrases(
         r"friends|hard times|my back|let me know)\b"
         r"|^you (?:always|never|don't|no) |^(?:to never|never mind|never heard|always "
         r"a |as always|as ever)"
-        r"|\bi(?:'ve|'m| have| had| am| was| will|'ll) (?:\w+ ){0,3}?(?:always|never|"
+        r"|\bi(?:'ve|'m| have| had| am| was| will|'ll| can| could| might) (?:\w+ ){0,3}?(?:always"
+        r"|never|"
         r"told|instructed|"
         r"decided|agreed|promised|planned|going to|from now on|be )"
         r"|\b(?:told|asked|taught|reminded|advised|warned) (?:me|us|him|her|them)\b"
@@ -308,7 +336,7 @@ ENGLISH = Phrases(
         r"motto|proverb|"
         r"teacher|doctor|boss|quote)\b(?! that you)(?=.*\b(?:always|never|must|should|"
         r"no|not|all)\b)"
-        r"|\bif i were\b|\b(?:i|we|he|she|they) would (?:always|never)\b|\bhow (?:can|"
+        r"|(?<!as )\bif i were\b|\b(?:i|we|he|she|they) would (?:always|never)\b|\bhow (?:can|"
         r"do|should|would|"
         r"could|might) (?:i|we)\b|\bused to\b|\bwe(?:'ll| will| should| need| have to|"
         r" could| can| were|'re)\b"

@@ -52,6 +52,7 @@ FRENCH = Phrases(
         r"\ben permanence\b"
     ),
     frame=(
+        r"^avant de \w+|"
         r"\b(?:quand|lorsque|dès que|chaque fois que|à chaque fois que) (?:je|tu|vous)\b"
         r"|\b(?:quand|lorsque|dès que|chaque fois que) (?:j'|t')|^(?:avant|après) (?:chaque|tout)\b"
         r"|\bsi tu (?:ne sais pas|n'es pas sûr|as un doute)\b|\bpar réponse\b|\ben cas de doute\b"
@@ -79,14 +80,17 @@ FRENCH = Phrases(
         r"e[zr]?|arrête[zr]?|cesse[zr]?)\b"
         r"|^(?:pas|plus|jamais|aucune?|zéro) (?:de |d')?\w+|\b(?:interdit|interdiction|"
         r"proscri[st])\b"
+        r"|\bje ne (?:veux|souhaite|voudrais) (?:pas|plus|jamais|aucune?) (?:de |d'|voir |que )"
     ),
     wish=(
-        r"\bje (?:veux|voudrais|souhaite|préfère|préférerais|préfere|aimerais|ne veux "
+        r"\bje préfère(?:rais)? que tu\b|\bje n'ai pas besoin d|\bje (?:veux|voudrais|"
+        r"souhaite|préfère|préférerais|préfere|aimerais|ne veux "
         r"(?:pas|plus|jamais))\b"
     ),
     norm=(
-        r"^(?!il|elle|on |je|nous|ils|elles)[\w' /-]{3,60}?\b(?:doivent|doit|devront|"
-        r"devrait|devraient|sont à|est à)\b"
+        r"^(?!ils|elles|(?:\w+ ){1,2}(?:employés|clients|visiteurs|enfants|élèves|gens|passagers|"
+        r"participants|citoyens)\b)[\w' /-]{3,60}?\b(?:doivent|devront|devraient|sont à)\b"
+        r"|^(?:chaque|tout|toute|aucun|aucune) [\w' /-]{3,60}?\b(?:doit|devra|devrait|est à)\b"
     ),
     habit=(
         r"\b(?:on|nous) (?:n')?(?:utilis|indent|écri|nomm|travaill|déploi|met|emplo|commit|"
@@ -94,31 +98,29 @@ FRENCH = Phrases(
     ),
     style=(
         r"\b(?:tes|vos|les|chaque|toutes les|mes) (?:\w+ )?(?:réponses?|explications?|"
-        r"messages?|textes?|phrases|commentaires|"
-        r"résumés|suggestions|exemples)\b|\bchaque réponse\b|\bta réponse\b|\b(?:émojis?|"
-        r"émoticônes?|anglicismes?|jargon|tutoi\w+|"
+        r"messages?|textes?|phrases|commentaires|résumés|suggestions|exemples)\b|\bchaque "
+        r"réponse\b|\bta réponse\b|\b(?:émojis?|émoticônes?|anglicismes?|jargon|tutoi\w+|"
         r"vouvoi\w+|listes? à puces|puces|points? d'exclamation|points?-virgules?|tabulations|"
-        r"espaces|majuscules|"
-        r"guillemets|commentaires|titres|tableaux|dates|prix|unités|système métrique|"
-        r"termes techniques|spoilers?|"
-        r"ton (?:formel|neutre|amical|professionnel)|blagues?|argot|excuses|abréviations|"
-        r"sigles|sources?|noms de (?:variables?|fichiers?|branches?|fonctions?)|"
-        r"messages de commit|voix passive|voix active|gros mots|métaphores|personnage)\b"
-        r"|\b(?:moins de|au plus|maximum|pas plus de|en|sous|au maximum|dépass\w+) (?:\d+|"
-        r"une|deux|trois|cinq|dix) "
-        r"(?:mots?|phrases?|lignes?|caractères?|paragraphes?)\b|\b(?:répon\w+|écri\w+|"
-        r"parl\w+|rédig\w+)(?:-moi)? (?:\w+ ){0,2}?(?:en|uniquement en) "
-        r"(?:français|anglais|allemand|espagnol|italien|portugais|néerlandais|russe|chinois|"
-        r"japonais|arabe|vers|rimes|une phrase|prose)\b"
-        r"|\b(?:répon\w+|parl\w+|écri\w+|expliqu\w+) (?:\w+ )?(?:brièvement|simplement|"
-        r"poliment|court|de (?:façon|manière) \w+|comme (?:si|à|un)|avec (?:politesse|"
-        r"humour))"
+        r"espaces|majuscules|guillemets|commentaires|système métrique|termes techniques|"
+        r"spoilers?|ton (?:formel|neutre|amical|professionnel)|argot|abréviations|sigles|"
+        r"noms de (?:variables?|fichiers?|branches?|fonctions?)|messages de commit|voix "
+        r"passive|voix active|gros mots|métaphores|personnage|grammes|phrases (?:courtes|"
+        r"simples|longues|complètes)|noms? en anglais|en anglais)\b|\b(?:moins de|au "
+        r"plus|maximum|pas plus de|en|sous|au maximum|dépass\w+) (?:\d+|une|deux|trois|"
+        r"cinq|dix) (?:mots?|phrases?|lignes?|caractères?|paragraphes?)\b|\b(?:répon\w+|"
+        r"écri\w+|parl\w+|rédig\w+)(?:-moi)? (?:\w+ ){0,2}?(?:en|uniquement en) (?:français|"
+        r"anglais|allemand|espagnol|italien|portugais|néerlandais|russe|chinois|japonais|"
+        r"arabe|vers|rimes|une phrase|prose)\b|\b(?:répon\w+|parl\w+|écri\w+|expliqu\w+) "
+        r"(?:\w+ )?(?:brièvement|simplement|poliment|court|de (?:façon|manière) \w+|comme "
+        r"(?:si|à|un)|avec (?:politesse|humour))"
+        r"|\b(?:résumés?|introductions?|conclusions?|vouvoiement|tutoiement)\b"
     ),
     work=(
         r"\b(?:fichiers?|dossiers?|répertoires?|fonctions?|classes?|branches?|dépendances?|"
         r"bibliothèques?|paquets?|"
         r"variables?|base de données|migrations?|commandes?|linter|modules?|composants?|"
         r"requêtes?|schéma|recettes?|liens?)\b"
+        r"|\b(?:dates|prix|unités|tableaux|titres|blagues?|excuses|sources?)\b"
     ),
     every=(
         r"^(?:tous|toutes|tout|chaque|seulement|uniquement)\b|\b(?:seulement|uniquement|"
@@ -144,6 +146,7 @@ FRENCH = Phrases(
         r"|\bne (?:parle|agis|décide|parlez) (?:jamais|pas) (?:pour|à la place)\b|\bbrièvement\b."
         r"*\btoujours\b|\btoujours\b.*\bbrièvement\b"
         r"|\badresse-toi à moi\b|\bparle-moi comme\b"
+        r"|^avant d[^,]{3,60}, ?(?:\w+ )?(?:demande|préviens|consulte|demandez|prévenez)"
     ),
     nearly=(
         r"^(?:tiens-t'en|tenez-vous-en|limite-toi|limitez-vous|contente-toi|respecte|"

@@ -16,7 +16,11 @@ _DE_MANNERS = (
     "nimm|verzichte|behalte|kommentiere|benenne|berücksichtige"
 )
 _DE_TASKS = (
-    "füge|füg|hinzufügen|zeig|zeige|zeigen|erkläre|erklär|erklären|prüfe|prüf|prüfen|"
+    "verändere|verändern|signiere|unterschreibe|begrüße|runde|zähle|ordne|sortiere|wähle|"
+    "suche|vergib|teile|fange|fang|schließe|öffne|ersetze|ergänze|erfinde|rechne|übernimm|"
+    "dokumentiere|protokolliere|logge|wiederhole|entschuldige|kürze|deploye|merge|ignoriere|"
+    "wiederhol|behaupte|zeichne|bewerte|hör|unterlass|füge|füg|hinzufügen|zeig|zeige|"
+    "zeigen|erkläre|erklär|erklären|prüfe|prüf|prüfen|"
     "überprüfe|frag|frage|fragen|nachfragen|warne|warn|schlag|schlage|"
     "vorschlagen|führe|führ|ausführen|teste|testen|erstelle|erstellen|übersetze|ändere|"
     "änder|ändern|lösche|lösch|löschen|entferne|committe|commite|committen|pushe|pushen|"
@@ -85,14 +89,23 @@ GERMAN = Phrases(
         r"|{start}(?:bitte )?(?:vermeide|vermeiden sie|verzichte|spar dir|hör auf|lass "
         r"(?:das|die|den))\b|^(?:bitte )?(?:keine?n?|keinerlei|niemals?|nicht) \w+|\b(?:verboten|"
         r"tabu|untersagt)\b|\bnie(?:mals)? .{1,60}\w+en[.!]?$"
+        r"|^ich (?:möchte|will|brauche|mag) (?:bitte |ab jetzt |in \w+ \w+ )*(?:kein\w*|"
+        r"nie|niemals|nicht,? dass)\b"
     ),
     wish=(
         r"\bich (?:möchte|will|wünsche mir|hätte gern|erwarte|bevorzuge|mag)\b(?!.*\b(?:essen|"
         r"kaufen|gehen|fahren|wissen)\b)"
     ),
     norm=(
-        r"^(?!er|sie|es|ich|wir|ihr|man|das|dies|der)[\w' /-]{3,60}?\b(?:müssen|muss|"
-        r"sollen|sollten|sollte|dürfen|darf|gehören|gehört|kommen|heißen|stehen)\b"
+        r"^(?!(?:sie|wir|ich|ihr|man|es|er)\b|(?:\w+ ){0,2}(?:mitarbeiter|kunden|besucher|schüler|"
+        r"kinder|gäste|eltern|teilnehmer|leute|menschen|bürger|passagiere)\b)[\w' /-]{3,60}?"
+        r"\b(?:müssen|sollen|sollten|dürfen|gehören|kommen|heißen)\b"
+        r"|^(?:jede[rsnm]?|kein\w*) [\w' /-]{3,60}?\b(?:muss|soll|sollte|darf|gehört|kommt|heißt)\b"
+        r"|\b(?:wird|werden) (?:hier |bei uns )?(?:nicht|kein\w*|nur|immer|nie|grundsätzlich|"
+        r"auf|mit) "
+        r".{0,60}\b(?:gearbeitet|verwendet|benutzt|genutzt|geschrieben|gepusht|benannt|"
+        r"eingerückt)\b"
+        r"|^jede[rsnm]? (?:neue\w* )?[\w-]+ (?:braucht|benötigt|bekommt|erhält) "
     ),
     habit=(
         r"\bwir (?:\w+ )?(?:benutzen|verwenden|nutzen|schreiben|rücken|arbeiten|deployen|"
@@ -102,29 +115,29 @@ GERMAN = Phrases(
     style=(
         r"\b(?:deine|deinen|deiner|deinem|ihre|ihren|alle|allen|jede|jeder|die) (?:\w+ "
         r")?(?:antwort(?:en)?|erklärung(?:en)?|nachricht(?:en)?|texte?n?|sätze|kommentare|"
-        r"zusammenfassung(?:en)?|vorschläge)\b|\bantworten\b"
-        r"|\b(?:fremdwörter\w*|fachbegriffe\w*|fachjargon|jargon|anglizismen|aufzählungen|"
-        r"aufzählungszeichen|stichpunkte\w*|ausrufezeichen|semikolons?|strichpunkte?|"
-        r"tabs?|tabulatoren|leerzeichen|großbuchstaben|anführungszeichen|kommentare|überschriften"
-        r"|tabellen|daten|preise|einheiten|"
-        r"metrisch\w*|spoiler|tonfall|witze|floskeln|entschuldigungen|abkürzungen|quellen?|"
-        r"(?:variablen|datei|funktions|klassen|branch)namen|commit-?(?:nachrichten|messages)|"
-        r"passiv|schimpfwörter|metaphern|rolle|duzen?|siezen?|du an|sie an|mit du|mit "
-        r"sie|per du|schweizer|schreibweise|rechtschreibung|docstrings)\b"
-        r"|\b(?:unter|höchstens|maximal|nicht mehr als|nicht länger als|in|bis zu|weniger "
+        r"zusammenfassung(?:en)?|vorschläge)\b|\bantworten\b|\b(?:fremdwörter\w*|fachbegriffe\w*|"
+        r"fachjargon|jargon|anglizismen|aufzählungen|aufzählungszeichen|stichpunkte\w*|"
+        r"ausrufezeichen|semikolons?|strichpunkte?|tabs?|tabulatoren|leerzeichen|großbuchstaben|"
+        r"anführungszeichen|kommentare|metrisch\w*|spoiler|tonfall|floskeln|abkürzungen|"
+        r"quellen?|(?:variablen|datei|funktions|klassen|branch)namen|commit-?(?:nachrichten|"
+        r"messages)|passiv|schimpfwörter|metaphern|rolle|duzen?|siezen?|du an|sie an|"
+        r"mit du|mit sie|per du|schweizer|schreibweise|rechtschreibung|docstrings)\b|"
+        r"\b(?:unter|höchstens|maximal|nicht mehr als|nicht länger als|in|bis zu|weniger "
         r"als|kürzer als|auf) (?:\d+|einem|einen|zwei|drei|fünf|zehn|hundert) (?:wörter\w*|"
-        r"worten?|sätzen?|satz|zeilen?|zeichen|absätzen?|absatz)\b"
-        r"|\b(?:antwort|schreib|sprich|red|formulier)\w* (?:[\w-]+ ){0,4}?(?:auf|in) "
-        r"(?:deutsch|englisch|französisch|spanisch|italienisch|russisch|chinesisch|japanisch|"
-        r"arabisch|türkisch|niederländisch|plattdeutsch|reimen|einem satz|versen|einfacher "
-        r"sprache|ganzen sätzen|der ich-form)\b"
-        r"|\b(?:antwort|schreib|sprich|erklär|formulier)\w* (?:\w+ ){0,3}?(?:kurz|knapp|"
+        r"worten?|sätzen?|satz|zeilen?|zeichen|absätzen?|absatz)\b|\b(?:antwort|schreib|"
+        r"sprich|red|formulier)\w* (?:[\w-]+ ){0,4}?(?:auf|in) (?:deutsch|englisch|französisch|"
+        r"spanisch|italienisch|russisch|chinesisch|japanisch|arabisch|türkisch|niederländisch|"
+        r"plattdeutsch|reimen|einem satz|versen|einfacher sprache|ganzen sätzen|der ich-form)\b|"
+        r"\b(?:antwort|schreib|sprich|erklär|formulier)\w* (?:\w+ ){0,3}?(?:kurz|knapp|"
         r"einfach|höflich|förmlich|ausführlich|sachlich|locker|direkt|wie (?:ein|für))"
+        r"|\bzusammenfassung(?:en)?|\b(?:schlusswort\w*|einleitung\w*|grußformel\w*|sie-form|"
+        r"du-form|kurze[nr]? sätze\w*)"
     ),
     work=(
         r"\b(?:datei(?:en)?|ordner\w*|verzeichnis\w*|funktion(?:en)?|klassen?|zweig|abhängigkeit("
         r"?:en)?|bibliothek(?:en)?|pakete?n?|variablen?|datenbank|migration(?:en)?|befehle?|"
         r"linter|modul\w*|komponenten?|abfragen|schema|rezepte|links?|etwas)\b"
+        r"|\b(?:daten|preise|einheiten|tabellen|überschriften|witze|entschuldigungen)\b"
     ),
     every=r"^(?:alle|alles|jede[rsnm]?|nur|sämtliche)\b|\b(?:nur|ausschließlich)\b",
     contrast=r"\b(?:statt|anstatt|anstelle)\b|, (?:nicht|nie|kein\w*) \w+|\bund nicht\b",
@@ -235,11 +248,15 @@ DUTCH = Phrases(
         rf")*(?:geen|nooit|niet)\b|\b(?:je|u) (?:mag|moet) .{{0,30}}(?:geen|niet|nooit)\b|"
         rf"{{start}}(?:vermijd|vermijden|stop met|hou op met)\b|^(?:geen|nooit|niet) "
         rf"\w+|\b(?:verboden|taboe)\b|\braak .{{1,30}} (?:nooit|niet) aan\b"
+        r"|^ik wil (?:\w+ )?(?:geen|nooit)\b"
     ),
     wish=r"\bik (?:wil|zou graag|wens|verwacht|heb liever)\b(?!.*\b(?:eten|kopen|gaan|weten)\b)",
     norm=(
-        r"^(?!hij|zij|ze|het|ik|wij|we|men|dat|de functie|je|jij|u )[\w' /-]{3,60}?\b(?:moeten|"
-        r"moet|dienen|horen|hoort|mogen|mag|komen)\b"
+        r"^(?!(?:zij|ze|wij|we|jullie|je|jij|u|hij|het|ik|men|dat)\b|(?:\w+ ){0,2}(?:medewerkers|"
+        r"klanten|"
+        r"bezoekers|leerlingen|kinderen|gasten|ouders|deelnemers|mensen)\b)[\w' /-]{3,60}?"
+        r"\b(?:moeten|dienen|horen|mogen|komen)\b"
+        r"|^(?:elke|elk|iedere?|geen) [\w' /-]{3,60}?\b(?:moet|dient|hoort|mag|komt)\b"
     ),
     habit=(
         r"\b(?:we|wij) (?:\w+ )?(?:gebruiken|schrijven|werken|deployen|nemen|zetten|springen|"
@@ -247,26 +264,25 @@ DUTCH = Phrases(
     ),
     style=(
         r"\b(?:je|jouw|uw|alle|elk|elke|de|mijn) (?:\w+ )?(?:antwoord(?:en)?|uitleg|berichten?|"
-        r"teksten?|zinnen|commentaar|samenvatting(?:en)?|suggesties)\b|\bantwoorden\b"
-        r"|\b(?:emoji's|vakjargon|vaktaal|vaktermen|jargon|anglicismen|opsommingen|opsommingsteke"
-        r"ns|uitroeptekens?|puntkomma's?|tabs|spaties|hoofdletters|aanhalingstekens|commentaar|"
-        r"koppen|tabellen|datums|data als|prijzen|eenheden|metrisch\w*|spoilers?|toon|"
-        r"grappen|excuses|afkortingen|bron(?:nen)?|"
-        r"(?:variabele|bestands|functie)namen|commitberichten|passieve vorm|scheldwoorden|"
-        r"rol|je en jij|datum\w*)\b"
-        r"|\b(?:onder de|onder|hoogstens|maximaal|niet meer dan|in|tot|korter dan|minder "
+        r"teksten?|zinnen|commentaar|samenvatting(?:en)?|suggesties)\b|\bantwoorden\b|"
+        r"\b(?:emoji's|vakjargon|vaktaal|vaktermen|jargon|anglicismen|opsommingen|opsommingsteken"
+        r"s|uitroeptekens?|puntkomma's?|tabs|spaties|hoofdletters|aanhalingstekens|commentaar|"
+        r"data als|metrisch\w*|spoilers?|toon|afkortingen|bron(?:nen)?|(?:variabele|bestands|"
+        r"functie)namen|commitberichten|passieve vorm|scheldwoorden|rol|je en jij|datum\w*)\b|"
+        r"\b(?:onder de|onder|hoogstens|maximaal|niet meer dan|in|tot|korter dan|minder "
         r"dan) (?:\d+|één|een|twee|drie|vijf|tien|honderd) (?:woorden|woord|zinnen|zin|"
-        r"regels?|tekens|alinea's?)\b"
-        r"|\b(?:antwoord|schrijf|spreek|praat)\w* (?:\w+ ){0,4}?in (?:het )?(?:nederlands|"
-        r"engels|frans|duits|spaans|italiaans|russisch|chinees|vlaams|rijm|één zin|verzen|"
-        r"eenvoudige taal)\b"
-        r"|\b(?:antwoord|schrijf|spreek|leg|hou)\w* (?:\w+ ){0,3}?(?:kort|bondig|beknopt|"
-        r"eenvoudig|beleefd|formeel|uitgebreid|zakelijk|als een)"
+        r"regels?|tekens|alinea's?)\b|\b(?:antwoord|schrijf|spreek|praat)\w* (?:\w+ ){0,4}?in "
+        r"(?:het )?(?:nederlands|engels|frans|duits|spaans|italiaans|russisch|chinees|"
+        r"vlaams|rijm|één zin|verzen|eenvoudige taal)\b|\b(?:antwoord|schrijf|spreek|"
+        r"leg|hou)\w* (?:\w+ ){0,3}?(?:kort|bondig|beknopt|eenvoudig|beleefd|formeel|"
+        r"uitgebreid|zakelijk|als een)"
+        r"|\b(?:samenvatting(?:en)?|inleiding(?:en)?|conclusies?|korte zinnen)\b"
     ),
     work=(
         r"\b(?:bestand(?:en)?|map(?:pen)?|directory|functies?|klassen?|afhankelijkheden|"
         r"bibliotheek|bibliotheken|pakket(?:ten)?|variabelen?|database|migraties|commando's|"
         r"linter|modules?|componenten?|schema|recepten|links?|iets)\b"
+        r"|\b(?:datums|prijzen|eenheden|tabellen|koppen|grappen|excuses)\b"
     ),
     every=r"^(?:alle|alles|elke|elk|iedere?|alleen|enkel)\b|\b(?:alleen|enkel|uitsluitend)\b",
     contrast=r"\bin plaats van\b|, (?:niet|geen|nooit) \w+|\ben niet\b",
@@ -358,14 +374,16 @@ SWEDISH = Phrases(
         rf"{{start}}(?:{_SV_MANNERS}|{_SV_TASKS}) (?:mig |dig |i \w+ \w+ )*(?:inga|ingen|"
         rf"inget|aldrig|inte)\b|\bdu (?:får|ska) (?:inte|aldrig)\b|{{start}}(?:undvik|"
         r"sluta att|sluta)\b|^(?:inga|inget|ingen|aldrig|inte) \w+|\bförbjud\w+\b"
+        r"|^jag vill inte (?:ha|se|att du)\b"
     ),
     wish=(
         r"\bjag (?:vill|skulle vilja|önskar|föredrar|förväntar)\b(?!.*\b(?:äta|köpa|gå|"
         r"åka|veta)\b)"
     ),
     norm=(
-        r"^(?!han|hon|det|den|jag|vi|man|du|funktionen)[\w' /-]{3,60}?\b(?:måste|ska|"
-        r"skall|bör|får)\b"
+        r"^(?:alla|allt|varje|inga|ingen|\w+namn|commits?|kommentarer|tester|variabler|filer)\b"
+        r"(?! (?:anställda|kunder|barn|besökare|elever|deltagare))[\w' /-]{1,60}?"
+        r"\b(?:måste|ska|skall|bör|får)\b"
     ),
     habit=(
         r"\bvi (?:\w+ )?(?:använder|skriver|jobbar|deployar|indenterar|committar|mergar|"
@@ -375,20 +393,21 @@ SWEDISH = Phrases(
         r"\b(?:dina|ditt|din|alla|varje|mina) (?:\w+ )?(?:svar(?:en)?|förklaring(?:ar)?|"
         r"meddelanden|texter|meningar|kommentarer|sammanfattningar|förslag)\b|\b(?:facktermer|"
         r"fackspråk|jargong|svordomar|punktlistor|utropstecken|semikolon|tabbar|mellanslag|"
-        r"versaler|citattecken|kommentarer|rubriker|tabeller|datum|priser|enheter|metriska|"
-        r"spoilers|ton|skämt|ursäkter|förkortningar|källan|källor|källa|variabelnamn|"
-        r"filnamn|funktionsnamn|passiv form|rollen)\b"
-        r"|\b(?:under|högst|max(?:imalt)?|inte mer än|inte längre än|kortare än|färre "
-        r"än|på|i) (?:\d+|en|två|tre|fem|tio|hundra) (?:ord|meningar|mening|rader|rad|"
-        r"tecken|stycken|stycke)\b|\b(?:svara|skriv|prata|tala)\w* (?:\w+ ){0,4}?på (?:svenska|"
-        r"engelska|tyska|franska|spanska|norska|danska|finska|ryska|vers|rim)\b"
-        r"|\b(?:svara|skriv|prata|förklara)\w* (?:\w+ ){0,2}?(?:kort|kortfattat|enkelt|"
-        r"artigt|formellt|utförligt|som (?:en|ett|om))"
+        r"versaler|citattecken|kommentarer|metriska|spoilers|ton|förkortningar|variabelnamn|"
+        r"filnamn|funktionsnamn|passiv form|rollen)\b|\b(?:under|högst|max(?:imalt)?|"
+        r"inte mer än|inte längre än|kortare än|färre än|på|i) (?:\d+|en|två|tre|fem|"
+        r"tio|hundra) (?:ord|meningar|mening|rader|rad|tecken|stycken|stycke)\b|\b(?:svara|"
+        r"skriv|prata|tala)\w* (?:\w+ ){0,4}?på (?:svenska|engelska|tyska|franska|spanska|"
+        r"norska|danska|finska|ryska|vers|rim)\b|\b(?:svara|skriv|prata|förklara)\w* "
+        r"(?:\w+ ){0,2}?(?:kort|kortfattat|enkelt|artigt|formellt|utförligt|som (?:en|"
+        r"ett|om))"
+        r"|\b(?:sammanfattning(?:ar)?|inledning(?:ar)?|korta meningar)\b"
     ),
     work=(
         r"\b(?:filer?|filen|mapp(?:en|ar)?|katalog(?:en)?|funktion(?:er|en)?|klass(?:er)?|"
         r"gren(?:en)?|beroenden|bibliotek|paket|variabler|databas(?:en)?|migreringar|"
         r"kommandon?|modul(?:er)?|komponent(?:er)?|schema|recept|länkar)\b"
+        r"|\b(?:datum|priser|enheter|tabeller|rubriker|skämt|ursäkter|källan|källor|källa)\b"
     ),
     every=r"^(?:alla|allt|varje|bara|endast)\b|\b(?:endast|bara|enbart)\b",
     contrast=r"\bi ?stället för\b|, (?:inte|inga|aldrig) \w+|\boch inte\b",

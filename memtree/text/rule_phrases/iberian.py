@@ -48,7 +48,7 @@ SPANISH = Phrases(
         r"\b(?:cuando|cada vez que|siempre que) (?:te |me |yo |tú |le )*(?:pid|pregunt|"
         r"escrib|respond|cont|program|pong|modific|propon|"
         r"suger|cre|hag|hable|cambi|d[eé]|muestr|us|termin|expli|genere|menci|recom)\w*|"
-        r"^antes de cada\b|^después de cada\b"
+        r"^antes de \w+|^después de cada\b"
         r"|\bsi no (?:sabes|estás seguro|está seguro)\b|\ben caso de duda\b|\bpor respuesta\b"
     ),
     scope=(
@@ -68,11 +68,14 @@ SPANISH = Phrases(
         r"que)\b"
     ),
     forbid=(
-        r"{start}(?:por favor,? )?no (?:me |te |lo |la |los |le )?(?!te preocupes|olvides)\w+(?:e"
+        r"{start}(?:por favor,? )?no (?:me |te |lo |la |los |le )?(?!preocup|olvid|worr|"
+        r"tengas|pas)\w+(?:e"
         r"s|as|e|a|ed|ad)\b|{start}(?:nunca|jamás) (?:me |te |lo |la )?\w+(?:es|as|e|"
         r"a)\b"
         r"|\bno (?:debes|puedes|está permitido)\b|{start}(?:evita|evite|deja de|deje de|evitar)\b"
         r"|^(?:nada de|sin|ningún|ninguna|cero) \w+|\bprohibid\w+\b"
+        r"|^(?:ya |nunca )?no quiero (?:más |ver |que )?(?!ir|hacer|comer|hablar|saber|"
+        r"ser|estar|tener)\w+(?:s|es)?\b"
     ),
     wish=(
         r"\b(?:quiero|quisiera|prefiero|me gustaría|desearía|necesito|espero) (?:que "
@@ -80,8 +83,10 @@ SPANISH = Phrases(
         r"\bno quiero\b"
     ),
     norm=(
-        r"^(?!él|ella|yo|nosotros|ellos)[\w' /-]{3,60}?\b(?:deben|debe|deberían|tienen "
-        r"que|han de|tiene que)\b"
+        r"^(?!ellos|ellas|(?:\w+ ){1,2}(?:empleados|clientes|visitantes|niños|alumnos|pasajeros|"
+        r"participantes|ciudadanos|padres)\b)[\w' /-]{3,60}?\b(?:deben|deberían|tienen "
+        r"que|han de)\b"
+        r"|^(?:cada|todo|toda|ningún|ninguna) [\w' /-]{3,60}?\b(?:debe|debería|tiene que|ha de)\b"
     ),
     habit=(
         r"\b(?:nosotros )?(?:aquí |siempre |nunca |no )*(?:usamos|utilizamos|escribimos|"
@@ -89,27 +94,27 @@ SPANISH = Phrases(
     ),
     style=(
         r"\b(?:tus|sus|las|tu|todas las|cada|mis) (?:\w+ )?(?:respuestas?|explicacion(?:es)?|"
-        r"mensajes?|textos?|frases|comentarios|resúmenes|sugerencias)\b"
-        r"|\b(?:emoticon\w*|tecnicismos?|anglicismos?|jerga|viñetas|exclamacion(?:es)?|"
-        r"signos de exclamación|puntos? y comas?|tabuladores|tabulaciones|"
-        r"espacios|mayúsculas|minúsculas|comillas|comentarios|títulos|tablas|fechas|precios|"
-        r"unidades|sistema métrico|spoilers?|tono|chistes|bromas|"
-        r"disculpas|abreviaturas|siglas|fuentes?|nombres de (?:variables?|archivos?|ramas?|"
-        r"funciones?)|mensajes de commit|voz pasiva|palabrotas|metáforas|personaje)\b"
-        r"|\b(?:menos de|como máximo|máximo|no más de|en|hasta|superen|superar|pasen "
-        r"de) (?:de )?(?:\d+|una|dos|tres|cinco|diez|cien) (?:palabras?|frases?|líneas?|"
-        r"caracteres|párrafos?|oracion(?:es)?)\b"
-        r"|\b(?:respond|respónd|contest|contést|escrib|escríb|habl|háb|redact)\w* (?:\w+ "
-        r"){0,3}?en (?:español|inglés|francés|alemán|italiano|portugués|ruso|chino|japonés|"
-        r"árabe|catalán|gallego|verso|una frase|prosa)\b"
-        r"|\b(?:respond|contest|escrib|habl|explic)\w* (?:\w+ ){0,2}?(?:brevemente|claramente|"
-        r"de forma \w+|de manera \w+|con (?:humor|cortesía|educación)|como (?:si|a|un))"
+        r"mensajes?|textos?|frases|comentarios|resúmenes|sugerencias)\b|\b(?:emoticon\w*|"
+        r"tecnicismos?|anglicismos?|jerga|viñetas|exclamacion(?:es)?|signos de exclamación|"
+        r"puntos? y comas?|frases (?:cortas|largas|completas|simples)|tabuladores|tabulaciones|"
+        r"espacios|mayúsculas|minúsculas|comillas|comentarios|sistema métrico|spoilers?|"
+        r"tono|abreviaturas|siglas|nombres de (?:variables?|archivos?|ramas?|funciones?)|"
+        r"mensajes de commit|voz pasiva|palabrotas|metáforas|personaje)\b|\b(?:menos "
+        r"de|como máximo|máximo|no más de|en|hasta|superen|superar|pasen de) (?:de )?(?:\d+|"
+        r"una|dos|tres|cinco|diez|cien) (?:palabras?|frases?|líneas?|caracteres|párrafos?|"
+        r"oracion(?:es)?)\b|\b(?:respond|respónd|contest|contést|escrib|escríb|habl|háb|"
+        r"redact)\w* (?:\w+ ){0,3}?en (?:español|inglés|francés|alemán|italiano|portugués|"
+        r"ruso|chino|japonés|árabe|catalán|gallego|verso|una frase|prosa)\b|\b(?:respond|"
+        r"contest|escrib|habl|explic)\w* (?:\w+ ){0,2}?(?:brevemente|claramente|de forma "
+        r"\w+|de manera \w+|con (?:humor|cortesía|educación)|como (?:si|a|un))"
+        r"|\b(?:resúmen(?:es)?|resumen|introducciones|conclusiones)\b"
     ),
     work=(
         r"\b(?:archivos?|ficheros?|carpetas?|directorios?|funcion(?:es)?|clases?|ramas?|"
         r"dependencias?|bibliotecas?|librerías?|paquetes?|variables?|"
         r"base de datos|migraciones|comandos?|pruebas|módulos?|componentes?|consultas?|"
         r"esquema|recetas?|enlaces?|datos)\b"
+        r"|\b(?:fechas|precios|unidades|tablas|títulos|chistes|bromas|disculpas|fuentes?)\b"
     ),
     every=(
         r"^(?:todos|todas|todo|cada|solo|sólo|únicamente)\b|\b(?:solo|sólo|únicamente|"
@@ -129,6 +134,7 @@ SPANISH = Phrases(
         r"{start}tutéame\b|^(?:llámame|llámeme|dime) (?!mañana|cuando|luego|si|a |más|"
         r"el|la|qu|lo|cómo|dónde|por|un)[\w]"
         r"|{start}(?:preg[uú]nt\w+|avís\w+|consúlta\w+|pid\w+ permiso) .{0,20}antes de|"
+        r"^antes de .{3,60}?, ?(?:\w+ )?(?:preg[uú]nt|avís|consúlt|pid)|"
         r"\bpreguntarme .{0,10}antes de|^regla(?: \d+)?: \w|\b(?:mantente|permanece) "
         r"en (?:el |tu )?(?:personaje|papel)\b"
         r"|\bno (?:hables|actúes|decidas) por\b"
@@ -202,7 +208,7 @@ PORTUGUESE = Phrases(
         r"\b(?:quando|sempre que|toda vez que|cada vez que) (?:eu |você |tu |me |for "
         r"|fores )*(?:pedir|perguntar|escrever|responder|programar|modificar|propor|sugerir|"
         r"criar|fizer|falar|mudar|mostrar|usar|terminar|explicar|gerar|alterar|der)\w*"
-        r"|^antes de cada\b|^depois de cada\b|\bse não (?:souber|tiver certeza|soubere?s)\b|"
+        r"|^antes de \w+|^depois de cada\b|\bse não (?:souber|tiver certeza|soubere?s)\b|"
         r"\bem caso de dúvida\b|\bpor resposta\b"
     ),
     scope=(
@@ -226,14 +232,17 @@ PORTUGUESE = Phrases(
         r"as|e|a|em|am|r)\b|{start}(?:nunca|jamais) (?:me |o |a )?\w+(?:es|as|e|a|r)\b"
         r"|\bnão (?:deve|pode|é permitido)\b|{start}(?:evite|evita|evitar|pare de|deixe "
         r"de)\b|^(?:nada de|sem|nenhum|nenhuma|zero) \w+|\bproibid\w+\b"
+        r"|^não quero (?:mais |ver |que )?(?!ir|fazer|comer|falar|saber|ser|estar|ter)\w+\b"
     ),
     wish=(
         r"\b(?:quero|queria|prefiro|gostaria|preciso|espero) (?:que )?(?:suas|as|tuas|"
         r"você|sempre|os|me|não|respostas|só)\b|\bnão quero\b"
     ),
     norm=(
-        r"^(?!ele|ela|eu|nós|eles)[\w' /-]{3,60}?\b(?:devem|deve|deveriam|têm que|têm "
-        r"de|precisam)\b"
+        r"^(?!eles|elas|(?:\w+ ){1,2}(?:funcionários|clientes|visitantes|crianças|alunos|pais|"
+        r"passageiros|participantes|cidadãos)\b)[\w' /-]{3,60}?"
+        r"\b(?:devem|deveriam|têm que|têm de|precisam)\b"
+        r"|^(?:cada|todo|toda|nenhum|nenhuma) [\w' /-]{3,60}?\b(?:deve|deveria|tem que|tem de)\b"
     ),
     habit=(
         r"\b(?:aqui |sempre |nunca |não )*(?:usamos|utilizamos|escrevemos|indentamos|"
@@ -241,26 +250,26 @@ PORTUGUESE = Phrases(
     ),
     style=(
         r"\b(?:suas|tuas|as|sua|todas as|cada|minhas) (?:\w+ )?(?:respostas?|explicaç(?:ão|"
-        r"ões)|mensagens?|textos?|frases|comentários|resumos?|sugestões)\b"
-        r"|\b(?:jargão|jargões|termos técnicos|estrangeirismos|anglicismos|gírias?|marcadores|"
-        r"exclamaç(?:ão|ões)|pontos? de exclamação|pontos? e vírgulas?|tabulaç(?:ão|ões)|"
-        r"espaços|maiúsculas|minúsculas|aspas|comentários|títulos|tabelas|datas|preços|"
-        r"unidades|sistema métrico|"
-        r"spoilers?|tom|piadas|desculpas|abreviaç(?:ão|ões)|siglas|fontes?|nomes de (?:variáve(?:"
-        r"l|is)|arquivos?|ficheiros?|funç(?:ão|ões))|mensagens de commit|voz passiva|"
-        r"palavrões|personagem)\b"
-        r"|\b(?:menos de|no máximo|máximo|não mais de|em|até|passem de|ultrapassem) (?:de "
-        r")?(?:\d+|uma|duas|três|cinco|dez|cem) (?:palavras?|frases?|linhas?|caracteres|"
-        r"parágrafos?)\b"
-        r"|\b(?:respond|escrev|fal)\w* (?:\w+ ){0,3}?em (?:português|inglês|espanhol|"
-        r"francês|alemão|italiano|russo|chinês|japonês|árabe|verso|uma frase|prosa)\b"
-        r"|\b(?:respond|escrev|fal|expliq|explic)\w* (?:\w+ ){0,2}?(?:brevemente|claramente|"
-        r"de forma \w+|de maneira \w+|com (?:humor|educação)|como (?:se|a|um))"
+        r"ões)|mensagens?|textos?|frases|comentários|resumos?|sugestões)\b|\b(?:jargão|"
+        r"jargões|termos técnicos|frases (?:curtas|longas|completas)|estrangeirismos|"
+        r"anglicismos|gírias?|marcadores|exclamaç(?:ão|ões)|pontos? de exclamação|pontos? "
+        r"e vírgulas?|tabulaç(?:ão|ões)|espaços|maiúsculas|minúsculas|aspas|comentários|"
+        r"sistema métrico|spoilers?|tom|abreviaç(?:ão|ões)|siglas|nomes de (?:variáve(?:l|"
+        r"is)|arquivos?|ficheiros?|funç(?:ão|ões))|mensagens de commit|voz passiva|palavrões|"
+        r"personagem)\b|\b(?:menos de|no máximo|máximo|não mais de|em|até|passem de|ultrapassem) "
+        r"(?:de )?(?:\d+|uma|duas|três|cinco|dez|cem) (?:palavras?|frases?|linhas?|caracteres|"
+        r"parágrafos?)\b|\b(?:respond|escrev|fal)\w* (?:\w+ ){0,3}?em (?:português|inglês|"
+        r"espanhol|francês|alemão|italiano|russo|chinês|japonês|árabe|verso|uma frase|"
+        r"prosa)\b|\b(?:respond|escrev|fal|expliq|explic)\w* (?:\w+ ){0,2}?(?:brevemente|"
+        r"claramente|de forma \w+|de maneira \w+|com (?:humor|educação)|como (?:se|a|"
+        r"um))"
+        r"|\b(?:resumos?|introduç(?:ão|ões)|conclus(?:ão|ões))\b"
     ),
     work=(
         r"\b(?:arquivos?|ficheiros?|pastas?|diretórios?|funç(?:ão|ões)|classes?|dependências?|"
         r"bibliotecas?|pacotes?|variáve(?:l|is)|banco de dados|base de dados|migraç(?:ão|"
         r"ões)|comandos?|testes?|módulos?|componentes?|consultas?|receitas?|links?|dados)\b"
+        r"|\b(?:datas|preços|unidades|tabelas|títulos|piadas|desculpas|fontes?)\b"
     ),
     every=r"^(?:todos|todas|todo|cada|só|somente|apenas)\b|\b(?:somente|apenas|exclusivamente)\b",
     contrast=r"\bem vez de\b|\bao invés de\b|\bem lugar de\b|, (?:não|nunca|e não) \w+|\be não \w+",
@@ -278,6 +287,7 @@ PORTUGUESE = Phrases(
         r"|\b(?:pergunt\w+|avis\w+|consult\w+|peça (?:permissão|confirmação)) .{0,20}antes "
         r"de|^regra(?: \d+)?: \w|\bperman\w+ (?:no|em) (?:seu )?personagem\b|\bnão (?:fale|"
         r"aja|decida) por\b"
+        r"|^antes de [^,]{3,60}, ?(?:\w+ )?(?:pergunt|avis|consult|peça)"
     ),
     nearly=r"^(?:atenha-se|limite-se|respeite|siga sempre) ",
     polite=(

@@ -42,7 +42,7 @@ ITALIAN = Phrases(
         r"\b(?:quando|ogni volta che|tutte le volte che) (?:ti |mi |io |tu )*(?:chied|"
         r"scriv|rispond|programm|modific|propon|sugger|cre|fa|parl|cambi|mostr|us|finisc|"
         r"spieg|gener|dai|dici)\w*"
-        r"|^prima di ogni\b|^dopo ogni\b|\bse non (?:sai|sei sicuro)\b|\bin caso di dubbio\b|"
+        r"|^prima di \w+|^dopo ogni\b|\bse non (?:sai|sei sicuro)\b|\bin caso di dubbio\b|"
         r"\bper risposta\b"
     ),
     scope=(
@@ -65,12 +65,19 @@ ITALIAN = Phrases(
         r"\w+(?:are|ere|ire)\b"
         r"|\bnon (?:devi|puoi|è permesso|vanno)\b|{start}(?:evita|evitare|smetti di|smettila "
         r"di)\b|^(?:niente|nessun|nessuna|zero|senza) \w+|\bvietat\w\b"
+        r"|^non voglio (?:più |vedere |che )?(?!andare|fare|mangiare|parlare|sapere|essere|"
+        r"avere)\w+\b"
     ),
     wish=(
         r"\b(?:voglio|vorrei|preferisco|mi piacerebbe|desidero) (?:che )?(?:le|tu|i|tutt\w|"
         r"sempre|non|risposte|solo)\b|\bnon voglio\b"
     ),
-    norm=r"^(?!lui|lei|io|noi|loro)[\w' /-]{3,60}?\b(?:devono|deve|dovrebbero|vanno|va)\b",
+    norm=(
+        r"^(?!loro|(?:\w+ ){1,2}(?:dipendenti|clienti|visitatori|bambini|studenti|passeggeri|"
+        r"genitori|"
+        r"partecipanti|cittadini)\b)[\w' /-]{3,60}?\b(?:devono|dovrebbero|vanno)\b"
+        r"|^(?:ogni|ciascun\w?|nessun\w?|tutto) [\w' /-]{3,60}?\b(?:deve|dovrebbe|va)\b"
+    ),
     habit=(
         r"\b(?:qui |sempre |non |mai )*(?:usiamo|utilizziamo|scriviamo|indentiamo|lavoriamo|"
         r"nominiamo|preferiamo|mettiamo)\b"
@@ -78,26 +85,26 @@ ITALIAN = Phrases(
     style=(
         r"\b(?:le|tue|nelle|tutte le|ogni|alle|tua|sua|sue) (?:tue |tua |sue |mie )?(?:risposte?|"
         r"risposta|spiegazion[ei]|messaggi|frasi)\b|\b(?:i|nei|tuoi) (?:tuoi )?(?:testi|"
-        r"messaggi|commenti|riassunti|suggerimenti)\b"
-        r"|\b(?:termini tecnici|gergo|inglesismi|anglicismi|elenchi puntati|punti elenco|"
-        r"punti esclamativi|punt[oi] e virgola|tabulazioni|spazi|maiuscole|minuscole|"
-        r"virgolette|commenti|titoli|tabelle|date|prezzi|unità|sistema metrico|"
-        r"spoiler|tono|battute|scuse|abbreviazioni|sigle|font[ei]|nomi (?:di|delle|dei) "
-        r"(?:variabili|file|funzioni)|messaggi di commit|forma passiva|parolacce|personaggio|"
-        r"del tu|del lei)\b"
-        r"|\b(?:meno di|sotto le|sotto|al massimo|massimo|non più di|in|entro|superino|"
-        r"superare) (?:le |i )?(?:\d+|una|due|tre|cinque|dieci|cento) (?:parole?|frasi|"
-        r"frase|righe|riga|caratteri|paragraf[io])\b"
-        r"|\b(?:rispond|scriv|parl)\w* (?:\w+ ){0,3}?in (?:italiano|inglese|francese|"
-        r"tedesco|spagnolo|portoghese|russo|cinese|giapponese|arabo|versi|una frase|rima|"
-        r"prosa)\b"
-        r"|\b(?:rispond|scriv|parl|spieg)\w* (?:\w+ ){0,2}?(?:brevemente|chiaramente|"
-        r"in modo \w+|in maniera \w+|con (?:umorismo|cortesia)|come (?:se|a|un))"
+        r"messaggi|commenti|riassunti|suggerimenti)\b|\b(?:termini tecnici|gergo|inglesismi|"
+        r"anglicismi|elenchi puntati|frasi (?:brevi|corte|lunghe|complete)|nomi in inglese|"
+        r"punti elenco|punti esclamativi|punt[oi] e virgola|tabulazioni|spazi|maiuscole|"
+        r"minuscole|virgolette|commenti|sistema metrico|spoiler|tono|abbreviazioni|sigle|"
+        r"nomi (?:di|delle|dei) (?:variabili|file|funzioni)|messaggi di commit|forma "
+        r"passiva|parolacce|personaggio|del tu|del lei)\b|\b(?:meno di|sotto le|sotto|"
+        r"al massimo|massimo|non più di|in|entro|superino|superare) (?:le |i )?(?:\d+|"
+        r"una|due|tre|cinque|dieci|cento) (?:parole?|frasi|frase|righe|riga|caratteri|"
+        r"paragraf[io])\b|\b(?:rispond|scriv|parl)\w* (?:\w+ ){0,3}?in (?:italiano|inglese|"
+        r"francese|tedesco|spagnolo|portoghese|russo|cinese|giapponese|arabo|versi|una "
+        r"frase|rima|prosa)\b|\b(?:rispond|scriv|parl|spieg)\w* (?:\w+ ){0,2}?(?:brevemente|"
+        r"chiaramente|in modo \w+|in maniera \w+|con (?:umorismo|cortesia)|come (?:se|"
+        r"a|un))"
+        r"|\b(?:riassunt[oi]|introduzion[ei]|conclusion[ei])\b"
     ),
     work=(
         r"\b(?:file|cartell[ae]|directory|funzion[ei]|class[ei]|dipendenz[ae]|librer(?:ia|"
         r"ie)|pacchett[oi]|variabil[ei]|database|migrazion[ei]|comand[oi]|modul[oi]|component[ei]"
         r"|query|ricett[ae]|link|dati)\b"
+        r"|\b(?:date|prezzi|unità|tabelle|titoli|battute|scuse|font[ei])\b"
     ),
     every=(
         r"^(?:tutti|tutte|tutto|ogni|solo|soltanto)\b|\b(?:solo|soltanto|esclusivamente|"
@@ -108,7 +115,8 @@ ITALIAN = Phrases(
         r"non \w+"
     ),
     tell=(
-        r"{start}non (?:mi )?(?:proporre|consigliare|suggerire|menzionare|usare|utilizzare|"
+        r"{start}non (?:mi )?(?:consigliarmi|propormi|suggerirmi|darmi|farmi|parlarmi|"
+        r"proporre|consigliare|suggerire|menzionare|usare|utilizzare|"
         r"aggiungere|ripetere|inventare|riassumere|rivelare|scrivere|spiegare|mettere|"
         r"iniziare|finire|supporre|scusarti)\b(?! (?:il|la|i|gli|le|quel|quella|questo|"
         r"questa|ancora)\b)"
@@ -118,7 +126,8 @@ ITALIAN = Phrases(
         r"informale|educat[oa]|chiar[oa]|sintetic[oa])\b|{start}(?:dammi|diamoci|mi dia) "
         r"(?:sempre )?del (?:tu|lei)\b"
         r"|^chiamami (?!domani|quando|dopo|se|più|al|alle|appena)[\w]|{start}(?:devi "
-        r")?(?:sempre )?(?:chied\w+|avvis\w+|consult\w+) .{0,20}prima di|^regola(?: \d+)?: "
+        r")?(?:sempre )?(?:chied\w+|avvis\w+|consult\w+) .{0,20}prima di|^prima di .{3,60}?, "
+        r"?(?:\w+ )?(?:chied|avvis|consult)|^regola(?: \d+)?: "
         r"\w|\b(?:resta|rimani) (?:sempre )?nel (?:tuo )?personaggio\b"
         r"|\bnon (?:parlare|agire|decidere) (?:mai )?(?:per|al posto)\b|\btrattami come\b"
     ),

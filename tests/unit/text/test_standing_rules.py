@@ -164,7 +164,7 @@ def test_items_below_a_heading_need_less():
 
 
 def test_the_middle_of_a_long_text_needs_more():
-    weak = "Don't suggest paid tools."
+    weak = "Use double quotes."
     filler = "The weather was fine and the boats were out. " * 120
     assert rules_in(weak) == rules_in(f"{weak} {filler}") == rules_in(f"{filler}{weak}") == [weak]
     assert rules_in(f"{filler}{weak} {filler}") == []
