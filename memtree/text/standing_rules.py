@@ -25,7 +25,7 @@ from memtree.text.rule_score import RULE
 MAX_RULE = 600  # characters; a longer "sentence" is pasted text
 UNDER_HEADING = 2  # added to the score of a list item below "Rules:"
 HEADINGS = 20  # that are looked at in one message
-BURIED = 1  # taken from the score in the middle of a long text, which is mostly pasted
+BURIED = 2  # taken from the score in the middle of a long text, which is mostly pasted
 LONG, BEGINNING, END = 5_000, 2_500, 1_500  # characters: what is long, and where its author speaks
 
 _FENCE = re.compile(r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)")
