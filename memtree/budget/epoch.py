@@ -21,7 +21,8 @@ from hashlib import blake2b
 
 import msgspec
 
-from memtree.budget.packing import SMALL_TARGET, TokenLimits, most_sent
+from memtree.budget import packing
+from memtree.budget.packing import LARGE_TARGET, SMALL_TARGET, TokenLimits, most_sent
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
 from memtree.unfolding.plan import Plan, TextSpan
@@ -116,10 +117,12 @@ def _hash(data: bytes) -> bytes:
 
 def stays(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> bool:
     """Whether the epoch takes this history, too. Its growth counts the memory message and posted
-    rounds; recall blocks (`block_tokens`) count only for what may be sent at all."""
+    rounds; recall blocks (`block_tokens`) count only for what may be sent at all. A hard target is
+    there to be used, so that is the only limit under it."""
     if not fits(epoch, history, terms, block_tokens):
         return False
-    return epoch.memory + history.size(epoch.plan.cut) <= high_water(epoch, history, terms)
+    size = epoch.memory + history.size(epoch.plan.cut)
+    return terms.hard or size <= high_water(epoch, history, terms)
 
 
 def fits(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> bool:
@@ -143,8 +146,6 @@ def high_water(epoch: Epoch, history: History, terms: EpochTerms) -> float:
 
 
 def ceiling(terms: EpochTerms) -> float:
-    if terms.hard:
-        return terms.target
     return min(CEILING * terms.target, terms.window / 2, terms.room)
 
 
@@ -160,15 +161,23 @@ BLOCK_SHARE, BLOCK_MOST, BLOCK_LEAST = 0.35, 2_400, 1_000  # of the target; toke
 LARGE_SHARE = 0.1  # where it is more than that
 REFILL, REFILL_LEAST = 0.33, 400  # of what is appended, and tokens for each message of the user
 RESERVE = 0.75  # of a full bucket is left to messages that ask for something
-# Of a block, that a question must find in an epoch under a hard target, or the epoch ends. A small
-# target is for answers, a large one for long epochs.
-WANTED, LARGE_WANTED, LARGE_TARGET = 0.9, 0.5, 10_000
+# Under a hard target, what a question must find, or the epoch ends: of the block that it would find
+# in an epoch of its own where the target is small, of a usual block where it is large. A block of a
+# small target at most, of the target.
+SMALL_WANTED, LARGE_WANTED = 0.6, 0.5
+SMALL_BLOCK = 0.7
 
 
 def block_size(target: int) -> int:
-    """Tokens that a recall block may have."""
+    """Tokens that a recall block usually may have; a full bucket."""
     usual = max(BLOCK_LEAST, min(BLOCK_MOST, int(BLOCK_SHARE * target)))
     return max(usual, int(LARGE_SHARE * target))
+
+
+def largest_block(target: int, *, hard: bool) -> int:
+    """Tokens that a recall block has at most."""
+    small = hard and target < LARGE_TARGET
+    return max(block_size(target), int(SMALL_BLOCK * target) if small else 0)
 
 
 def serves(
@@ -178,8 +187,35 @@ def serves(
     bucket does not count: with it, in a dialogue of long answers every turn would end an epoch."""
     if not terms.hard or not wants:
         return True
-    share = WANTED if terms.target < LARGE_TARGET else LARGE_WANTED
-    return _left(epoch, history, terms, blocks) >= share * block_size(terms.target)
+    if terms.target >= LARGE_TARGET:
+        return _left(epoch, history, terms, blocks) >= LARGE_WANTED * block_size(terms.target)
+    recent = epoch.size - epoch.memory
+    requests, growth = packing.planned(history, terms.target, recent)
+    memory = packing.small_memory(terms.target, recent, growth, wants=True)
+    anew = _question_share(terms.target - recent - memory, requests, growth, terms.target)
+    return _question_room(epoch, history, terms, blocks) >= SMALL_WANTED * anew
+
+
+def _question_room(
+    epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn]
+) -> float:
+    """Tokens that the block of a question may have under a small hard target."""
+    requests, growth = packing.planned(history, terms.target, epoch.size - epoch.memory)
+    ahead = max(0.0, growth - history.size(epoch.start))
+    if growth:
+        requests = math.ceil(requests * ahead / growth)
+    return _question_share(_left(epoch, history, terms, blocks), requests, ahead, terms.target)
+
+
+def _question_share(left: float, requests: int, ahead: float, target: int) -> float:
+    """Of `left` tokens the next `requests` add `ahead` to the history; what is free is shared with
+    their questions. Where rounds are short nearly all goes to the present question: another epoch
+    costs little more than its block."""
+    free = left - ahead
+    if free <= 0:
+        return 0.0
+    weight = min(1.0, (2 * ahead / free) ** 4)
+    return min(SMALL_BLOCK * target, free / (1 + requests * weight))
 
 
 def block_room(
@@ -189,14 +225,14 @@ def block_room(
     `wants`: whether it asks for something.
 
     Blocks live on a bucket that is full when the epoch begins and fills with what is appended, so
-    that a chat of short messages does not consist of excerpts. A question under a small hard target
-    is only bounded by that: it is answered now, or `serves` lets a new epoch answer it.
+    that a chat of short messages does not consist of excerpts. A question under a small hard
+    target is only bounded by that: it is answered now, or `serves` lets a new epoch answer it.
     """
+    if terms.hard and wants and terms.target < LARGE_TARGET:
+        return int(_question_room(epoch, history, terms, blocks))
     level = _bucket(epoch, history, terms, blocks)
     if not wants:
         level -= RESERVE * block_size(terms.target)
-    elif terms.hard and terms.target < LARGE_TARGET:
-        level = block_size(terms.target)
     return int(min(_left(epoch, history, terms, blocks), level))
 
 

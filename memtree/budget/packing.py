@@ -34,6 +34,17 @@ LINE_TOKENS = 7  # of the message that it makes
 SMALL_TARGET = 8_000
 START, SMALL_START = 0.4, 0.25
 LASTING_MEMORY = 0.175
+# The same under a small hard target (docs/decisions/0017): recent rounds; the memory message of
+# what is free where the newest message asks for something and gets a recall block, where it does
+# not, and of the target at least. A small target is for answers, a large one for long epochs.
+LARGE_TARGET = 10_000
+SMALL_RECENT = 0.1
+SMALL_MEMORY, SMALL_MEMORY_ALONE, SMALL_MEMORY_LEAST = 0.2, 0.5, 0.1
+# Requests whose growth an epoch has room for, with a margin, because sizes vary; what must be left
+# for memory and blocks beside one of them, and beside more: of the target, and tokens
+AHEAD, AHEAD_MARGIN = 3, 1.05
+LEFT_BY_ONE, LEFT_BY_MORE = (0.2, 800), (0.24, 1_600)
+REQUESTS_OF_MEAN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,18 +166,24 @@ def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
     return Packed(cut, recent, 0)
 
 
-def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
+def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = False) -> Packed:
     """The cut and the memory that an epoch begins with: less than an answer for one question
-    takes, so that there is room to grow, and more of it recent rounds."""
+    takes, so that there is room to grow. `wants`: the newest message gets a recall block, too."""
     room = limits.prompt - fixed
     target = min(limits.target, room)
     most = target if limits.hard else room
     memory = int(LASTING_MEMORY * target)
     aside = max(history.size(0, head) for head in _heads(history, limits, target, len(history)))
+    small = limits.hard and target < LARGE_TARGET
     usual = (SMALL_START if target < SMALL_TARGET else START) * target - memory - aside
+    if small:
+        usual = SMALL_RECENT * target
     second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
     cut, recent = _cut(history, target, usual, (second, LOOP_SHARE * target))
     cut, recent = _spare(history, most, cut, recent, memory)
+    if small:
+        _, growth = planned(history, target, recent + aside)
+        memory = small_memory(target, recent + aside, growth, wants=wants)
     for head in _heads(history, limits, target, cut):
         beside = _beside(history, limits, cut, head)
         left = min(memory, most - recent - beside)
@@ -177,6 +194,36 @@ def begin(history: History, limits: TokenLimits, fixed: int) -> Packed:
         if left >= 2 * WRAPPER and cut:
             return Packed(cut, recent, left, head, beside, int(ASK_SHARE * target))
     return Packed(cut, recent, 0)
+
+
+def small_memory(target: int, recent: int, growth: float, *, wants: bool) -> int:
+    """Tokens for the memory message of an epoch under a small hard target. Excerpts chosen for one
+    question are nearly worthless for another, so most of what is free goes to recall blocks where
+    there are any; where there is no room to grow, there will be none."""
+    share = SMALL_MEMORY if wants else SMALL_MEMORY_ALONE
+    least = SMALL_MEMORY_LEAST * target if growth else least_memory(target)
+    return int(max(least, share * (target - recent - growth)))
+
+
+def planned(history: History, target: int, recent: int) -> tuple[int, float]:
+    """How many requests after its first one an epoch under a small hard target keeps room for, and
+    the tokens that they will add to the history. `recent`: of the messages that it begins with."""
+    step = AHEAD_MARGIN * mean_growth(history)
+    for ahead in range(AHEAD, 0, -1):
+        share, least = LEFT_BY_MORE if ahead > 1 else LEFT_BY_ONE
+        if recent + ahead * step <= target - max(share * target, least):
+            return ahead, ahead * step
+    return 0, 0.0
+
+
+def mean_growth(history: History) -> float:
+    """Tokens that a request adds to the history, on average over the newest ones."""
+    requests, first = 0, len(history)
+    for first in reversed(history.rounds):
+        requests += history.facts[first].role == "assistant"
+        if requests == REQUESTS_OF_MEAN:
+            break
+    return history.size(first) / max(1, requests)
 
 
 def _least(history: History, target: int, cut: int, room: int) -> int:

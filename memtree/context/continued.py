@@ -29,6 +29,7 @@ from memtree.context.retrieval import Retriever
 from memtree.context.state import Reason, State, with_size
 from memtree.context.turn_request import TurnContent, TurnRequest, epoch_result
 from memtree.context.whole_history import first_fold
+from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.days import DAY
 from memtree.errors import Unavailable
@@ -139,8 +140,7 @@ class EpochAnswers:
         blocks = sum(turn.block_tokens for turn in sent.values())
         if request.again:
             return epoch.fits(previous.epoch, posted, terms, blocks)
-        wants = not recall_block.needless(posted) and recall_block.wants(posted)
-        if not epoch.serves(previous.epoch, posted, terms, sent, wants):
+        if not epoch.serves(previous.epoch, posted, terms, sent, _wants(posted)):
             return False
         return epoch.stays(previous.epoch, posted, terms, blocks)
 
@@ -165,7 +165,9 @@ class EpochAnswers:
     async def _begun(self, request: TurnRequest, index: IndexState) -> TurnContent | None:
         """A new epoch, unfolded for the present question."""
         posted = request.posted
-        packed = packing.begin(posted, request.limits, request.fixed + request.carried)
+        packed = packing.begin(
+            posted, request.limits, request.fixed + request.carried, wants=_wants(posted)
+        )
         if not packed.memory or index.trouble:
             return None
         newest = await self._indexing.newest(posted, index)
@@ -303,3 +305,8 @@ class EpochAnswers:
         return await self._retriever.rank(
             posted, index, query_text(posted, request.ask.query), work
         )
+
+
+def _wants(posted: History) -> bool:
+    """Whether the newest message is one of the user that asks for something."""
+    return not recall_block.needless(posted) and recall_block.wants(posted)

@@ -276,7 +276,7 @@ def _broken_size(
         size -= sum(tokens.count(block) for block in blocks.values())
     if size > limit:
         yield f"{size} tokens for a target of {ask.target} (newest round {newest})"
-    most = epoch.block_size(ask.target)
+    most = epoch.largest_block(ask.target, hard=ask.hard)
     if any(tokens.count(f"{block}\n\n") > most for block in blocks.values()):
         yield "a recall block is larger than blocks may be"
 

@@ -22,8 +22,9 @@ from memtree.budget.epoch import (
     REFILL,
     REFILL_LEAST,
     RESERVE,
+    SMALL_BLOCK,
     SMALL_GROWTH,
-    WANTED,
+    SMALL_WANTED,
     Epoch,
     EpochTerms,
     EpochTurn,
@@ -31,6 +32,7 @@ from memtree.budget.epoch import (
     block_size,
     fits,
     high_water,
+    largest_block,
     mean_round,
     serves,
     stays,
@@ -203,7 +205,6 @@ def test_it_never_grows_over_its_ceiling():
     wide = terms(window=1_000_000, room=900_000)
     assert high_water(begun(), history, wide) == CEILING * 20_000
     assert high_water(begun(), history, terms(room=30_000)) == 30_000
-    assert high_water(begun(), history, terms(hard=True)) == 20_000
 
 
 def test_large_rounds_do_not_end_an_epoch_each_turn():
@@ -240,16 +241,79 @@ def test_recall_blocks_end_an_epoch_only_where_a_limit_is_hard():
     assert not stays(one, history, hard, 7_001)
 
 
-@pytest.mark.parametrize(("target", "share"), [(8_000, WANTED), (20_000, LARGE_WANTED)])
-def test_a_question_ends_an_epoch_that_has_no_room_for_its_block(target, share):
-    one, hard = begun(memory=1_000), terms(target, hard=True)
-    most = target - 1_000 - int(share * block_size(target))
+def test_under_a_hard_target_an_epoch_grows_until_it_is_full():
+    history = sized(*[("user", 10)] * 690)
+    one, hard = begun(memory=1_000, size=1_500), terms(8_000, hard=True)
+    assert stays(one, history, hard, 100)
+    assert not stays(one, history, hard, 101)
+    soft = terms(8_000)
+    assert stays(one, history, soft, 50_000) == (high_water(one, history, soft) >= 7_900)
+
+
+def test_a_question_ends_an_epoch_of_a_large_hard_target_that_has_no_room_for_its_block():
+    one, hard = begun(memory=1_000), terms(20_000, hard=True)
+    most = 20_000 - 1_000 - int(LARGE_WANTED * block_size(20_000))
     room, none = sized(("user", most)), sized(("user", most + 1))
     assert serves(one, room, hard, {}, True)
     assert not serves(one, none, hard, {}, True)
     assert not serves(one, room, hard, {0: EpochTurn(b"", block_tokens=1)}, True)
     assert serves(one, none, hard, {}, False)
-    assert serves(one, none, terms(target), {}, True)
+    assert serves(one, none, terms(20_000), {}, True)
+
+
+def test_a_question_ends_a_small_epoch_where_another_one_would_give_it_much_more():
+    """Short rounds: the next epoch costs little more than the block does."""
+    history = dialogue(60, 30, 40)
+    one, hard = begun(40, 60, size=1_700, memory=1_000), terms(8_000, hard=True)
+    anew = SMALL_BLOCK * 8_000
+    assert room(history, limit=hard, one=one) == anew  # with most of 8,000 free
+    used = 8_000 - 1_000 - history.size(40) - int(SMALL_WANTED * anew)
+    fits_ = {50: EpochTurn(b"e", (), used - 400)}
+    short = {50: EpochTurn(b"e", (), used + 400)}
+    assert serves(one, history, hard, fits_, True)
+    assert not serves(one, history, hard, short, True)
+    assert serves(one, history, hard, short, False)
+
+
+@pytest.mark.parametrize(("target", "least"), [(8_000, 4), (4_000, 2)])
+@pytest.mark.parametrize("user", [40, 200, 600])
+def test_long_rounds_do_not_end_an_epoch_with_each_question(target, least, user):
+    """Requests that add 1,200 tokens: each is a question and takes all that it may."""
+    limits = TokenLimits(target, True, 100_000)
+    hard = terms(target, hard=True)
+    taken: list[int] = []
+    one, blocks = None, {}
+    for turn in range(20, 60):
+        history = dialogue(2 * turn + 1, user, 1_200 - user)
+        if (
+            one is None
+            or not stays(one, history, hard, sum(b.block_tokens for b in blocks.values()))
+            or not serves(one, history, hard, blocks, True)
+        ):
+            packed = packing.begin(history, limits, 0, wants=True)
+            size = packed.memory + packed.recent
+            one, blocks = begun(packed.cut, len(history), size, packed.memory), {}
+            taken.append(0)
+        taken[-1] += 1
+        found = block_room(one, history, hard, blocks, True)
+        assert found >= 0.04 * target
+        blocks[len(history) - 1] = EpochTurn(b"e", (), found)
+        assert fits(one, history, hard, sum(b.block_tokens for b in blocks.values()))
+    assert min(taken[:-1]) >= least
+
+
+@pytest.mark.parametrize(
+    ("user", "assistant", "share"), [(200, 1_000, 0.25), (60, 300, 0.9), (30, 40, 1)]
+)
+def test_a_question_leaves_room_for_the_next_requests(user, assistant, share):
+    """Long rounds: their questions share alike; short ones: nearly all goes to this one."""
+    hard, history = terms(8_000, hard=True), dialogue(201, user, assistant)
+    packed = packing.begin(history, TokenLimits(8_000, True, 100_000), 0, wants=True)
+    one = begun(packed.cut, 201, packed.memory + packed.recent, packed.memory)
+    free = 8_000 - one.size - packing.planned(history, 8_000, packed.recent)[1]
+    found = room(history, limit=hard, one=one)
+    assert found <= share * free
+    assert found >= min(SMALL_BLOCK * 8_000, (share - 0.1) * free) - 1
 
 
 @pytest.mark.parametrize("hard", [False, True])
@@ -279,6 +343,14 @@ def test_sizes_of_blocks(target, size):
     assert block_size(target) == size
 
 
+def test_the_largest_block_is_that_of_a_question_under_a_small_hard_target():
+    assert largest_block(8_000, hard=True) == int(SMALL_BLOCK * 8_000)
+    assert largest_block(1_000, hard=True) == BLOCK_LEAST
+    for target in (8_000, 20_000):
+        assert largest_block(target, hard=False) == block_size(target)
+    assert largest_block(20_000, hard=True) == block_size(20_000)
+
+
 FULL = block_size(20_000)
 
 
@@ -287,8 +359,8 @@ def asked(*tokens):
     return {2 * at: EpochTurn(b"e", (), size) for at, size in enumerate(tokens)}
 
 
-def room(history, blocks=None, *, start=1, wants=True, limit=None, memory=1_000):
-    one = begun(0, start, memory=memory)
+def room(history, blocks=None, *, start=1, wants=True, limit=None, memory=1_000, one=None):
+    one = one or begun(0, start, memory=memory)
     return block_room(one, history, limit or terms(), blocks or {}, wants)
 
 
@@ -343,13 +415,16 @@ def test_what_was_posted_before_the_epoch_began_fills_nothing():
     assert room(history, drained, start=11) == 0
 
 
-def test_a_hard_target_bounds_memory_history_and_all_blocks():
-    history = sized(("user", 100), ("assistant", 2_000), ("user", 100))
-    hard = terms(4_000, hard=True)
-    assert room(history, limit=hard, memory=1_000) == 800
+@pytest.mark.parametrize("wants", [True, False])
+def test_a_hard_target_bounds_memory_history_and_all_blocks(wants):
+    history = sized(("user", 100), ("assistant", 10_000), ("user", 100))
+    hard = terms(12_000, hard=True)
+    assert room(history, limit=hard, memory=1_000, wants=True) == 800
     assert room(history, asked(500), limit=hard, memory=1_000) == 300
     assert room(history, limit=hard, memory=1_795) == 5
-    assert room(history, limit=hard, memory=2_000) <= 0
+    assert room(history, limit=hard, memory=2_000, wants=wants) <= 0
+    small = sized(("user", 100), ("assistant", 2_000), ("user", 100))
+    assert room(small, limit=terms(4_000, hard=True), memory=1_800, wants=wants) <= 0
 
 
 def test_a_soft_target_bounds_blocks_by_growth_and_window():

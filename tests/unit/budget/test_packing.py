@@ -130,6 +130,58 @@ def test_an_assistant_message_follows_the_memory_message_where_one_can():
         assert history.facts[found.cut].role == "assistant"
 
 
+# ---------------------------------------------------------------- the start of an epoch
+
+
+def test_growth_is_what_a_request_adds_on_average_over_the_newest():
+    assert packing.mean_growth(sized(("user", 300))) == 300
+    assert packing.mean_growth(sized(("user", 300), ("assistant", 900), ("user", 200))) == 1_400
+    old = [("user", 5_000), ("assistant", 5_000)] * 9
+    assert packing.mean_growth(sized(*old, *CHAT[:16], ("user", 100))) == 1_000
+    tools = [("tools", 90, 500, 600)] * 20
+    assert packing.mean_growth(sized(("user", 9_000), *tools)) == 1_190
+
+
+@pytest.mark.parametrize(
+    ("target", "recent", "requests"),
+    [(8_000, 1_000, 3), (8_000, 4_000, 1), (4_000, 1_000, 1), (4_000, 3_000, 0), (2_000, 100, 1)],
+)
+def test_an_epoch_keeps_room_for_three_more_requests_or_as_many_as_the_target_allows(
+    target, recent, requests
+):
+    found, growth = packing.planned(sized(*CHAT, ("user", 100)), target, recent)
+    assert found == requests
+    assert growth == pytest.approx(requests * packing.AHEAD_MARGIN * 1_000)
+
+
+def begun(history, target, wants):
+    return packing.begin(history, limits(target), 0, wants=wants)
+
+
+@pytest.mark.parametrize("target", [2_000, 4_000, 8_000])
+def test_what_is_free_at_the_start_goes_to_memory_where_there_is_no_question(target):
+    short = sized(*[("user", 30), ("assistant", 40)] * 400)
+    alone, beside = begun(short, target, False), begun(short, target, True)
+    assert alone.cut == beside.cut
+    free = target - alone.recent - packing.planned(short, target, alone.recent)[1]
+    assert alone.memory == int(packing.SMALL_MEMORY_ALONE * free)
+    assert alone.memory > 2 * beside.memory
+    assert beside.memory >= packing.SMALL_MEMORY_LEAST * target
+
+
+def test_where_nothing_can_be_appended_memory_has_at_least_what_every_answer_gives_it():
+    history = sized(*CHAT, ("user", 5_500))
+    assert begun(history, 8_000, True).memory == packing.least_memory(8_000)
+    assert begun(sized(*CHAT, ("user", 7_500)), 8_000, True).memory == 2_000  # over the target
+
+
+def test_a_soft_or_large_target_begins_with_the_same_memory_whatever_is_asked():
+    history = sized(*CHAT)
+    for own in (limits(20_000), limits(20_000, hard=False), limits(8_000, hard=False)):
+        found = {packing.begin(history, own, 0, wants=wants) for wants in (True, False)}
+        assert [one.memory for one in found] == [int(packing.LASTING_MEMORY * own.target)]
+
+
 def test_a_tool_loop_keeps_its_last_rounds():
     loop = [("tools", 100, 1_000, 800)] * 20
     history = sized(("user", 500), *loop)
