@@ -14,6 +14,7 @@ from typing import Any
 
 from memtree.conversation.message import Message
 from memtree.text import tokens
+from tests import verbatim
 
 SYSTEM = ("system", "developer")
 RESULTS = ("tool", "function")
@@ -21,9 +22,6 @@ THRESHOLD = 10_000
 OVERHEAD = 4
 MOST = 4  # times a soft target: further it never grows, but for a large newest round
 OPENING, CLOSING = "<recalled_context>", "</recalled_context>"
-GAP = "\n[...]\n"
-_LABEL = re.compile(r"^\[(\d+) (user|assistant|tool|function)\] ", re.MULTILINE)
-_FENCES = re.compile(r"^(?:```|~~~)\n|\n?(?:```|~~~)$")
 
 
 @dataclass(slots=True)
@@ -220,8 +218,12 @@ def _quotes(posted: Sequence[Message], reply: Reply, explain: Mapping[str, Any])
             yield f"{place}: sha256 differs from the posted text"
         elif piece.strip() and piece not in shown:
             yield f"{place} stands neither in the memory message nor in a recall block"
-        elif piece.strip() and f"[{one['message']} {message.role}] " not in shown:
+        elif piece.strip() and not _labelled(one["message"], message.role, shown):
             yield f"{place} has no label"
+
+
+def _labelled(number: int, role: str, shown: str) -> bool:
+    return bool(re.search(rf"^ *\[{number} {role}(?:[,;][^\n]*)?\]$", shown, re.MULTILINE))
 
 
 def named_part(fields: Mapping[str, Any], part: str) -> str:
@@ -240,42 +242,9 @@ def _blocks(posted: Sequence[Message], reply: Reply) -> Iterator[str]:
         place = f"recall block of message {border + at}"
         if block and reply.memory is None:
             yield f"{place} and no memory message"
-        elif block and not _LABEL.search(block):
-            yield f"{place} has no labelled text"
         elif block:
-            found = unfaithful(block[: -len(CLOSING)].rstrip("\n"), posted, border)
+            found = verbatim.in_block(block, [m.fields for m in posted], range(border))
             yield from (f"{place}: {one}" for one in found)
-
-
-def unfaithful(text: str, posted: Sequence[Message], border: int) -> list[str]:
-    """Labelled entries that are no verbatim pieces of the message that they name.
-
-    A quoted text may have lines like labels itself, so an entry may end before any later label:
-    there has to be one way to read the text in which every entry is as posted.
-    """
-    labels = list(_LABEL.finditer(text))
-    ends = [*(label.start() - 1 for label in labels[1:]), len(text)]
-
-    def fits(first: int, last: int) -> bool:
-        """The text of the labels `first` to `last` is one entry."""
-        number, role = int(labels[first][1]), labels[first][2]
-        if number >= border or posted[number].role != role:
-            return False
-        return _verbatim(text[labels[first].end() : ends[last]], posted[number].text)
-
-    readable = [False] * len(labels) + [True]
-    for at in reversed(range(len(labels))):
-        later = (last for last in range(at, len(labels)) if readable[last + 1])
-        readable[at] = any(fits(at, last) for last in later)
-    if readable[0]:
-        return []
-    wrong = [at for at in range(len(labels)) if not fits(at, at)] or [0]
-    return [f"{labels[at][0]}is not verbatim from before the recent part" for at in wrong]
-
-
-def _verbatim(entry: str, text: str) -> bool:
-    """Every piece between gaps stands in the text; code fences may be added around it."""
-    return all(piece in text or _FENCES.sub("", piece) in text for piece in entry.split(GAP))
 
 
 def _budget(posted: Sequence[Message], reply: Reply, target: int, hard: bool) -> Iterator[str]:

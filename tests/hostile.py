@@ -17,7 +17,8 @@ from memtree.summaries import prompts
 from memtree.summaries.prompts import SourcePiece, Task
 from memtree.tree import growth
 from memtree.tree.node import EMPTY
-from memtree.unfolding import plan
+from memtree.unfolding.memory_text import quote_lines
+from memtree.unfolding.plan import TextSpan
 from proxy.http import json_fields
 from proxy.server_tools import sse
 from proxy.server_tools.stream import ToolStream
@@ -159,9 +160,7 @@ def posted(raw: bytes) -> history.History:
 
 def quoted(posted: history.History) -> list[str]:
     size = len(posted.view(0).text)
-    return list(
-        plan.quote_lines([plan.TextSpan(0, at, at + 9) for at in range(0, size, 99)], posted)
-    )
+    return list(quote_lines([TextSpan(0, at, at + 9) for at in range(0, size, 99)], posted))
 
 
 def read_by_cline(text: str) -> list[dict[str, Any]]:

@@ -1,27 +1,27 @@
 """Whether what a memory message or a recall block quotes stands in the posted messages.
 
-Quotes are entries `[number role] text`, one a message; `[...]` on a line of its own stands where
-text was left out, and a code fence may be closed and opened again around a piece. Quoted text may
-itself hold such lines, so every way of reading a quote is tried before it counts as untrue.
+A memory message is one nested list: lines `- [first-last] summary` and, between them, entries: a
+label `[number role ...]` on a line of its own, then the text. `[...]` on a line of its own stands
+where text was left out, and a code fence may be closed and opened again around a piece. Quoted text
+may itself hold such lines, so every way of reading a quote is tried before it counts as untrue.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 OPENING, CLOSING = "<context_memory>", "</context_memory>"
 BLOCK_OPENING, BLOCK_CLOSING = "<recalled_context>", "</recalled_context>"
 RECORD = re.compile(
-    r"Record of this conversation's earlier messages \(up to number (\d+)\), "
-    r"compressed from the original\. It is a record, not an instruction\."
+    r"Record of this conversation's messages 0 to (\d+); a record, not an instruction\. "
+    r'"- \[a-b\]" sums up messages a to b; "\[n role\]" stands before the unchanged text of '
+    r'message n; "\[\.\.\.\]" is text left out\.'
 )
-OUTLINE, RULES, EXCERPTS = (
-    "Outline [message numbers]:",
-    "Standing requests, verbatim:",
-    "Excerpts, verbatim:",
-)
+WHOLE = re.compile(r"Whole \[(\d+)-(\d+)\]: [^\n]+\n")
+RULES = "Standing requests of the user, verbatim:"
 _PREAMBLE_ENDS = ("</system-reminder>", "</environment_context>", "</INSTRUCTIONS>")
 _BLOCK = re.compile(
     r"(?:# AGENTS\.md instructions[^\n]*\n\s*)?"
@@ -29,8 +29,13 @@ _BLOCK = re.compile(
     r"</(?:system-reminder|environment_context|INSTRUCTIONS)>",
     re.DOTALL,
 )
-_LABEL = re.compile(r"^\[(\d+) (\w+)\] ", re.MULTILINE)
-_LINE = re.compile(r"^ *- \[(\d+)(?:-(\d+))?\] ", re.MULTILINE)
+_MARK = re.compile(
+    r"^ *\[(?P<number>\d+) (?P<role>user|assistant|tool|function)(?P<note>[,;][^\n]*)?\]$"
+    r"|^ *- \[(?P<first>\d+)(?:-(?P<last>\d+))?\][^\n]*$"
+    rf"|^(?P<rules>{re.escape(RULES)})$",
+    re.MULTILINE,
+)
+_MEDIA = ", with ["
 _GAP = "\n[...]\n"
 _FENCES = ("```", "~~~")
 
@@ -70,16 +75,12 @@ def in_memory(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> l
     if not record or not text.endswith(CLOSING) or not text.startswith(f"{OPENING}\n"):
         return ["the memory message has not its form"]
     found = [] if int(record[1]) in quotable else ["the record line names a message that is sent"]
-    rest = f"\n{rest}".removesuffix(CLOSING).removesuffix("\n")
-    rest, excerpts = _section(rest, EXCERPTS)
-    rest, rules = _section(rest, RULES)
-    rest, outline = _section(rest, OUTLINE)
-    if rest:
-        found.append(f"the memory message holds {rest[:60]!r} outside of its sections")
-    for match in _LINE.finditer(outline):
-        if not all(int(number) < quotable.stop for number in match.groups() if number):
-            found.append(f"the outline speaks of message {match[0].strip()}")
-    return found + in_quotes(rules, posted, quotable) + in_quotes(excerpts, posted, quotable)
+    rest = rest.removesuffix(CLOSING).removesuffix("\n")
+    if whole := WHOLE.match(f"{rest}\n"):
+        rest = rest[whole.end() :]
+        if int(whole[2]) not in quotable:
+            found.append("the line for the whole names a message that is sent")
+    return found + in_quotes(rest, posted, quotable)
 
 
 def in_block(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> list[str]:
@@ -91,36 +92,54 @@ def in_block(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> li
 
 
 def in_quotes(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> list[str]:
-    """What is wrong with the entries of `text`."""
+    """What is wrong with a nested list of summaries and entries."""
+    marks = list(_MARK.finditer(text))
     if not text:
         return []
-    labels = list(_LABEL.finditer(text))
-    if not labels or labels[0].start():
-        return [f"a quote without a label: {text[:60]!r}"]
-    ends = [match.start() - 1 for match in labels[1:]] + [len(text)]
-    at, last = 0, -1
-    while at < len(labels):
-        number, role = int(labels[at][1]), labels[at][2]
-        if number not in quotable or posted[number].get("role") != role or number <= last:
-            return [f"a quote has a wrong label: {labels[at][0]!r}"]
-        texts = _texts(posted[number])
-        whole = (
-            end
-            for end in range(at, len(labels))
-            if _told(text[labels[at].end() : ends[end]], texts)
-        )
-        end = next(whole, None)
-        if end is None:
-            piece = text[labels[at].end() : ends[at]]
-            return [f"not what message {number} says: {piece[:80]!r}"]
-        at, last = end + 1, number
-    return []
+    if not marks or marks[0].start():
+        return [f"text without a label: {text[:60]!r}"]
+    starts = [*(mark.start() for mark in marks), len(text) + 1]
+    # The number of the first entry from each mark on, where the text can be read from there.
+    first: list[float | None] = [None] * len(marks) + [inf]
+    for at in reversed(range(len(marks))):
+        mark = marks[at]
+        for after in range(at + 1, len(marks) + 1):
+            behind, following = text[mark.end() : starts[after] - 1], first[after]
+            number = int(mark["number"]) if mark["number"] else inf if mark["rules"] else following
+            ordered = following is not None and number is not None and number <= following
+            if not (ordered or mark["rules"]) or following is None:
+                continue
+            if _is_read(mark, behind) and _is_true(mark, behind, posted, quotable):
+                first[at] = number
+                break
+    if first[0] is not None:
+        return []
+    wrong = [
+        mark
+        for at, mark in enumerate(marks)
+        if not _is_true(mark, text[mark.end() : starts[at + 1] - 1], posted, quotable)
+    ]
+    return [f"not what was posted: {mark[0]!r}" for mark in wrong or marks[:1]]
 
 
-def _section(text: str, title: str) -> tuple[str, str]:
-    """What stands before a section, and in it."""
-    before, _, inside = text.partition(f"\n{title}\n")
-    return before, inside
+def _is_read(mark: re.Match[str], behind: str) -> bool:
+    """Whether this may stand behind a mark: text behind a label, nothing behind other lines."""
+    if mark["number"]:
+        return behind.startswith("\n") or (not behind and _MEDIA in (mark["note"] or ""))
+    return not behind
+
+
+def _is_true(
+    mark: re.Match[str], behind: str, posted: Sequence[dict[str, Any]], quotable: range
+) -> bool:
+    if mark["rules"]:
+        return True
+    if mark["first"]:
+        return all(int(n) < quotable.stop for n in (mark["first"], mark["last"]) if n)
+    number = int(mark["number"])
+    if number not in quotable or posted[number].get("role") != mark["role"]:
+        return False
+    return not behind or _told(behind[1:], _texts(posted[number]))
 
 
 def _texts(message: dict[str, Any]) -> list[str]:

@@ -25,9 +25,9 @@ from memtree.budget import packing
 from memtree.budget.packing import LARGE_TARGET, SMALL_TARGET, TokenLimits, most_sent
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
-from memtree.unfolding.plan import Plan, TextSpan
+from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 
-PLAN_VERSION = 2  # of everything that turns a plan into bytes: another version, another epoch
+PLAN_VERSION = 3  # of everything that turns a plan into bytes: another version, another epoch
 ID_BYTES = 12
 GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, where growth ends if rounds are small
 CEILING = 4.0  # times the target, or half the window
@@ -61,6 +61,13 @@ class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     paid: float = 0.0
     sent: int = 0
     recalled: tuple[int, ...] = ()
+    outline: tuple[OutlineNode, ...] = ()  # of the recall block
+    notes: tuple[ExcerptNote, ...] = ()
+
+    @property
+    def recall(self) -> RecallPlan:
+        """The recall block."""
+        return RecallPlan(self.block, self.outline, self.notes)
 
 
 _encoder = msgspec.msgpack.Encoder()

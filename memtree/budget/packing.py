@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memtree.conversation.history import History
-from memtree.unfolding.plan import WRAPPER, TextSpan
+from memtree.unfolding.memory_text import WRAPPER
+from memtree.unfolding.plan import TextSpan
 
 MARGIN = 0.05  # other tokenizers count differently
 THRESHOLD = 10_000  # a shorter history passes as it is (the seed's number)

@@ -12,7 +12,7 @@ message) it leaves to an answer for the present request alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -40,7 +40,8 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
-from memtree.unfolding.plan import Plan, TextSpan, render
+from memtree.unfolding.memory_text import render
+from memtree.unfolding.plan import OutlineNode, RecallPlan
 from memtree.unfolding.unfold import LASTING
 
 log = logging.getLogger("memtree")
@@ -124,7 +125,8 @@ class EpochAnswers:
         previous, blocks = request.previous, request.blocks()
         if previous is None or blocks is None or not self._goes_on(request, previous, blocks):
             return None
-        nodes = await self._named(request, index, previous.epoch.plan)
+        shown = [*previous.epoch.plan.outline, *(s for t in blocks.values() for s in t.outline)]
+        nodes = await self._named(request, index, shown)
         if nodes is None:
             log.warning("epoch.lost")
             return None
@@ -145,16 +147,16 @@ class EpochAnswers:
         return epoch.stays(previous.epoch, posted, terms, blocks)
 
     async def _named(
-        self, request: TurnRequest, index: IndexState, plan: Plan
+        self, request: TurnRequest, index: IndexState, outline: Sequence[OutlineNode]
     ) -> Mapping[bytes, Node] | None:
-        """The nodes of a plan with the summaries that it names; None where one is lost."""
+        """The nodes of an outline with the summaries that it names; None where one is lost."""
         tenant = request.posted.tenant
-        ids = [shown.id for shown in plan.outline]
+        ids = [shown.id for shown in outline]
         nodes = {id_: index.nodes[id_] for id_ in ids if id_ in index.nodes}
         lost = [id_ for id_ in ids if id_ not in nodes]
         if lost:
             nodes |= await self._store.nodes(tenant, lost)
-        later = [(shown.id, shown.version) for shown in plan.outline if shown.version]
+        later = [(shown.id, shown.version) for shown in outline if shown.version]
         summaries = await self._store.summaries(tenant, later) if later else {}
         if len(nodes) < len(set(ids)) or len(summaries) < len(set(later)):
             return None
@@ -172,7 +174,7 @@ class EpochAnswers:
             return None
         newest = await self._indexing.newest(posted, index)
         retrieved = await self._retriever.unfolded(
-            posted, newest, packed, request.ask.query, LASTING
+            posted, newest, packed, request.ask.query, request.limits.target, LASTING
         )
         unfolding = retrieved.unfolding
         memory = unfolding.tokens + MESSAGE_OVERHEAD + packed.beside
@@ -221,10 +223,15 @@ class EpochAnswers:
                 instead_of=replaces,
                 expires=request.now + max(KEPT, request.ask.prices.lifetime),
             )
-        if (kept.epoch, kept.block, kept.recalled) != (turn.epoch, turn.block, turn.recalled):
+        if (kept.epoch, kept.recall, kept.recalled) != (turn.epoch, turn.recall, turn.recalled):
             return None
         if kept.block:
-            content = replace(content, blocks={**content.blocks, len(posted) - 1: kept})
+            above = {shown.id: index.all_nodes[shown.id] for shown in kept.outline}
+            content = replace(
+                content,
+                nodes={**above, **content.nodes},
+                blocks={**content.blocks, len(posted) - 1: kept},
+            )
         if content.epoch.plan.cut < len(posted) - 1 and request.strays(index.prefix):
             await self._put_before(request, kept)
         return content, kept
@@ -239,6 +246,8 @@ class EpochAnswers:
             turn,
             block=(),
             block_tokens=0,
+            outline=(),
+            notes=(),
             sent=turn.sent - posted.facts[-1].tokens - turn.block_tokens,
             recalled=tuple(message for message in turn.recalled if message < len(posted) - 1),
         )
@@ -261,7 +270,8 @@ class EpochAnswers:
         """The record of this request, and whether its recall block was ranked by words alone."""
         posted, previous = request.posted, request.previous
         block, by_words = await self._recall_block(request, index, content)
-        shown = recall_block.text_of(block, posted) + recall_block.SEAM if block else ""
+        nodes = index.all_nodes
+        shown = recall_block.text_of(block, posted, nodes) + recall_block.SEAM if block else ""
         block_tokens = tokens.count(shown)
         block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
         recent = posted.size(content.epoch.plan.cut)
@@ -281,24 +291,35 @@ class EpochAnswers:
             )
         recalled = (*sorted(content.blocks), *((len(posted) - 1,) if block else ()))
         now = request.now
-        turn = EpochTurn(content.epoch.id, block, block_tokens, now, direct, paid, sent, recalled)
+        turn = EpochTurn(
+            content.epoch.id,
+            block.excerpts,
+            block_tokens,
+            now,
+            direct,
+            paid,
+            sent,
+            recalled,
+            block.outline,
+            block.notes,
+        )
         return turn, by_words
 
     async def _recall_block(
         self, request: TurnRequest, index: IndexState, content: TurnContent
-    ) -> tuple[tuple[TextSpan, ...], bool]:
+    ) -> tuple[RecallPlan, bool]:
         """A recall block for the newest message, where that is a new one of the user; and whether
         words alone ranked its passages."""
         posted = request.posted
         if not index.whole or recall_block.needless(posted):
-            return (), False
+            return RecallPlan(), False
         wants = recall_block.wants(posted)
         room = epoch.block_room(content.epoch, posted, request.terms, content.blocks, wants)
         if room < recall_block.LEAST:
-            return (), False
+            return RecallPlan(), False
         earlier = [span for turn in content.blocks.values() for span in turn.block]
 
-        def work(ranked: RankedHistory) -> tuple[TextSpan, ...]:
+        def work(ranked: RankedHistory) -> RecallPlan:
             plan, relevant = content.epoch.plan, self._retriever.relevant
             return recall_block.chosen(ranked, plan, earlier, room, relevant)
 

@@ -17,7 +17,8 @@ from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.conversation.preamble import preamble
 from memtree.text import tokens
 from memtree.unfolding.explain import Evidence
-from memtree.unfolding.plan import Plan, merge, render
+from memtree.unfolding.memory_text import render
+from memtree.unfolding.plan import Plan, merge
 from memtree.unfolding.unfold import Unfolding, ask_excerpt, asked_message
 
 
@@ -41,7 +42,9 @@ class FreshAnswers:
             return CompressResult(with_index(answer, index), None, index)
         if index.whole:
             newest = await self._indexing.newest(posted, index)
-            retrieved = await self._retriever.unfolded(posted, newest, packed, ask.query)
+            retrieved = await self._retriever.unfolded(
+                posted, newest, packed, ask.query, limits.target
+            )
         else:
             newest, retrieved = index, RetrievedContext(_decayed(posted, packed, index))
         unfolding = retrieved.unfolding

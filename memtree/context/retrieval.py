@@ -32,6 +32,8 @@ from memtree.unfolding.unfold import ONE_SHOT, BudgetSplit, Unfolding, unfold
 
 log = logging.getLogger("memtree")
 
+BRIEF_BELOW = 4_000  # tokens of the target: summaries above excerpts are a few words
+
 Result = TypeVar("Result")
 
 
@@ -87,11 +89,19 @@ class Retriever:
         index: IndexState,
         packed: Packed,
         query: str | None,
+        target: int,
         split: BudgetSplit = ONE_SHOT,
     ) -> RetrievedContext:
-        """The tree unfolded for the query; without one, for the newest words."""
+        """The tree unfolded for the query; without one, for the newest words. `target`: tokens of
+        the whole answer."""
         tree = SummaryTree(index.roots, index.all_nodes)
-        window = FoldWindow(packed.cut, packed.memory - MESSAGE_OVERHEAD, packed.head, packed.ask)
+        window = FoldWindow(
+            packed.cut,
+            packed.memory - MESSAGE_OVERHEAD,
+            packed.head,
+            packed.ask,
+            target < BRIEF_BELOW,
+        )
 
         def work(
             ranked: RankedHistory,

@@ -15,11 +15,10 @@ from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.conversation.preamble import preamble
 from memtree.ports.store import ContinuedTurn
-from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
 from memtree.unfolding.explain import Evidence
-from memtree.unfolding.plan import outline_line
+from memtree.unfolding.unfold import outline_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +106,22 @@ def epoch_result(
 ) -> CompressResult:
     """The answer, with what it costs."""
     posted, plan, previous = request.posted, content.epoch.plan, request.previous
-    blocks = {m: recall_block.text_of(t.block, posted) for m, t in content.blocks.items()}
+    blocks = {
+        m: recall_block.text_of(t.recall, posted, content.nodes) for m, t in content.blocks.items()
+    }
     block_tokens = sum(turn.block_tokens for turn in content.blocks.values())
     memory = content.epoch.memory - MESSAGE_OVERHEAD
     layout = AnswerLayout(plan.cut, content.text, memory, blocks, block_tokens, plan.head)
-    lines = (outline_line(shown, content.nodes[shown.id], posted) for shown in plan.outline)
     saved = turn.direct - turn.paid
     before = previous.turn.direct - previous.turn.paid if previous else 0.0
-    spans = [turn.block for turn in content.blocks.values()]
+    recalled = [turn.recall for turn in content.blocks.values()]
     retrieved = content.retrieved
     continued = previous is not None and retrieved is None
     answer = replace(
         assembled(posted, request.ask, index.state(by_words=content.by_words), layout),
         epoch=content.epoch.id.hex(),
-        outline_tokens=tokens.count("\n".join(lines)),
-        excerpts=len(plan.excerpts) + sum(map(len, spans)),
+        outline_tokens=outline_size(plan, posted, content.nodes),
+        excerpts=len(plan.excerpts) + sum(len(block.excerpts) for block in recalled),
         saved_tokens=round(saved),
         gain=0.0 if request.again else saved - before,
         continued=continued,
@@ -134,7 +134,7 @@ def epoch_result(
         chosen=retrieved.unfolding.chosen if retrieved else (),
         left_out=retrieved.unfolding.left_out if retrieved else (),
         passages=retrieved.passages if retrieved else {},
-        blocks=spans,
+        blocks=recalled,
         otherwise="kept",
     )
     return CompressResult(with_index(answer, index), evidence, index)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.ranking.bm25 import Lexicon
+from memtree.ranking.sketches import HASHES, Sketches, sketches
 from memtree.ranking.speakers import Speakers
 from memtree.ranking.vectors import Matrix, VectorRows, unpack
 from memtree.tree.node import USER, Node, NodePlace
@@ -34,6 +35,7 @@ class Corpus:
         self.lexicon = Lexicon()
         self.speakers = Speakers()
         self.columns: NDArray[np.int32] = np.empty((6, 0), np.int32)
+        self.sketches: Sketches = np.empty((HASHES, 0), np.uint32)
         self.dimensions = dimensions
         self._messages = 0
         self._vectors = VectorRows(dimensions)
@@ -113,6 +115,8 @@ class Corpus:
                 )
             self._firsts.append(self._firsts[-1] + len(leaf.passages))
         self.columns = np.concatenate([self.columns, np.array(rows, np.int32).T], axis=1)
+        made = sketches(leaf.terms for leaf in leaves)
+        self.sketches = np.concatenate([self.sketches, made], axis=1)
         self.leaves.extend(leaves)
         self.places.extend(places)
         self.lexicon.extend(leaf.terms for leaf in leaves)
@@ -123,12 +127,13 @@ class Corpus:
         if leaf is None or place is None:
             yield
             return
-        columns, kept, lexicon = self.columns, len(self.leaves), self.lexicon.mark()
+        columns, sketched = self.columns, self.sketches
+        kept, lexicon = len(self.leaves), self.lexicon.mark()
         try:
             self._add([leaf], [place])
             yield
         finally:
-            self.columns = columns
+            self.columns, self.sketches = columns, sketched
             self.lexicon.reset(lexicon)
             del self.leaves[kept:], self.places[kept:], self._firsts[kept + 1 :]
 

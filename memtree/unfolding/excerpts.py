@@ -1,32 +1,89 @@
-"""What may be quoted, and the best of it that fits: whole short messages, passages of long ones."""
+"""What may be quoted, and the best of it that fits: whole short messages, passages of long ones.
+
+Of texts that say the same one is quoted, of versions of a text the newest; an older version gives
+the lines that differ. The path of an excerpt is paid with it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
-from memtree.tree.node import USER
+from memtree.ranking.sketches import alike
+from memtree.text import tokens
+from memtree.tree.node import CODE, TOOL, USER
+from memtree.unfolding.duplicates import ShownTexts, differences, equal, near, of_a_size, says_more
 from memtree.unfolding.plan import TextSpan
 
-LABEL = 6  # tokens of `[123 user] ` and the line's end
+LABEL = 6  # tokens of `[123 user]` with its indentation and the line's end
 WHOLE = 500  # a message up to this size is quoted whole or not at all
+FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with what stands beside it
 LOPSIDED = 3.0  # assistant text over user text, per message
 PATIENCE = 40  # candidates in a row that may fail to fit
+LOOKED_AT = 4_000  # candidates in all
+BATCH = 256  # candidates whose versions are looked up at once
+VERSIONS = 12  # passages that may be a version of one
+REPEATED = 3  # times that a short text stands there: a command, no news
 
 
 @dataclass(frozen=True, slots=True)
 class ExcerptChoice:
-    """Why a span is in the plan: `reason` is excerpt, user, rule, ask or trail."""
+    """Why a span is in the plan: `reason` is excerpt, user, rule, ask, card or trail. `passage`:
+    row of the corpus with the best score in it; -1: not ranked. The rest as in `ExcerptNote`."""
 
     span: TextSpan
     tokens: int
     reason: str
-    passage: int  # row of the corpus with the best score in it; -1: not ranked
+    passage: int
+    also: tuple[int, ...] = ()
+    newest: bool = False
+    newer: int = -1
+
+
+class Paths(Protocol):
+    """The summary lines above excerpts."""
+
+    def missing(self, row: int) -> int:
+        """Tokens of the lines above a passage that are not shown yet."""
+        ...
+
+    def open_path(self, row: int) -> None:
+        """Show them."""
+        ...
+
+
+@dataclass(slots=True)
+class Room:
+    """Tokens that are left: for excerpts with their labels, and for the lines of their paths, which
+    excerpts pay once these are used up."""
+
+    excerpts: int
+    paths: int = 0
+
+    def pay(self, size: int, path: int) -> None:
+        self.excerpts -= size + max(0, path - self.paths)
+        self.paths = max(0, self.paths - path)
+
+    def fits(self, size: int, path: int) -> bool:
+        return size + max(0, path - self.paths) <= self.excerpts
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What is quoted at once: a short message or a passage of a long one, found by passage `row`.
+    `key` tells units apart."""
+
+    span: TextSpan
+    tokens: int
+    key: int
+    row: int
 
 
 class Units:
@@ -34,75 +91,241 @@ class Units:
 
     def __init__(
         self,
+        history: History,
         corpus: Corpus,
         fused: NDArray[np.float32],
         allowed: NDArray[np.bool_],
-        pinned: Sequence[ExcerptChoice],
+        pinned: Sequence[ExcerptChoice] = (),
+        shown: ShownTexts | None = None,
+        paths: Paths | None = None,
+        fill: bool = True,
     ) -> None:
-        """`allowed`: what stands before the cut. After all that scored the newest follow."""
-        self._corpus = corpus
+        """`allowed`: what may be quoted. `shown`: what is visible already, to which all that is
+        chosen is added. `paths`: of what is
+        chosen. `fill`: after all that scored the newest
+        follow."""
+        self._history, self._corpus, self._allowed, self._paths = history, corpus, allowed, paths
         sizes = np.bincount(corpus.message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
         self._message_tokens = sizes
         self._taken = {pin.span.message for pin in pinned if pin.reason != "rule"}
         scored = np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]
-        newest = np.flatnonzero(allowed & (fused <= 0))[::-1]
+        newest = np.flatnonzero(allowed & (fused <= 0))[::-1] if fill else np.empty(0, np.int64)
         self._order = np.concatenate([scored, newest])
+        self._scored = len(scored)
+        self._fused = fused
+        self._versions = _Versions(corpus)
+        self._shown = shown or ShownTexts()
+        self._numbers: dict[TextSpan, int] = {}  # in `shown`
 
-    def choose(self, room: int, user_room: int) -> list[ExcerptChoice]:
+    def choose(self, room: Room, user_room: int = 0) -> list[ExcerptChoice]:
+        """The best that fits; first text of the user for at most `user_room` tokens."""
         chosen: list[ExcerptChoice] = []
         if user_room:
             mine = self._order[self._corpus.kind[self._order] == USER]
-            chosen = self._take(mine, min(room, user_room), "user")
-            room -= sum(choice.tokens + LABEL for choice in chosen)
+            own = Room(min(room.excerpts, user_room), room.paths)
+            before = own.excerpts
+            chosen = self._take(mine, own, "user")
+            room.excerpts -= before - own.excerpts
+            room.paths = own.paths
         return chosen + self._take(self._order, room, "excerpt")
-
-    def more(self, chosen: Sequence[ExcerptChoice], room: int) -> list[ExcerptChoice]:
-        return self._take(self._order, room, "excerpt") if room > 2 * LABEL else []
 
     def left_out(self, limit: int = 20) -> list[int]:
         """The best passages that found no room."""
         first = (int(row) for row in self._order[: 20 * limit])
         return list(islice((row for row in first if self._unit(row) is not None), limit))
 
-    def _take(
-        self, rows: Sequence[int] | NDArray[np.int64], room: int, reason: str
-    ) -> list[ExcerptChoice]:
+    # -- taking ------------------------------------------------------------------------------
+
+    def _take(self, rows: NDArray[np.int64], room: Room, reason: str) -> list[ExcerptChoice]:
         chosen: list[ExcerptChoice] = []
         failed = 0
-        for row in rows:
-            unit = self._unit(int(row))
+        for at, row in enumerate(rows[:LOOKED_AT].tolist()):
+            if failed > PATIENCE or room.excerpts < 2 * LABEL:
+                break
+            if at % BATCH == 0:
+                self._versions.look_up(rows[at : at + BATCH].tolist())
+            unit = self._unit(row)
             if unit is None:
                 continue
-            span, tokens, key = unit
-            if tokens + LABEL > room:
+            if unit.tokens > 4 * room.excerpts:  # no version of it fits, either
                 failed += 1
-                if failed > PATIENCE or room < 2 * LABEL:
-                    break
                 continue
-            self._taken.add(key)
-            room -= tokens + LABEL
-            chosen.append(ExcerptChoice(span, tokens, reason, int(row)))
+            choices = self._judged(unit, reason)
+            if choices is None:
+                continue
+            size = sum(choice.tokens + LABEL for choice in choices)
+            rows_of = {choice.passage for choice in choices}
+            path = sum(map(self._paths.missing, rows_of)) if self._paths else 0
+            if not room.fits(size, path):
+                failed += 1
+                continue
+            failed = 0
+            room.pay(size, path)
+            for passage in sorted(rows_of):
+                self._taken.add(self._any_unit(passage).key)
+                if self._paths:
+                    self._paths.open_path(passage)
+            self._taken.add(unit.key)
+            for choice in choices:
+                self._drop_shorter(choice, chosen, room)
+                self._numbers[choice.span] = self._shown.add(self._text(choice.span))
+            chosen += choices
         return chosen
 
-    def _unit(self, row: int) -> tuple[TextSpan, int, int] | None:
-        """(span, tokens, key) of the unit that a passage belongs to; None where it is taken."""
+    def _judged(self, unit: _Unit, reason: str) -> list[ExcerptChoice] | None:
+        """The unit, or what stands for it; None where that is visible already."""
+        text = self._text(unit.span)
+        if unit.tokens < FRAGMENT and self._is_command(unit, text):
+            self._taken.add(unit.key)
+            return None
+        versions = list(self._versions_of(unit, text))
+        newer = [(other, said) for other, said in versions if other.span > unit.span]
+        if newer:
+            newest, said = max(newer, key=lambda pair: pair[0].span)
+            older = self._older(unit, text, newest.span.message, said, reason) or []
+            if newest.key not in self._taken and self._is_allowed(newest):
+                return [*(self._judged(newest, reason) or []), *older] or None
+            return older or None
+        shown = self._shown.nearest(text)
+        if shown is not None and self._shown.holds_most_of(shown, text):
+            self._taken.add(unit.key)
+            return self._pieces(unit, text, self._shown.lacks(shown, text), reason)
+        also = sorted({o.span.message for o, said in versions if equal(text, said)})
+        is_output = int(self._corpus.kind[unit.row]) in (TOOL, CODE)
+        changed = is_output and any(not equal(text, said) for _, said in versions)
+        before = tuple(m for m in also if m != unit.span.message)
+        return [ExcerptChoice(unit.span, unit.tokens, reason, unit.row, before, changed)]
+
+    def _older(
+        self, unit: _Unit, text: str, message: int, newer: str, reason: str
+    ) -> list[ExcerptChoice] | None:
+        """What an older version says otherwise, where it was asked for."""
+        self._taken.add(unit.key)
+        if equal(text, newer) or not says_more(text, newer):
+            return None
+        return self._pieces(unit, text, differences(text, newer), reason, message)
+
+    def _pieces(
+        self,
+        unit: _Unit,
+        text: str,
+        spans: Iterable[tuple[int, int]],
+        reason: str,
+        newer: int = -1,
+    ) -> list[ExcerptChoice] | None:
+        """Characters of a unit's text that are not visible yet, where it was asked for."""
+        if self._fused[unit.row] <= 0:
+            return None
+        choices = []
+        for low, high in spans:
+            piece = text[low:high]
+            if self._shown.nearest(piece) is None:
+                span = TextSpan(unit.span.message, unit.span.start + low, unit.span.start + high)
+                size = tokens.count(piece)
+                choices.append(ExcerptChoice(span, size, reason, unit.row, newer=newer))
+        return choices or None
+
+    def _versions_of(self, unit: _Unit, text: str) -> Iterator[tuple[_Unit, str]]:
+        """Other units that are near-duplicates of one, the newest first."""
+        rows = self._versions.of(unit.row)
+        seen = {unit.key}
+        for row in islice(reversed(rows), VERSIONS):
+            other = self._any_unit(row)
+            if other.key in seen or other.span.message == unit.span.message:
+                continue
+            seen.add(other.key)
+            said = self._text(other.span)
+            if near(text, said) and of_a_size(text, said):
+                yield other, said
+
+    def _drop_shorter(self, choice: ExcerptChoice, chosen: list[ExcerptChoice], room: Room) -> None:
+        """Take back what stands within a longer text that is quoted now."""
+        number = self._shown.nearest(self._text(choice.span))
+        if number is None:
+            return
+        for index, other in enumerate(chosen):
+            if self._numbers.get(other.span) == number and other.tokens < choice.tokens:
+                self._shown.remove(number)
+                room.excerpts += other.tokens + LABEL
+                del chosen[index]
+                return
+
+    def _is_command(self, unit: _Unit, text: str) -> bool:
+        """Whether a few words are no news: they stand there again and again."""
+        rows = self._versions.of(unit.row)
+        if len(rows) < REPEATED:
+            return False
+        same = sum(equal(text, self._text(self._any_unit(row).span)) for row in rows[:VERSIONS])
+        return same >= REPEATED
+
+    # -- units -------------------------------------------------------------------------------
+
+    def _is_allowed(self, unit: _Unit) -> bool:
+        return bool(self._allowed[unit.row])
+
+    def _text(self, span: TextSpan) -> str:
+        if span.message >= len(self._history):  # the tree says more than was posted
+            return ""
+        return self._history.view(span.message).text[span.start : span.end]
+
+    def _unit(self, row: int) -> _Unit | None:
+        """The unit that a passage belongs to; None where it is taken."""
+        if int(self._corpus.message[row]) in self._taken:
+            return None
+        unit = self._any_unit(row)
+        return None if unit.key in self._taken else unit
+
+    def _any_unit(self, row: int) -> _Unit:
         corpus = self._corpus
         message = int(corpus.message[row])
-        if message in self._taken:
-            return None
         whole = int(self._message_tokens[message])
         if whole <= WHOLE:
-            last = np.searchsorted(corpus.message, message, "right") - 1
-            end = int(corpus.end[last])
-            return TextSpan(message, 0, end), whole, message
-        key = -row - 1
-        if key in self._taken:
-            return None
-        return (
-            TextSpan(message, int(corpus.start[row]), int(corpus.end[row])),
-            int(corpus.tokens[row]),
-            key,
-        )
+            last = int(np.searchsorted(corpus.message, message, "right")) - 1
+            return _Unit(TextSpan(message, 0, int(corpus.end[last])), whole, message, row)
+        first, last = self._joined(row)
+        size = int(corpus.tokens[first : last + 1].sum())
+        span = TextSpan(message, int(corpus.start[first]), int(corpus.end[last]))
+        return _Unit(span, size, -first - 1, row)
+
+    def _joined(self, row: int) -> tuple[int, int]:
+        """The first and last passage of a unit of a long message: one, or a fragment with what
+        follows it, else what precedes it."""
+        corpus = self._corpus
+
+        def beside(other: int) -> bool:
+            return (
+                0 <= other < len(corpus)
+                and corpus.message[other] == corpus.message[row]
+                and bool(self._allowed[other])
+            )
+
+        before = row - 1
+        if beside(before) and corpus.tokens[before] < FRAGMENT <= corpus.tokens[row]:
+            return before, row
+        if corpus.tokens[row] >= FRAGMENT:
+            return row, row
+        if beside(row + 1):
+            return row, row + 1
+        return (before, row) if beside(before) else (row, row)
+
+
+class _Versions:
+    """Which passages share nearly all their terms with one, looked up in batches."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._alike: dict[int, list[int]] = {}
+
+    def look_up(self, rows: Iterable[int]) -> None:
+        wanted = [row for row in rows if row not in self._alike]
+        found = alike(self._corpus.sketches, wanted)
+        self._alike.update((row, found.get(row, [])) for row in wanted)
+
+    def of(self, row: int) -> list[int]:
+        """Passages in order, itself included where it has terms."""
+        if row not in self._alike:
+            self.look_up([row])
+        return self._alike[row]
 
 
 def lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:

@@ -15,7 +15,10 @@ from memtree.text import tokens
 from memtree.tree.btree import walk
 from memtree.tree.node import KIND_NAMES, Frontier, Node, NodePlace, after
 from memtree.unfolding.excerpts import ExcerptChoice
-from memtree.unfolding.plan import Plan, Quote, TextSpan, quotes
+from memtree.unfolding.labels import NO_NOTE
+from memtree.unfolding.memory_text import placed
+from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
+from memtree.unfolding.quotes import Quote, quotes
 from memtree.unfolding.unfold import Unfolding
 
 Scores = Mapping[str, float]  # by what scored: fused, bm25, cosine
@@ -43,13 +46,13 @@ class Evidence:
     chosen: Sequence[ExcerptChoice] = ()
     left_out: Sequence[int] = ()
     passages: Mapping[int, ScoredPassage] = field(default_factory=dict)
-    blocks: Sequence[Sequence[TextSpan]] = ()
+    blocks: Sequence[RecallPlan] = ()
     otherwise: str = "decayed"
 
     @property
     def shown(self) -> Plan:
         """All that the model sees of the folded part: the plan with the recall blocks' excerpts."""
-        excerpts = (*self.plan.excerpts, *chain(*self.blocks))
+        excerpts = (*self.plan.excerpts, *chain(*(block.excerpts for block in self.blocks)))
         return msgspec.structs.replace(self.plan, excerpts=excerpts)
 
 
@@ -70,7 +73,8 @@ class ExplainedNode:
 @dataclass(frozen=True, slots=True)
 class ExplainedExcerpt:
     """Code points [start, end) of the string at `part` (such as `content[0]`) of the posted message
-    with index `message`; `sha256`: of these in UTF-8, in hex."""
+    with index `message`; `sha256`: of these in UTF-8, in hex. `path`: the nodes above it, top
+    first. `also`: posted messages that say the same."""
 
     message: int
     part: str
@@ -80,6 +84,8 @@ class ExplainedExcerpt:
     tokens: int
     scores: Scores
     reason: str
+    path: tuple[bytes, ...] = ()
+    also: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +152,14 @@ def scored_by(unfolded: Unfolding, ranked: RankedHistory) -> dict[int, ScoredPas
 def explanation(evidence: Evidence) -> Explanation:
     """What an answer shows and why; hashes and counts all of its excerpts."""
     history, plan, passages = evidence.history, evidence.plan, evidence.passages
-    shown = [*quotes(plan.rules, history), *quotes(plan.excerpts, history)]
+    chosen, otherwise = evidence.chosen, evidence.otherwise
+    rules = [_excerpt(evidence, q, chosen, otherwise) for q in quotes(plan.rules, history)]
     return Explanation(
         nodes=tuple(_outlined(evidence)),
         excerpts=(
-            *(_excerpt(evidence, quote, evidence.chosen, evidence.otherwise) for quote in shown),
-            *(
-                _excerpt(evidence, quote, (), "recalled")
-                for block in evidence.blocks
-                for quote in quotes(block, history)
-            ),
+            *rules,
+            *_excerpts(evidence, plan, chosen, otherwise),
+            *chain(*(_excerpts(evidence, block, (), "recalled") for block in evidence.blocks)),
         ),
         candidates=tuple(
             ExplainedCandidate(
@@ -186,8 +190,25 @@ def _outlined(evidence: Evidence) -> Iterator[ExplainedNode]:
         )
 
 
+def _excerpts(
+    evidence: Evidence,
+    plan: Plan | RecallPlan,
+    chosen: Sequence[ExcerptChoice],
+    otherwise: str,
+) -> Iterator[ExplainedExcerpt]:
+    history = evidence.history
+    for entry in placed(plan.excerpts, plan.notes, plan.outline):
+        for quote in quotes(entry.spans, history):
+            yield _excerpt(evidence, quote, chosen, otherwise, entry.path, entry.note)
+
+
 def _excerpt(
-    evidence: Evidence, quote: Quote, chosen: Sequence[ExcerptChoice], otherwise: str
+    evidence: Evidence,
+    quote: Quote,
+    chosen: Sequence[ExcerptChoice],
+    otherwise: str,
+    path: Sequence[OutlineNode] = (),
+    note: ExcerptNote = NO_NOTE,
 ) -> ExplainedExcerpt:
     why = next((choice for choice in chosen if _inside(choice.span, quote.span)), None)
     passage = evidence.passages.get(why.passage) if why else None
@@ -200,6 +221,8 @@ def _excerpt(
         tokens=tokens.count(quote.text),
         scores=passage.scores if passage else {},
         reason=why.reason if why else otherwise,
+        path=tuple(shown.id for shown in path),
+        also=tuple(evidence.history.posted[message] for message in note.also),
     )
 
 

@@ -1,7 +1,13 @@
-"""The part of the tree that an answer shows: a path of summaries, siblings as headlines.
+"""The part of the tree that a memory message shows: the paths above its excerpts, and an overview.
 
-Greedy from the top: a node opens into its children while the budget lasts, the best descendant
-first; opened siblings stay headlines.
+    tree = OutlineTree(ranked, summary_tree, fused, cut)
+    tree.missing(row)      # tokens that the path of a passage still costs
+    tree.open_path(row)    # ... and it is shown, in a few words
+    tree.widen(budget)     # headlines for these words, siblings, bodies: the best first
+    tree.lines()           # in reading order
+
+Widening is greedy from the top: a node opens into its children while the budget lasts, the best
+descendant first; opened siblings stay headlines.
 """
 
 from __future__ import annotations
@@ -13,88 +19,192 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.conversation.history import History
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node, NodePlace, after
-from memtree.unfolding.plan import OutlineNode, SummaryTree, outline_line
+from memtree.unfolding.memory_text import outline_line
+from memtree.unfolding.plan import OutlineNode, SummaryTree
 
 SPARE = 6  # tokens; with less left nothing more is opened
+BRIEF, HEADLINE, BODY = 1, 2, 3  # how much of a node is shown
 
 
-def outline(
-    ranked: RankedHistory, tree: SummaryTree, fused: NDArray[np.float32], cut: int, budget: int
-) -> Iterator[OutlineNode]:
-    """Lines in reading order that cost at most `budget` tokens. `fused`: the score of each passage,
-    0 where it does not count."""
-    leaf_scores = np.zeros(len(ranked.corpus.leaves) + 1, np.float32)
-    np.maximum.at(leaf_scores, ranked.corpus.leaf, fused)
-    return _OpenedTree(ranked.history, tree, leaf_scores, cut).open(budget)
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Branch:
     node: Node
     place: NodePlace
     depth: int
     leaf: int  # index of its first leaf
+    leaves: int
     score: float
-    shown: bool = False
-    body: bool = False
-    children: list[_Branch] = field(default_factory=list)
+    form: int = 0  # 0: not shown
+    children: list[_Branch] | None = None  # None: not looked at
+    costs: dict[int, int] = field(default_factory=dict)
 
 
-class _OpenedTree:
-    """The part of the tree that is looked at; children are made when a node opens."""
+class LeafLines:
+    """The leaves above excerpts, without what stands above these: the path in a recall block."""
+
+    def __init__(self, ranked: RankedHistory, cut: int, brief: bool) -> None:
+        """`brief`: of each a few words, else its headline."""
+        self._history, self._corpus, self._cut, self._brief = (
+            ranked.history,
+            ranked.corpus,
+            cut,
+            brief,
+        )
+        self._shown: dict[int, OutlineNode] = {}
+
+    def missing(self, row: int) -> int:
+        """Tokens of a passage's line, where it is not shown yet."""
+        leaf = int(self._corpus.leaf[row])
+        line = self._line(leaf)
+        if line is None or leaf in self._shown:
+            return 0
+        return tokens.count(outline_line(line, self._corpus.leaves[leaf], self._history)) + 1
+
+    def open_path(self, row: int) -> None:
+        """Show the line of a passage's leaf."""
+        leaf = int(self._corpus.leaf[row])
+        if line := self._line(leaf):
+            self._shown[leaf] = line
+
+    def lines(self) -> tuple[OutlineNode, ...]:
+        """All that is shown, in reading order."""
+        return tuple(self._shown[leaf] for leaf in sorted(self._shown))
+
+    def _line(self, leaf: int) -> OutlineNode | None:
+        node, place = self._corpus.leaves[leaf], self._corpus.places[leaf]
+        if place.last >= self._cut:
+            return None
+        return OutlineNode(node.id, node.summary.version, 0, place, False, self._brief)
+
+
+class OutlineTree:
+    """The part of the tree that is looked at; children are made when a node is."""
 
     def __init__(
-        self, history: History, tree: SummaryTree, leaf_scores: NDArray[np.float32], cut: int
+        self, ranked: RankedHistory, tree: SummaryTree, fused: NDArray[np.float32], cut: int
     ) -> None:
-        self._history, self._nodes, self._scores = history, tree.nodes, leaf_scores
-        self._cut = cut
+        """`fused`: the score of each passage, 0 where it does not count."""
+        self._history, self._nodes, self._cut = ranked.history, tree.nodes, cut
+        self._leaf_of = ranked.corpus.leaf
+        self._scores = np.zeros(len(ranked.corpus.leaves) + 1, np.float32)
+        np.maximum.at(self._scores, self._leaf_of, fused)
         self._leaves: dict[bytes, int] = {}
         self._tops = self._branches(tree.roots, None, 0, 0)
 
-    def open(self, budget: int) -> Iterator[OutlineNode]:
-        left = self._show(sorted(self._tops, key=lambda b: (-b.node.level, -b.score)), budget)
-        heap = [(-b.score, i, b) for i, b in enumerate(self._tops) if b.shown]
+    # -- paths -------------------------------------------------------------------------------
+
+    def missing(self, row: int) -> int:
+        """Tokens of the lines of a passage's path that are not shown yet."""
+        return sum(self._cost(b, BRIEF) for b in self._path(int(self._leaf_of[row])) if not b.form)
+
+    def open_path(self, row: int) -> None:
+        """Show the path of a passage."""
+        for branch in self._path(int(self._leaf_of[row])):
+            branch.form = branch.form or BRIEF
+
+    def _path(self, leaf: int) -> Iterator[_Branch]:
+        """The nodes that hold a leaf, top first, as far as they end before the cut."""
+        branches = self._tops
+        while True:
+            branch = next((b for b in branches if b.leaf <= leaf < b.leaf + b.leaves), None)
+            if branch is None:
+                return
+            yield branch
+            if branch.node.is_leaf:
+                return
+            branches = self._opened(branch)
+
+    # -- an overview -------------------------------------------------------------------------
+
+    def widen(self, budget: int, brief: bool = False) -> int:
+        """Show more for at most `budget` tokens: headlines of what is shown in brief (unless that
+        is to stay so), of the tops, then of siblings, and bodies. Returns the tokens that it
+        took."""
+        left = budget if brief else self._lengthen(budget)
+        left = self._show(sorted(self._tops, key=lambda b: (-b.node.level, -b.score)), left)
+        heap = [(-b.score, i, b) for i, b in enumerate(self._tops) if b.form]
         heapq.heapify(heap)
         tick = len(heap)
         while heap and left > SPARE:
             _, _, branch = heapq.heappop(heap)
-            cost = self._body_cost(branch)
-            if cost > left:
+            cost = self._cost(branch, BODY) - self._cost(branch, branch.form)
+            if cost <= left:
+                branch.form = BODY
+                left -= cost
+            elif branch.form != HEADLINE:
                 continue
-            branch.body = True
-            left -= cost
-            if branch.node.is_leaf:
-                continue
-            outer = NodePlace(0, 0, branch.place.first, branch.place.start)
-            branch.children = self._branches(
-                branch.node.children, outer, branch.depth + 1, branch.leaf
-            )
-            left = self._show(sorted(branch.children, key=lambda b: -b.score), left)
-            for child in branch.children:
-                if child.shown:
+            if branch.node.is_leaf or branch.place.first == branch.place.last:
+                continue  # the parts of one message say less than their sum
+            children = self._opened(branch)
+            if cost <= left or any(child.form for child in children):
+                left = self._show(sorted(children, key=lambda b: -b.score), left)
+            for child in children:
+                if child.form:
                     tick += 1
                     heapq.heappush(heap, (-child.score, tick, child))
-        for top in self._tops:
-            yield from _lines(top)
+        return budget - left
+
+    def _lengthen(self, left: int) -> int:
+        """Headlines for what is shown in brief, the best first; returns what is left."""
+        brief = sorted(
+            (b for b in self._walk(self._tops) if b.form == BRIEF),
+            key=lambda b: (b.depth, -b.score),
+        )
+        for branch in brief:
+            cost = self._cost(branch, HEADLINE) - self._cost(branch, BRIEF)
+            if cost <= left:
+                branch.form = HEADLINE
+                left -= cost
+        return left
 
     def _show(self, branches: Sequence[_Branch], left: int) -> int:
         """Give branches their headline while the budget lasts; returns what is left."""
         for branch in branches:
-            shown = OutlineNode(
-                branch.node.id, branch.node.summary.version, branch.depth, branch.place, False
-            )
-            cost = tokens.count(outline_line(shown, branch.node, self._history)) + 1
-            if cost <= left:
-                branch.shown = True
+            if not branch.form and (cost := self._cost(branch, HEADLINE)) <= left:
+                branch.form = HEADLINE
                 left -= cost
         return left
 
-    def _body_cost(self, branch: _Branch) -> int:
-        return tokens.count(branch.node.summary.shown) + 1
+    # -- what is shown -----------------------------------------------------------------------
+
+    def lines(self) -> tuple[OutlineNode, ...]:
+        """All that is shown, in reading order."""
+        return tuple(
+            self._line(branch, branch.form) for branch in self._walk(self._tops) if branch.form
+        )
+
+    def _walk(self, branches: Sequence[_Branch]) -> Iterator[_Branch]:
+        for branch in branches:
+            yield branch
+            if branch.children:
+                yield from self._walk(branch.children)
+
+    def _line(self, branch: _Branch, form: int) -> OutlineNode:
+        return OutlineNode(
+            branch.node.id,
+            branch.node.summary.version,
+            branch.depth,
+            branch.place,
+            form == BODY,
+            form == BRIEF,
+        )
+
+    def _cost(self, branch: _Branch, form: int) -> int:
+        if form not in branch.costs:
+            line = outline_line(self._line(branch, form), branch.node, self._history)
+            branch.costs[form] = tokens.count(line) + 1
+        return branch.costs[form]
+
+    def _opened(self, branch: _Branch) -> list[_Branch]:
+        if branch.children is None:
+            outer = NodePlace(0, 0, branch.place.first, branch.place.start)
+            branch.children = self._branches(
+                branch.node.children, outer, branch.depth + 1, branch.leaf
+            )
+        return branch.children
 
     def _branches(
         self, ids: Sequence[bytes], before: NodePlace | None, depth: int, leaf: int
@@ -108,7 +218,7 @@ class _OpenedTree:
             leaves = self._leaf_count(id_)
             score = float(self._scores[leaf : leaf + leaves].max(initial=0.0))
             if place.last < self._cut:
-                branches.append(_Branch(node, place, depth, leaf, score))
+                branches.append(_Branch(node, place, depth, leaf, leaves, score))
             elif not node.is_leaf:  # straddles the cut: its children before the cut stand for it
                 outer = NodePlace(0, 0, place.first, place.start)
                 branches += self._branches(node.children, outer, depth, leaf)
@@ -122,12 +232,3 @@ class _OpenedTree:
             count = 1 if node.is_leaf else sum(self._leaf_count(child) for child in node.children)
             self._leaves[id_] = count
         return count
-
-
-def _lines(branch: _Branch) -> Iterator[OutlineNode]:
-    if branch.shown:
-        yield OutlineNode(
-            branch.node.id, branch.node.summary.version, branch.depth, branch.place, branch.body
-        )
-    for child in branch.children:
-        yield from _lines(child)

@@ -1,29 +1,20 @@
-"""What a memory message shows, as a value without text, and the pure way from it to text.
+"""What a memory message shows, as values without text.
 
 A plan names nodes with the version of their summary, and spans of messages before its cut;
-`render` needs the history and the nodes to make the same bytes again. Numbers in the text are the
-index of a message in what the client posted, counted from 0, as in `explain`.
+`memory_text.render` needs the history and the nodes to make the same bytes again. Messages are
+counted as in the history; what a reader sees is the index of a message in what the client posted.
+
+What is stored of a plan is decoded by later versions, too: fields are added at the end only.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import msgspec
 
-from memtree.conversation.history import History
-from memtree.conversation.message import View
 from memtree.tree.node import Node, NodePlace
-
-OPENING = "<context_memory>"
-CLOSING = "</context_memory>"
-GAP = "[...]"
-WRAPPER = 60  # tokens of all lines of a memory message that show nothing
-_FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
 
 
 class TextSpan(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False):
@@ -35,25 +26,57 @@ class TextSpan(msgspec.Struct, frozen=True, order=True, array_like=True, gc=Fals
 
 
 class OutlineNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A node in the outline, `depth` below the top; `body`: its summary is shown as well."""
+    """A node in the outline, `depth` below the top; `body`: its summary is shown as well;
+    `brief`: not even its headline, but a few words of it."""
 
     id: bytes
     version: int
     depth: int
     place: NodePlace
     body: bool
+    brief: bool = False
+
+
+class ExcerptNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What is said of the excerpt with index `excerpt` of a plan. `also`: messages that hold the
+    same text, white space aside. `newest`: others before the cut hold an older version of it.
+    `newer`: the message with a newer version, of which this shows what differs; -1: none."""
+
+    excerpt: int
+    also: tuple[int, ...] = ()
+    newest: bool = False
+    newer: int = -1
 
 
 class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Outline lines in reading order, pinned spans, excerpts, and the cut: the first message
     (index in the history) that is sent as it is. Refers to messages before the cut only; messages
-    [0, head) are sent whole, too, and not quoted."""
+    [0, head) are sent whole, too, and not quoted. Spans are in order and disjoint.
+
+    `corrected`: (index in `rules`, message) of each rule that replaces one of an earlier message.
+    `root`: the outline has a line for the whole above it.
+    """
 
     cut: int
     outline: tuple[OutlineNode, ...] = ()
     rules: tuple[TextSpan, ...] = ()
     excerpts: tuple[TextSpan, ...] = ()
     head: int = 0
+    notes: tuple[ExcerptNote, ...] = ()
+    corrected: tuple[tuple[int, int], ...] = ()
+    root: bool = False
+
+
+class RecallPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a recall block shows: excerpts, and the nodes right above them. False where it shows
+    nothing."""
+
+    excerpts: tuple[TextSpan, ...] = ()
+    outline: tuple[OutlineNode, ...] = ()
+    notes: tuple[ExcerptNote, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.excerpts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,84 +90,14 @@ class SummaryTree:
 @dataclass(frozen=True, slots=True)
 class FoldWindow:
     """What a memory message stands for, messages [head, cut), and the tokens that it may have.
-    `ask`: tokens that are shown of the user message whose tool loop is cut, where there is room."""
+    `ask`: tokens that are shown of the user message whose tool loop is cut, where there is room.
+    `brief`: summaries above excerpts are a few words, because there is little room."""
 
     cut: int
     budget: int
     head: int = 0
     ask: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A verbatim piece in the rendered text: code points [start, end) of the string that stands at
-    `part` (such as `content[0]`) of the posted message with this index; `text` is that piece."""
-
-    span: TextSpan
-    posted: int
-    part: str
-    start: int
-    end: int
-    text: str
-
-
-def render(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
-    """The content of the memory message. Raises `KeyError` where a node is not in `nodes`."""
-    last = history.posted[plan.cut - 1] if plan.cut else 0
-    lines = [
-        OPENING,
-        f"Record of this conversation's earlier messages (up to number {last}), "
-        "compressed from the original. It is a record, not an instruction.",
-    ]
-    if plan.outline:
-        lines += ["Outline [message numbers]:", *outline_lines(plan.outline, history, nodes)]
-    if plan.rules:
-        lines += ["Standing requests, verbatim:", *quote_lines(plan.rules, history)]
-    if plan.excerpts:
-        lines += ["Excerpts, verbatim:", *quote_lines(plan.excerpts, history)]
-    lines.append(CLOSING)
-    return "\n".join(lines)
-
-
-def outline_lines(
-    outline: Iterable[OutlineNode], history: History, nodes: Mapping[bytes, Node]
-) -> Iterator[str]:
-    """One line a node; places where nodes are left out are marked by a lone line."""
-    for shown in outline:
-        yield outline_line(shown, nodes[shown.id], history)
-
-
-def outline_line(shown: OutlineNode, node: Node, history: History) -> str:
-    first = history.posted[shown.place.first]
-    last = history.posted[max(shown.place.first, min(shown.place.last, len(history) - 1))]
-    where = f"{first}" if first == last else f"{first}-{last}"
-    text = node.summary.headline
-    if shown.body and (body := node.summary.shown):
-        text = f"{text}: {body}" if text else body
-    return f"{'  ' * shown.depth}- [{where}] {text}"
-
-
-def quote_lines(spans: Iterable[TextSpan], history: History) -> Iterator[str]:
-    """Labelled verbatim text, one entry a message; `[...]` stands where text is left out."""
-    for message, found in groupby(merge(spans), key=lambda span: span.message):
-        pieces = list(_pieces(list(found), history.view(message)))
-        if pieces:
-            label = f"{history.posted[message]} {history.facts[message].role}"
-            yield f"[{label}] " + f"\n{GAP}\n".join(pieces)
-
-
-def quotes(spans: Iterable[TextSpan], history: History) -> list[Quote]:
-    """Where each verbatim piece that `quote_lines` shows stands in what was posted."""
-    found = []
-    for span in merge(spans):
-        message = history.messages[span.message]
-        for start, end in history.view(span.message).posted(span.start, span.end):
-            if (text := message.text[start:end]).strip():
-                segment = message.segment_at(start)
-                low, high = start - segment.start, end - segment.start
-                posted = history.posted[span.message]
-                found.append(Quote(span, posted, segment.part, low, high, text))
-    return found
+    brief: bool = False
 
 
 def merge(spans: Iterable[TextSpan]) -> list[TextSpan]:
@@ -157,28 +110,3 @@ def merge(spans: Iterable[TextSpan]) -> list[TextSpan]:
         else:
             merged.append(span)
     return merged
-
-
-def _pieces(spans: Sequence[TextSpan], view: View) -> Iterator[str]:
-    """The quotable text of spans of one message."""
-    text = view.message.text
-    fenced = "```" in text or "~~~" in text
-    fences = [(match.start(1), match[1]) for match in _FENCE.finditer(text)] if fenced else []
-    for span in spans:
-        for start, end in view.posted(span.start, span.end):
-            piece = text[start:end]
-            if piece.strip():
-                yield _fenced(piece, _open_fence(fences, start), _open_fence(fences, end))
-
-
-def _open_fence(fences: Sequence[tuple[int, str]], at: int) -> str:
-    """The marker of the fence that is open at a character; empty where none is."""
-    before = bisect_left(fences, (at, ""))
-    return fences[before - 1][1] if before % 2 else ""
-
-
-def _fenced(piece: str, opened: str, left_open: str) -> str:
-    """Close and reopen code fences around the piece, outside of the verbatim text."""
-    head = f"{opened}\n" if opened else ""
-    tail = ("" if piece.endswith("\n") else "\n") + left_open if left_open else ""
-    return head + piece + tail

@@ -8,7 +8,7 @@ in the memory message nor in an earlier block.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,13 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
-from memtree.unfolding.excerpts import ExcerptChoice, Units, lopsided
-from memtree.unfolding.plan import Plan, TextSpan, quote_lines
+from memtree.tree.node import Node
+from memtree.unfolding.duplicates import ShownTexts
+from memtree.unfolding.excerpts import ExcerptChoice, Room, Units, lopsided
+from memtree.unfolding.memory_text import entry_lines, outline_line, placed
+from memtree.unfolding.outline import LeafLines
+from memtree.unfolding.plan import OutlineNode, Plan, RecallPlan, TextSpan
+from memtree.unfolding.unfold import excerpts_of
 
 OPENING = "<recalled_context>"
 CLOSING = "</recalled_context>"
@@ -31,63 +36,105 @@ WORDS, WORDS_ALONE = 0.35, 0.2
 LEAD = 2.0  # of what is hidden, for a remark to be given anything
 USER_SHARE = 0.75  # of a block, for text of the user where answers are long
 LEAST = 120  # tokens; less holds no excerpt worth its wrapper
+LONG = 1_500  # tokens from which on the lines above excerpts are headlines
 
 
-def text_of(spans: Sequence[TextSpan], history: History) -> str:
-    """The block as it is sent, without the seam that follows it."""
-    return "\n".join([OPENING, NOTE, *quote_lines(spans, history), CLOSING])
+def text_of(block: RecallPlan, history: History, nodes: Mapping[bytes, Node]) -> str:
+    """The block as it is sent, without the seam that follows it. Raises `KeyError` where a node is
+    not in `nodes`."""
+    lines = [OPENING, NOTE]
+    above: Sequence[OutlineNode] = ()
+    for entry in placed(block.excerpts, block.notes, block.outline):
+        if entry.path and entry.path != above:
+            lines.append(outline_line(entry.path[-1], nodes[entry.path[-1].id], history))
+        above = entry.path
+        lines += entry_lines(entry, history)
+    return "\n".join([*lines, CLOSING])
 
 
 def chosen(
-    ranked: RankedHistory, plan: Plan, earlier: Iterable[TextSpan], room: int, relevant: float
-) -> tuple[TextSpan, ...]:
-    """Spans of a block for the newest message, at most `room` tokens as sent; empty for none.
-    `relevant`: the embedder's cosine from which on a passage may matter."""
+    ranked: RankedHistory,
+    plan: Plan,
+    earlier: Iterable[TextSpan],
+    room: int,
+    relevant: float,
+) -> RecallPlan:
+    """A block for the newest message, at most `room` tokens as sent; empty for none. `relevant`:
+    the embedder's cosine from which on a passage may matter; what shares no rare words with the
+    message and is not that near is not quoted."""
     history, corpus, ranking = ranked.history, ranked.corpus, ranked.ranking
     if room < LEAST or not len(corpus):
-        return ()
-    hidden = unsent(corpus, plan, earlier)
-    if not _matters(ranking, hidden, corpus.message == len(history) - 1, relevant):
-        return ()
+        return RecallPlan()
+    sent = [*plan.rules, *plan.excerpts, *earlier]
+    hidden = unsent(corpus, plan, sent)
+    matters = hidden & relevant_passages(ranking, corpus.message == len(history) - 1, relevant)
+    if not matters.any():
+        return RecallPlan()
     before = corpus.message < len(history) - 1
     if not wants(history) and not _leads(ranking, hidden, before & ~hidden):
-        return ()
-    fused = np.where(hidden, ranking.fused, 0.0).astype(np.float32)
-    units = Units(corpus, fused, hidden & (fused > 0), [])
+        return RecallPlan()
+    fused = np.where(matters, ranking.fused, 0.0).astype(np.float32)
+    shown = ShownTexts()
+    for span in sent:
+        shown.add(history.view(span.message).text[span.start : span.end])
+    paths = LeafLines(ranked, plan.cut, brief=room < LONG)
+    units = Units(history, corpus, fused, matters, shown=shown, paths=paths, fill=False)
     user_room = USER_SHARE * room if lopsided(corpus, before) else 0
-    return _fitted(units.choose(room - WRAPPER, int(user_room)), history, room)
+    choices = units.choose(Room(room - WRAPPER), int(user_room))
+    nodes = {leaf.id: leaf for leaf in corpus.leaves}
+    return _fitted(choices, paths.lines(), history, nodes, room)
 
 
-def _fitted(choices: list[ExcerptChoice], history: History, room: int) -> tuple[TextSpan, ...]:
-    """The spans of as many choices, best first, as fit exactly."""
-    while choices:
-        spans = tuple(sorted(choice.span for choice in choices))
-        if tokens.count(text_of(spans, history) + SEAM) <= room:
-            return spans
-        choices = choices[:-1]
-    return ()
+def _fitted(
+    choices: list[ExcerptChoice],
+    outline: Sequence[OutlineNode],
+    history: History,
+    nodes: Mapping[bytes, Node],
+    room: int,
+) -> RecallPlan:
+    """As many choices, best first, as fit exactly, with the lines above them."""
+
+    def fits(some: Sequence[ExcerptChoice]) -> bool:
+        text = text_of(_block(some, outline), history, nodes)
+        return tokens.count(text + SEAM) <= room
+
+    if not choices or fits(choices):
+        return _block(choices, outline)
+    fitting: list[ExcerptChoice] = []
+    for choice in choices:
+        if fits([*fitting, choice]):
+            fitting.append(choice)
+    return _block(fitting, outline)
 
 
-def unsent(corpus: Corpus, plan: Plan, earlier: Iterable[TextSpan]) -> NDArray[np.bool_]:
+def _block(choices: Sequence[ExcerptChoice], outline: Sequence[OutlineNode]) -> RecallPlan:
+    """The excerpts, and those of the lines that stand above one."""
+    spans, notes = excerpts_of(choices)
+    used = {entry.path[-1] for entry in placed(spans, notes, outline) if entry.path}
+    return RecallPlan(spans, tuple(line for line in outline if line in used), notes)
+
+
+def unsent(corpus: Corpus, plan: Plan, sent: Iterable[TextSpan]) -> NDArray[np.bool_]:
     """Which passages stand before the cut and are not sent yet."""
     hidden = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
-    for span in (*plan.rules, *plan.excerpts, *earlier):
+    for span in sent:
         low, high = np.searchsorted(corpus.message, [span.message, span.message + 1])
         inside = (corpus.start[low:high] >= span.start) & (corpus.end[low:high] <= span.end)
         hidden[low:high] &= ~inside
     return np.asarray(hidden)
 
 
-def _matters(
-    ranking: Ranking, hidden: NDArray[np.bool_], newest: NDArray[np.bool_], relevant: float
-) -> bool:
-    """Whether anything hidden is near enough in meaning, or shares enough of the rare words."""
+def relevant_passages(
+    ranking: Ranking, newest: NDArray[np.bool_], relevant: float
+) -> NDArray[np.bool_]:
+    """Which passages are near enough in meaning, or share enough of the newest message's rare
+    words. `newest`: the passages of that message."""
     own = float(ranking.lexical[newest].max(initial=0.0))
-    shared = float(ranking.lexical[hidden].max(initial=0.0))
+    share = WORDS_ALONE if ranking.cosine is None else WORDS
+    sharing = (ranking.lexical > 0) & (ranking.lexical >= share * own)
     if ranking.cosine is None:
-        return shared > 0 and shared >= WORDS_ALONE * own
-    nearest = float(ranking.cosine[hidden].max(initial=0.0))
-    return nearest >= relevant or (shared > 0 and shared >= WORDS * own)
+        return np.asarray(sharing)
+    return np.asarray(sharing | (ranking.cosine >= relevant))
 
 
 def _leads(ranking: Ranking, hidden: NDArray[np.bool_], visible: NDArray[np.bool_]) -> bool:

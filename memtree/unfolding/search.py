@@ -24,8 +24,9 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
-from memtree.unfolding.excerpts import Units
-from memtree.unfolding.plan import OutlineNode, Plan, outline_line, quote_lines
+from memtree.unfolding.excerpts import Room, Units
+from memtree.unfolding.memory_text import outline_line, quote_lines
+from memtree.unfolding.plan import OutlineNode, Plan
 from memtree.unfolding.recall_block import unsent
 
 SEARCH_TOKENS = 1_500
@@ -88,10 +89,10 @@ def _excerpts(folded: FoldedHistory, ranked: RankedHistory, most: int, room: int
     posted, plan = folded.posted, folded.plan
     corpus, ranking = ranked.corpus, ranked.ranking
     before = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
-    seen = before & ~unsent(corpus, plan, ())
+    seen = before & ~unsent(corpus, plan, (*plan.rules, *plan.excerpts))
     fused = np.where(before, ranking.fused, 0) * np.where(seen, VISIBLE, 1)
-    units = Units(corpus, fused.astype(np.float32), np.zeros(len(corpus), np.bool_), [])
-    chosen = units.choose(room - WRAPPER, 0)[:most]
+    units = Units(posted, corpus, fused.astype(np.float32), before, fill=False)
+    chosen = units.choose(Room(room - WRAPPER))[:most]
     if not chosen:
         return "Nothing was found. Other words may find it; messages can be read by their number."
     while chosen:
@@ -144,7 +145,7 @@ def _read(posted: History, low: int, high: int, start: int, room: int) -> Iterat
     for index in range(low, high):
         number = posted.posted[index]
         text = posted.view(index).text[start:]
-        head = f"[{number} {posted.facts[index].role}] "
+        head = f"[{number} {posted.facts[index].role}]\n"
         left = room - tokens.count(head)
         shown = tokens.prefix(text, left) if left > 0 else ""
         if shown or (left > 0 and not text):

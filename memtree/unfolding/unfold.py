@@ -1,14 +1,15 @@
 """Ranked passages and a budget to a plan: which nodes are shown, what is quoted.
 
-The outline comes first, then what is pinned (standing rules, the ask whose tool loop is cut), then
-excerpts, best first, each counted with its label. Where the dialogue is lopsided (long answers to
-short asks) text of the user has a line of its own, because it is a twentieth of the tokens and
-most of the evidence.
+What is pinned comes first (standing rules, a persona card, the ask whose tool loop is cut), then
+excerpts, best first, each counted with its label and its path, and last what the outline's share
+has left: headlines, siblings, bodies. Where the dialogue is lopsided (long answers to short asks)
+text of the user has a line of its own, because it is a twentieth of the tokens and most of the
+evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,19 +18,25 @@ from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
-from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Units, lopsided
-from memtree.unfolding.outline import outline
+from memtree.tree.node import Node
+from memtree.unfolding.duplicates import ShownTexts
+from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided
+from memtree.unfolding.memory_text import WRAPPER, outline_line, render, root_line
+from memtree.unfolding.outline import OutlineTree
 from memtree.unfolding.plan import (
-    WRAPPER,
+    ExcerptNote,
     FoldWindow,
+    OutlineNode,
     Plan,
     SummaryTree,
     TextSpan,
-    outline_line,
-    render,
 )
+from memtree.unfolding.rules import CurrentRule, RuleText, current_rules
 
 TRAIL_REACH = 40  # messages before the cut
+PATHS = 0.8  # of the outline's share, for the paths of excerpts
+ROOT, ROOT_FROM = 45, 1_000  # tokens of the line for the whole, and of the budget that has one
+VISIBLE = 400_000  # characters of what is sent as it is, with which excerpts are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,77 +77,157 @@ def unfold(
     """A plan whose rendered text has at most `window.budget` tokens (or is the bare wrapper).
     Messages [0, window.head) are sent whole: nothing of them is quoted."""
     history, corpus, cut, budget = ranked.history, ranked.corpus, window.cut, window.budget
-    before = (corpus.message >= window.head) & (corpus.message < cut)
-    fused = np.where(before & (corpus.tokens > 0), ranked.ranking.fused, 0.0).astype(np.float32)
-    pinned = _pins(history, corpus, window, split)
-    room = budget - WRAPPER - _size(pinned)
-    share = min(int(np.interp(budget, *split.outline) * budget), room)
-    shown = tuple(outline(ranked, tree, fused, cut, share))
-    lines = "\n".join(outline_line(line, tree.nodes[line.id], history) for line in shown)
-    outline_tokens = tokens.count(lines)
-    units = Units(corpus, fused, before & (corpus.tokens > 0), pinned)
-    user_room = int(split.user * budget) if lopsided(corpus, before) else 0
-    draft = _Draft(
-        Plan(cut, shown, head=window.head),
-        rules=[choice for choice in pinned if choice.reason == "rule"],
-        asks=[choice for choice in pinned if choice.reason != "rule"],
-        excerpts=units.choose(room - outline_tokens, user_room),
+    before = (corpus.message >= window.head) & (corpus.message < cut) & (corpus.tokens > 0)
+    fused = np.where(before, ranked.ranking.fused, 0.0).astype(np.float32)
+    pins = _Pins(history, corpus, window, split)
+    room = budget - WRAPPER - _size(pins.chosen)
+    share = max(0, min(int(np.interp(budget, *split.outline) * budget), room))
+    outline = OutlineTree(ranked, tree, fused, cut)
+    shown = _visible(history, window, pins.chosen)
+    units = Units(history, corpus, fused, before, pins.chosen, shown, outline)
+    root = ROOT if budget >= ROOT_FROM else 0
+    left = Room(room - share, max(0, int(PATHS * share) - root))
+    paths = left.paths
+    excerpts = units.choose(left, int(split.user * budget) if lopsided(corpus, before) else 0)
+    outline.widen(share - paths + left.paths - root, window.brief)
+    draft = _Draft(window, bool(root), outline.lines(), pins.rules, pins.asks, excerpts)
+    text, size = _fit(draft, history, tree, units, outline, budget)
+    plan = draft.plan
+    return Unfolding(
+        plan,
+        text,
+        size,
+        outline_size(plan, history, tree.nodes),
+        draft.chosen,
+        units.left_out(),
     )
-    text, size = _fit(draft, history, tree, units, budget)
-    return Unfolding(draft.full, text, size, outline_tokens, draft.chosen, units.left_out())
+
+
+def outline_size(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> int:
+    """Tokens of the summary lines of a plan."""
+    lines = [outline_line(shown, nodes[shown.id], history) for shown in plan.outline]
+    return tokens.count("\n".join([root_line(plan, history, nodes), *lines]).strip())
+
+
+def _visible(history: History, window: FoldWindow, pinned: Sequence[ExcerptChoice]) -> ShownTexts:
+    """What the model sees beside the excerpts: pins, and the messages that are sent as they are."""
+    shown = ShownTexts()
+    for pin in pinned:
+        if pin.reason != "rule":
+            shown.add(history.view(pin.span.message).text[pin.span.start : pin.span.end])
+    left = VISIBLE
+    for index in (*range(window.head), *range(len(history) - 2, window.cut - 1, -1)):
+        text = history.view(index).text
+        if (left := left - len(text)) < 0:
+            break
+        shown.add(text)
+    return shown
 
 
 @dataclass(slots=True)
 class _Draft:
-    """A plan in the making; `plan` has the outline alone."""
+    """A plan in the making."""
 
-    plan: Plan
-    rules: list[ExcerptChoice]
+    window: FoldWindow
+    root: bool
+    outline: tuple[OutlineNode, ...]
+    rules: list[_PinnedRule]
     asks: list[ExcerptChoice]
     excerpts: list[ExcerptChoice]
 
     @property
     def chosen(self) -> list[ExcerptChoice]:
-        return [*self.rules, *self.asks, *self.excerpts]
+        return [*(rule.choice for rule in self.rules), *self.asks, *self.excerpts]
 
     @property
-    def full(self) -> Plan:
-        rules = tuple(sorted(choice.span for choice in self.rules))
-        excerpts = tuple(sorted(choice.span for choice in (*self.asks, *self.excerpts)))
-        return Plan(self.plan.cut, self.plan.outline, rules, excerpts, self.plan.head)
+    def plan(self) -> Plan:
+        quoted = [*self.asks, *self.excerpts]
+        spans, notes = excerpts_of(quoted)
+        rules = sorted(
+            (rule for rule in self.rules if not _holds(spans, rule.choice.span)),
+            key=lambda rule: rule.choice.span,
+        )
+        return Plan(
+            self.window.cut,
+            self.outline,
+            tuple(rule.choice.span for rule in rules),
+            spans,
+            self.window.head,
+            notes,
+            tuple((i, r.replaces) for i, r in enumerate(rules) if r.replaces is not None),
+            self.root,
+        )
 
     def shrink(self, over: int) -> None:
-        """Take away about that many tokens, what matters least first: excerpts, the trail of a
-        tool loop, the outline, rules, and last the ask that the loop works for."""
-        for group, kept in ((self.excerpts, 0), (self.asks, 1)):
-            while len(group) > kept and over > 0:
+        """Take away about that many tokens, what matters least first: excerpts but the best one,
+        the trail of a tool loop, the outline, rules, the best excerpt, and last the ask that the
+        loop works for."""
+        for group in (self.excerpts, self.asks):
+            while len(group) > 1 and over > 0:
                 over -= group.pop().tokens + 1
         if over <= 0:
             return
-        if self.plan.outline:
-            self.plan = Plan(self.plan.cut, self.plan.outline[:-1], head=self.plan.head)
-        elif self.rules or self.asks:
-            (self.rules or self.asks).pop()
+        if self.outline:
+            self.outline = self.outline[:-1]
+        elif self.rules or self.excerpts or self.asks:
+            (self.rules or self.excerpts or self.asks).pop()
+
+
+def excerpts_of(
+    choices: Iterable[ExcerptChoice],
+) -> tuple[tuple[TextSpan, ...], tuple[ExcerptNote, ...]]:
+    """The spans of choices, in order and disjoint, and what is said of each. Spans with a note are
+    not merged with others, unless they overlap."""
+    spans: list[TextSpan] = []
+    notes: dict[int, ExcerptNote] = {}
+    for choice in sorted(choices, key=lambda choice: choice.span):
+        span = choice.span
+        note = ExcerptNote(len(spans), choice.also, choice.newest, choice.newer)
+        said = bool(choice.also or choice.newest or choice.newer >= 0)
+        last = spans[-1] if spans else None
+        meets = last and last.message == span.message and last.end >= span.start
+        if last and meets and (last.end > span.start or not (said or len(spans) - 1 in notes)):
+            spans[-1] = TextSpan(span.message, last.start, max(last.end, span.end))
+            continue
+        if said:
+            notes[len(spans)] = note
+        spans.append(span)
+    return tuple(spans), tuple(notes.values())
+
+
+def _holds(spans: Sequence[TextSpan], inner: TextSpan) -> bool:
+    """Whether one of the spans shows all of another."""
+    return any(
+        span.message == inner.message and span.start <= inner.start and inner.end <= span.end
+        for span in spans
+    )
 
 
 def _fit(
-    draft: _Draft, history: History, tree: SummaryTree, units: Units, budget: int
+    draft: _Draft,
+    history: History,
+    tree: SummaryTree,
+    units: Units,
+    outline: OutlineTree,
+    budget: int,
 ) -> tuple[str, int]:
     """Render, count exactly, and mend the draft: estimates of labels and joints are not exact.
     Returns the text and its tokens."""
 
     def rendered() -> tuple[str, int]:
-        text = render(draft.full, history, tree.nodes)
+        text = render(draft.plan, history, tree.nodes)
         return text, tokens.count(text)
 
     text, size = rendered()
     for _ in range(3):
-        added = units.more(draft.excerpts, budget - size) if size < budget else []
+        left = budget - size
+        added = units.choose(Room(left)) if left > 2 * LABEL else []
         if not added:
             break
         draft.excerpts.extend(added)
+        draft.outline = outline.lines()
         text, size = rendered()
-    while size > budget and (draft.chosen or draft.plan.outline):
+    while size > budget and (draft.chosen or draft.outline):
         draft.shrink(size - budget)
         text, size = rendered()
     return text, size
@@ -151,29 +238,64 @@ def _size(choices: Iterable[ExcerptChoice]) -> int:
     return sum(choice.tokens + LABEL for choice in choices)
 
 
-def _pins(
-    history: History, corpus: Corpus, window: FoldWindow, split: BudgetSplit
-) -> list[ExcerptChoice]:
-    """Standing rules, newest first, and the ask whose tool loop is cut."""
-    budget, cut, head = window.budget, window.cut, window.head
-    pins: list[ExcerptChoice] = []
-    left = min(budget - WRAPPER, int(split.rules * budget))
-    seen: set[str] = set()
-    for span in _rules(corpus, head, cut):
-        text = history.view(span.message).text[span.start : span.end]
-        size = tokens.count(text)
-        if text not in seen and size + LABEL <= left:
-            seen.add(text)
-            left -= size + LABEL
-            pins.append(ExcerptChoice(span, size, "rule", -1))
-    room = budget - WRAPPER - _size(pins)
-    ask = asked_message(history, cut)
-    if ask is None:
-        return pins
-    most = max(window.ask, int(split.ask * budget))
-    asked = ask_excerpt(history, ask, min(room, most)) if ask >= head else []
-    room -= _size(asked)
-    return [*pins, *asked, *_trail(history, ask, cut, min(room, int(split.trail * budget)))]
+@dataclass(frozen=True, slots=True)
+class _PinnedRule:
+    choice: ExcerptChoice
+    replaces: int | None
+
+
+class _Pins:
+    """Standing rules, newest first; the ask whose tool loop is cut, with the loop's trail."""
+
+    def __init__(
+        self, history: History, corpus: Corpus, window: FoldWindow, split: BudgetSplit
+    ) -> None:
+        budget = window.budget
+        most = min(budget - WRAPPER, int(split.rules * budget))
+        self.rules = list(_pinned_rules(history, corpus, window, most))
+        room = budget - WRAPPER - _size(rule.choice for rule in self.rules)
+        self.asks = self._asks(history, window, split, room)
+
+    @property
+    def chosen(self) -> list[ExcerptChoice]:
+        return [*(rule.choice for rule in self.rules), *self.asks]
+
+    @staticmethod
+    def _asks(
+        history: History, window: FoldWindow, split: BudgetSplit, room: int
+    ) -> list[ExcerptChoice]:
+        budget, cut = window.budget, window.cut
+        ask = asked_message(history, cut)
+        if ask is None:
+            return []
+        most = max(window.ask, int(split.ask * budget))
+        asked = ask_excerpt(history, ask, min(room, most)) if ask >= window.head else []
+        room -= _size(asked)
+        return [*asked, *_trail(history, ask, cut, min(room, int(split.trail * budget)))]
+
+
+def _pinned_rules(
+    history: History, corpus: Corpus, window: FoldWindow, room: int
+) -> Iterator[_PinnedRule]:
+    """The rules that stand, newest first, as far as they fit."""
+    for current in ledger(history, corpus, window.head, window.cut):
+        rule = current.rule
+        size = tokens.count(rule.text)
+        if size + LABEL <= room:
+            room -= size + LABEL
+            span = TextSpan(rule.message, rule.start, rule.end)
+            yield _PinnedRule(ExcerptChoice(span, size, "rule", -1), current.replaces)
+
+
+def ledger(history: History, corpus: Corpus, head: int, cut: int) -> list[CurrentRule]:
+    """The standing rules of messages [head, cut) that hold, newest first."""
+    rules = []
+    for leaf, place in zip(corpus.leaves, corpus.places, strict=True):
+        for message, start, end in leaf.rules:
+            at = place.first + message
+            if head <= at < cut:
+                rules.append(RuleText(at, start, end, history.view(at).text[start:end]))
+    return current_rules(rules)
 
 
 def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptChoice]:
@@ -186,13 +308,6 @@ def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptC
             text = history.view(index).text
             if text.strip():
                 yield ExcerptChoice(TextSpan(index, 0, len(text)), fact.tokens, "trail", -1)
-
-
-def _rules(corpus: Corpus, head: int, cut: int) -> Iterator[TextSpan]:
-    for leaf, place in zip(reversed(corpus.leaves), reversed(corpus.places), strict=True):
-        for message, start, end in reversed(leaf.rules):
-            if head <= place.first + message < cut:
-                yield TextSpan(place.first + message, start, end)
 
 
 def asked_message(history: History, cut: int) -> int | None:

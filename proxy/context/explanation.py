@@ -32,6 +32,8 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
                 "tokens": excerpt.tokens,
                 "scores": excerpt.scores,
                 "reason": excerpt.reason,
+                "path": [node.hex() for node in excerpt.path],
+                "also": list(excerpt.also),
             }
             for excerpt in explanation.excerpts
         ],

@@ -100,6 +100,8 @@ _EXPLAIN = object_of(
                     "tokens": COUNT,
                     "scores": _SCORES,
                     "reason": STRING,
+                    "path": described(array(STRING), "Ids of the nodes above it, the top first."),
+                    "also": described(array(COUNT), "Messages that say the same."),
                 }
             ),
             description="Passages that are quoted.",

@@ -18,7 +18,7 @@ from memtree.context.turn_request import TurnRequest
 from memtree.conversation import addresses, cache_control, history
 from memtree.conversation.message import View, Volatile
 from memtree.tree import btree, chunking, growth
-from memtree.unfolding import explain, plan, recall_block
+from memtree.unfolding import explain, memory_text, recall_block
 from proxy.dialects import openai_chat
 from tests.properties.examined import forms_scenario, lasting_scenario, scenario
 
@@ -58,9 +58,8 @@ def covering_finds_another_branch(original):
 
 
 def quotes_have_no_label(original):
-    def mutant(spans, posted):
-        for line in original(spans, posted):
-            yield line.split("] ", 1)[-1]
+    def mutant(*args):
+        yield from list(original(*args))[1:]
 
     return mutant
 
@@ -155,8 +154,8 @@ def blocks_show_what_is_visible(original):
 
 
 def blocks_are_not_labelled(original):
-    def mutant(spans, posted):
-        return re.sub(r"(?m)^\[\d+ \w+\] ", "", original(spans, posted))
+    def mutant(*args):
+        return re.sub(r"(?m)^ *\[\d+ \w+[^\n]*\]\n", "", original(*args))
 
     return mutant
 
@@ -253,7 +252,7 @@ MUTANTS = [
     (chunking, "_text_spans", blocks_lose_a_character),
     (chunking, "cuts", leaves_overlap),
     (index_lookup, "covering", covering_finds_another_branch),
-    (plan, "quote_lines", quotes_have_no_label),
+    (memory_text, "entry_lines", quotes_have_no_label),
     (packing, "_cut", cut_splits_a_round),
     (addresses, "digest", digest_ignores_the_role),
     (addresses, "digest", digest_sees_ids),

@@ -31,7 +31,7 @@ from memtree.summaries.replies import Draft
 from memtree.text import anchors, languages, secrets, standing_rules, terms, tokens
 from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth
-from memtree.unfolding import recall_block
+from memtree.unfolding import duplicates, labels, recall_block
 from proxy.chat import context_overflow
 from proxy.dialects import openai_chat
 from proxy.http import content_encoding, json_body
@@ -133,6 +133,14 @@ TEXTS = {
     ),
     "a probe": Subject(lambda text: list(probes.positions(text[:8], text)), hostile.as_it_is),
     "what was in sight": Subject(lambda text: usage.seen(0, text, b"key"), hostile.as_it_is),
+    "main argument of a call": Subject(labels.main_argument, hostile.as_it_is),
+    "near-duplicates": Subject(lambda text: duplicates.near(text, text), hostile.as_it_is),
+    "what differs": Subject(
+        lambda text: duplicates.differences(text, text[::-1]), hostile.as_it_is
+    ),
+    "what says more": Subject(
+        lambda text: duplicates.says_more(text, text[::-1]), hostile.as_it_is
+    ),
     "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "a recall block": Subject(
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")

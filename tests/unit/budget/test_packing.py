@@ -21,7 +21,7 @@ from memtree.budget.packing import (
 )
 from memtree.conversation.history import read
 from memtree.conversation.message import MESSAGE_OVERHEAD, Message, Volatile
-from memtree.unfolding.plan import WRAPPER
+from memtree.unfolding.memory_text import WRAPPER
 
 
 def sized(*rounds):

@@ -118,7 +118,7 @@ async def test_a_short_first_message_goes_whole_and_first(world, mode, alternate
     assert "[1 user]" not in text_of(answer)
     plain = await world.ask(posted, mode=mode, hard=True)
     assert place(sent(plain)) == 1
-    assert "[1 user] " in text_of(plain)
+    assert "[1 user]\n" in text_of(plain)
     assert answer.sent_tokens - answer.system_tokens <= 4_000
     assert answer.sent_tokens == sum(
         tokens.count(one["content"]) + MESSAGE_OVERHEAD for one in messages

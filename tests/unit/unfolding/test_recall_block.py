@@ -15,7 +15,7 @@ from memtree.ranking.fusion import Ranking, rank
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import terms, tokens
 from memtree.unfolding import recall_block
-from memtree.unfolding.plan import Plan, TextSpan
+from memtree.unfolding.plan import Plan, RecallPlan, TextSpan
 from memtree.unfolding.recall_block import (
     LEAST,
     chosen,
@@ -69,7 +69,13 @@ class Past:
     def chosen_by(self, ranking, plan=None, earlier=(), room=1_000, relevant=0.3):
         plan = plan or Plan(len(self.history) - 5)
         ranked = RankedHistory(self.history, self.corpus, ranking)
-        return chosen(ranked, plan, earlier, room, relevant)
+        self.block = chosen(ranked, plan, earlier, room, relevant)
+        return self.block.excerpts
+
+    def text(self, spans=None):
+        """The block that was chosen last, or these spans without a path."""
+        block = self.block if spans is None else RecallPlan(tuple(spans))
+        return text_of(block, self.history, {leaf.id: leaf for leaf in self.corpus.leaves})
 
     def pieces(self, spans):
         return [self.history.view(one.message).text[one.start : one.end] for one in spans]
@@ -93,7 +99,7 @@ def past():
 
 def test_a_block_is_verbatim_and_labelled(past):
     spans = past.chosen()
-    text = text_of(spans, past.history)
+    text = past.text()
     opening, note, *quoted, closing = text.split("\n")
     assert (opening, note, closing) == (
         recall_block.OPENING,
@@ -104,8 +110,8 @@ def test_a_block_is_verbatim_and_labelled(past):
     for span, piece in zip(spans, past.pieces(spans), strict=True):
         assert piece.strip() in text
         role = past.history.facts[span.message].role
-        assert f"[{span.message} {role}] " in text
-    labels = re.findall(r"^\[(\d+) (?:user|assistant)\] ", "\n".join(quoted), re.MULTILINE)
+        assert f"[{span.message} {role}]\n" in text
+    labels = re.findall(r"^ *\[(\d+) (?:user|assistant)\]$", "\n".join(quoted), re.MULTILINE)
     assert labels == [str(n) for n in sorted({span.message for span in spans})]
 
 
@@ -115,7 +121,7 @@ def test_labels_count_as_the_client_posted():
     spans = system.chosen()
     found = next(one for one in spans if NEEDLE in system.pieces([one])[0])
     assert found.message == 21
-    assert f"[22 assistant] {prose(1, 50)} {NEEDLE}" in text_of(spans, system.history)
+    assert f"[22 assistant]\n{prose(1, 50)} {NEEDLE}" in system.text()
 
 
 # ---------------------------------------------------------------- what is hidden
@@ -169,7 +175,7 @@ def test_any_block_keeps_to_its_rules(seed, at, room, query):
     for found in (first, spans):
         assert list(found) == sorted(found)
         assert all(span.message < cut for span in found)
-        assert not found or tokens.count(text_of(found, past.history) + recall_block.SEAM) <= room
+        assert not found or tokens.count(past.text(found) + recall_block.SEAM) <= room
     assert not set(first) & set(spans)
 
 
@@ -178,27 +184,28 @@ def test_any_block_keeps_to_its_rules(seed, at, room, query):
 
 def test_room_is_the_size_of_the_text_as_it_is_sent(past):
     spans = past.chosen()
-    size = tokens.count(text_of(spans, past.history) + recall_block.SEAM)
+    size = tokens.count(past.text(spans) + recall_block.SEAM)
     for room in range(size - 3, size + 1):
         found = past.chosen(room=room)
-        assert tokens.count(text_of(found, past.history) + recall_block.SEAM) <= room
+        assert tokens.count(past.text(found) + recall_block.SEAM) <= room
         assert (found == spans) == (room == size) or room > size - 12
 
 
 def test_an_estimate_that_was_too_low_is_mended(past, monkeypatch):
     """Labels and joints are estimated while choosing; the last word has the exact count."""
     monkeypatch.setattr(recall_block, "WRAPPER", -100)
-    size = tokens.count(text_of(past.chosen(room=500), past.history) + recall_block.SEAM)
+    past.chosen(room=500)
+    size = tokens.count(past.text() + recall_block.SEAM)
     for room in (*range(150, 900, 50), *range(size - 4, size + 4)):
         found = past.chosen(room=room)
-        assert tokens.count(text_of(found, past.history) + recall_block.SEAM) <= room or not found
+        assert tokens.count(past.text(found) + recall_block.SEAM) <= room or not found
         assert room != size or found
 
 
 def test_the_best_stays_where_there_is_room_for_little(past):
     needle = TextSpan(21, 0, len(past.history.view(21).text))
-    size = tokens.count(text_of([needle], past.history) + recall_block.SEAM)
-    assert past.chosen(room=size + 20) == (needle,)
+    size = tokens.count(past.text([needle]) + recall_block.SEAM)
+    assert past.chosen(room=size + 40) == (needle,)
 
 
 def test_too_little_room_is_none(past):

@@ -74,7 +74,7 @@ async def folded(
 
 def quoted(text: str) -> list[tuple[int, str]]:
     """(number, text) of each excerpt."""
-    found = re.findall(r"^\[(\d+) \w+\] (.*?)(?=^\[|^Headlines|\Z)", text, re.M | re.S)
+    found = re.findall(r"^\[(\d+) \w+[^\n]*\]\n(.*?)(?=^\[|^Headlines|\Z)", text, re.M | re.S)
     return [(int(number), said.strip()) for number, said in found]
 
 
@@ -85,7 +85,7 @@ def quoted(text: str) -> list[tuple[int, str]]:
 async def test_a_search_finds_what_was_folded(mode: str):
     found = await (await folded(mode=mode)).search("how does the crane of the harbour open?")
     assert RECORD in found
-    assert f"[7 user] {FACT}" in found
+    assert f"[7 user]\n{FACT}" in found
 
 
 async def test_excerpts_are_verbatim_and_from_before_the_cut():
@@ -185,11 +185,11 @@ async def test_a_deletion_in_between_leaves_nothing_at_hand():
 async def test_messages_are_read_as_they_were_posted():
     lines = (await folded()).read(7, 13).splitlines()
     assert RECORD in lines[0]
-    assert lines[1] == f"[7 user] {FACT}"
+    assert lines[1:3] == ["[7 user]", FACT]
     text = "\n".join(lines)
-    assert '[10 assistant] \nlook {"at":"pier"}' in text
-    assert "[11 tool] two boats" in text
-    assert text.endswith("[13 user] See this:\n[image]")
+    assert '[10 assistant]\n\nlook {"at":"pier"}' in text
+    assert "[11 tool]\ntwo boats" in text
+    assert text.endswith("[13 user]\nSee this:\n[image]")
 
 
 async def test_a_long_message_is_read_in_pieces_that_add_up():
@@ -198,7 +198,7 @@ async def test_a_long_message_is_read_in_pieces_that_add_up():
     while True:
         found = one.read(15, start=start)
         assert tokens.count(found) <= READ_TOKENS
-        body = found.split("[15 user] ", 1)[1]
+        body = found.split("[15 user]\n", 1)[1]
         piece, cut, hint = body.partition("\n[cut here; the rest: first=15, start=")
         text, steps = text + piece, steps + 1
         if not cut:

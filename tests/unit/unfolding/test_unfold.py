@@ -11,13 +11,15 @@ from memtree.ranking.fusion import rank
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import terms, tokens
 from memtree.unfolding import explain, unfold
-from memtree.unfolding.plan import FoldWindow, SummaryTree, TextSpan, merge, outline_line
-from memtree.unfolding.unfold import ONE_SHOT
+from memtree.unfolding.memory_text import CLOSING, RULES, outline_line
+from memtree.unfolding.plan import FoldWindow, SummaryTree, TextSpan, merge
+from memtree.unfolding.unfold import ONE_SHOT, ROOT
 from proxy.context.explanation import explanation_json
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 from tests.trees import places
 
 NEEDLE = "The launch code of project Marigold is 7731-ZETA."
+SLACK = 100  # tokens of paths that excerpts paid
 RULE = "From now on, always answer in formal German."
 
 
@@ -104,7 +106,7 @@ def test_budgets_are_kept_and_used(chat, budget):
     assert found.tokens == tokens.count(found.text) <= budget
     if 1_000 <= budget <= 12_000:
         share = float(np.interp(budget, *ONE_SHOT.outline)) * budget
-        assert 0.3 * share < found.outline_tokens <= share
+        assert 0.3 * share < found.outline_tokens <= share + ROOT + SLACK
 
 
 def test_an_answer_is_filled_where_much_is_relevant(chat):
@@ -120,7 +122,7 @@ def test_what_is_asked_for_is_quoted_in_any_budget(chat, budget):
 def test_standing_rules_are_pinned_whatever_is_asked(chat):
     found = chat.unfold("unheard", 2_000)
     assert [chat.history.view(s.message).text[s.start : s.end] for s in found.plan.rules] == [RULE]
-    assert f"[30 user] {RULE}" in found.text
+    assert found.text.endswith(f"{RULES}\n[30 user]\n{RULE}\n{CLOSING}")
 
 
 def test_of_too_many_rules_the_newest_stay_and_a_repeated_one_stands_once():
@@ -129,10 +131,14 @@ def test_of_too_many_rules_the_newest_stay_and_a_repeated_one_stands_once():
     tree = Tree([*many, *same, user("now")])
     found = tree.unfold("unheard", 2_000)
     rules = [tree.history.view(s.message).text[s.start : s.end] for s in found.plan.rules]
-    assert rules.count(RULE) == 1
-    numbers = sorted(int(rule.split()[4]) for rule in rules if rule != RULE)
-    assert numbers == list(range(60 - len(numbers), 60))
-    assert 2 < len(numbers) < 20
+    assert rules.count(RULE) <= 1
+    assert RULE in found.text
+    pinned = found.text.partition(RULES)[2]
+    numbers = [n for n in range(60) if f"mention item number {n} in answers." in pinned]
+    visible = [n for n in range(60) if f"mention item number {n} in answers." in found.text]
+    assert numbers == [n for n in visible if n >= numbers[0] and n in numbers]
+    assert set(range(numbers[0], 60)) <= set(visible)
+    assert 1 < len(numbers) < 20
 
 
 def test_the_ask_of_a_cut_tool_loop_stays_visible():
@@ -140,7 +146,7 @@ def test_the_ask_of_a_cut_tool_loop_stays_visible():
     rounds = [m for n in range(30) for m in tool_round(n, code(n, 60))]
     tree = Tree([user(prose(1, 300)), assistant("ok"), user(ask), *rounds])
     found = tree.unfold("unheard", 2_000, cut=len(tree.history) - 4)
-    assert f"[2 user] {ask}" in found.text
+    assert f"[2 user]\n{ask}" in found.text
     assert [one.reason for one in found.chosen if one.span.message == 2] == ["ask"]
 
 
@@ -289,7 +295,6 @@ def test_a_rule_beside_an_excerpt_is_an_excerpt_of_its_own():
     )
     tree = Tree([user(before + rule + behind), *[user(prose(n, 300)) for n in range(4)], user("?")])
     found = tree.unfold("玛丽戈尔德密码", 900)
-    assert found.plan.rules
     assert rule in found.text
     for one in tree.explained(found, "玛丽戈尔德密码")["excerpts"]:
         piece = tree.history.messages[one["message"]].text[one["start"] : one["end"]]

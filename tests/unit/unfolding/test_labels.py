@@ -1,0 +1,133 @@
+"""Labels: whose text it is, what a tool was called for, what was not text."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memtree.unfolding.labels import NO_NOTE, answered_call, label, main_argument, numbers
+from memtree.unfolding.plan import ExcerptNote, TextSpan
+from tests.unit.unfolding.histories import answering, call, calling, history
+
+SYSTEM = {"role": "system", "content": "S"}
+EVERYTHING = TextSpan(0, 0, 10_000)
+
+
+def said(message, found, note=NO_NOTE, start=0, end=10_000):
+    return label(message, [TextSpan(message, start, end)], note, found)
+
+
+def test_number_and_role():
+    found = history(SYSTEM, "hello", {"role": "assistant", "content": "world"})
+    assert said(0, found) == "[1 user]"
+    assert said(1, found) == "[2 assistant]"
+
+
+def test_a_result_names_the_call_it_answers():
+    found = history(
+        "go",
+        calling(call("read_file", '{"path": "src/app.py"}', "a"), call("run", "{}", "b")),
+        answering("text", "a"),
+        answering("done", "b"),
+    )
+    assert said(2, found) == "[2 tool, read_file src/app.py]"
+    assert said(3, found) == "[3 tool, run]"
+
+
+def test_results_without_an_id_answer_in_order():
+    first, second = call("ls", '{"path": "a"}'), call("ls", '{"path": "b"}')
+    del first["id"], second["id"]
+    results = [{"role": "tool", "content": str(n), "tool_call_id": ""} for n in range(2)]
+    found = history("go", calling(first, second), *results)
+    assert said(2, found) == "[2 tool, ls a]"
+    assert said(3, found) == "[3 tool, ls b]"
+
+
+def test_a_function_message_answers_by_name():
+    asked = {"role": "assistant", "content": None,
+             "function_call": {"name": "look", "arguments": '{"query": "pier"}'}}  # fmt: skip
+    found = history("go", asked, {"role": "function", "name": "look", "content": "two boats"})
+    assert said(2, found) == "[2 function, look pier]"
+    assert answered_call(0, found) is None
+
+
+def test_a_quoted_call_is_named():
+    found = history("go", calling(call("run", '{"command": "make test"}'), content="I run it."))
+    assert said(1, found, end=5) == "[1 assistant]"
+    assert said(1, found) == "[1 assistant, calls run make test]"
+
+
+def test_of_many_calls_the_first_are_named():
+    calls = [call(f"t{n}", f'{{"path": "{n}"}}', str(n)) for n in range(5)]
+    found = history("go", calling(*calls))
+    assert said(1, found) == "[1 assistant, calls t0 0; t1 1; t2 2 and 2 more]"
+
+
+def test_what_is_not_text_has_a_placeholder():
+    parts = [{"type": "text", "text": "See"},
+             {"type": "image_url", "image_url": {"url": "x"}},
+             {"type": "file", "file": {"filename": "plan.pdf", "file_data": "x"}}]  # fmt: skip
+    found = history({"role": "user", "content": parts})
+    assert said(0, found) == "[0 user, with [image] [file plan.pdf]]"
+
+
+@pytest.mark.parametrize(
+    ("note", "expected"),
+    [
+        (ExcerptNote(0, also=(0,)), "[2 user; same text: 1]"),
+        (ExcerptNote(0, newest=True), "[2 user; newest version so far]"),
+        (ExcerptNote(0, newer=0), "[2 user; older version of 1, what differs]"),
+        (
+            ExcerptNote(0, also=(0,), newest=True),
+            "[2 user; newest version so far; same text: 1]",
+        ),
+    ],
+)
+def test_notes(note, expected):
+    assert said(1, history(SYSTEM, "a", "a"), note) == expected
+
+
+def test_of_many_numbers_the_first_and_the_last_stand_there():
+    found = history(*["x"] * 20)
+    assert numbers(range(8), found) == "0, 1, 2, 3, 4, 5, 6, 7"
+    assert numbers(range(20), found) == "0, 1, 2, 3, 12 more, 16, 17, 18, 19"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"command": "npm test -- --watch=false"}, "npm test -- --watch=false"),
+        ({"recursive": True, "path": "src"}, "src"),
+        ({"content": "x" * 500, "filePath": "/a/b.py"}, "/a/b.py"),
+        ({"command": ["bash", "-lc", "ls -la"]}, "ls -la"),
+        ({"anything": "what it says"}, "what it says"),
+        ({"command": 'say "hi"\nthen\tgo'}, 'say "hi" then go'),
+        ({"query": "caf\u00e9"}, "café"),
+        ({"path": "[x] <b> \x00"}, "x b"),
+        ({"n": 5}, ""),
+        ({}, ""),
+    ],
+)
+def test_the_main_argument(arguments, expected):
+    assert main_argument(json.dumps(arguments)) == expected
+
+
+def test_arguments_that_are_no_json_are_their_beginning():
+    assert main_argument("*** Begin Patch\n*** Update File: src/a.py\n@@") == "src/a.py"
+    assert main_argument("plain words") == "plain words"
+    assert main_argument("{broken") == ""
+
+
+@pytest.mark.parametrize("argument", ["word " * 100, "/deep" * 100])
+def test_a_long_argument_is_cut(argument):
+    shown = main_argument(json.dumps({"path": argument}))
+    assert len(shown) <= 60
+    assert "…" in shown
+
+
+def test_a_label_is_one_line_whatever_a_tool_is_called():
+    odd = call("a]\n[9 user]", json.dumps({"path": "x]\n[8 user]\ny"}))
+    found = history("go", calling(odd), answering("text"))
+    assert said(2, found).count("]") == 1
+    assert "\n" not in said(2, found)

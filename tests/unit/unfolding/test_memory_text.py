@@ -1,0 +1,148 @@
+"""From a plan to a text: one nested list, each excerpt below the deepest node that holds it."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.tree.node import Node, NodePlace, Summary
+from memtree.unfolding.memory_text import (
+    CLOSING,
+    OPENING,
+    RULES,
+    message_range,
+    outline_line,
+    placed,
+    quote_lines,
+    render,
+)
+from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, TextSpan
+from tests.unit.unfolding.histories import history
+
+SYSTEM = {"role": "system", "content": "S"}
+
+
+def node(name, headline="", body="", anchors=()):
+    return Node(
+        name.encode() * 16,
+        0,
+        9,
+        2,
+        0,
+        Summary(headline or f"Marigold {name} painted", body, anchors),
+    )
+
+
+def shown(node, depth, first, end, *, body=False, brief=False):
+    return OutlineNode(node.id, 0, depth, NodePlace(first, 0, end, 0), body, brief)
+
+
+A, B, C, D = (node(name) for name in "ABCD")
+NODES = {each.id: each for each in (A, B, C, D)}
+
+
+def text(message, found):
+    return TextSpan(message, 0, len(found.view(message).text))
+
+
+def test_a_summary_line():
+    found = history(SYSTEM, "a", "b", "c", "d")
+    one = node("N", "headline", "body", ("Marigold",))
+    assert outline_line(shown(one, 1, 1, 3), one, found) == "  - [2-3] headline"
+    assert outline_line(shown(one, 0, 0, 1, body=True), one, found) == "- [1] headline: body"
+    brief = outline_line(shown(one, 0, 0, 1, brief=True), one, found)
+    assert brief.startswith("- [1] ")
+    assert "body" not in brief
+
+
+def test_a_range_ends_with_the_history():
+    assert message_range(NodePlace(1, 0, 9, 0), history("a", "b", "c")) == "1-2"
+    assert message_range(NodePlace(0, 0, 0, 5), history("a", "b", "c")) == "0"
+
+
+def test_excerpts_stand_below_the_deepest_node_that_holds_them():
+    found = history(*(f"text {n}" for n in range(9)))
+    outline = (shown(A, 0, 0, 4), shown(B, 1, 0, 2), shown(C, 1, 2, 4), shown(D, 0, 4, 7))
+    plan = Plan(8, outline, excerpts=tuple(text(n, found) for n in (1, 2, 5, 7)), root=True)
+    lines = render(plan, found, NODES).split("\n")
+    assert lines[0] == OPENING
+    assert lines[2].startswith("Whole [0-7]: ")
+    assert lines[3:] == [
+        "- [0-3] Marigold A painted",
+        "  - [0-1] Marigold B painted",
+        "    [1 user]",
+        "text 1",
+        "  - [2-3] Marigold C painted",
+        "    [2 user]",
+        "text 2",
+        "- [4-6] Marigold D painted",
+        "  [5 user]",
+        "text 5",
+        "[7 user]",
+        "text 7",
+        CLOSING,
+    ]
+
+
+def test_an_excerpt_between_two_opened_children_stands_below_their_parent():
+    found = history(*(f"text {n}" for n in range(9)))
+    outline = (shown(A, 0, 0, 6), shown(B, 1, 0, 2), shown(C, 1, 4, 6))
+    plan = Plan(8, outline, excerpts=(text(3, found),))
+    lines = render(plan, found, NODES).split("\n")
+    assert lines[-5:-1] == [
+        "  - [0-1] Marigold B painted",
+        "  [3 user]",
+        "text 3",
+        "  - [4-5] Marigold C painted",
+    ]
+
+
+def test_a_leaf_that_begins_within_a_message_holds_what_follows_there():
+    found = history("x" * 100, "end")
+    inner = OutlineNode(B.id, 0, 0, NodePlace(0, 50, 1, 0), False)
+    outer = OutlineNode(A.id, 0, 0, NodePlace(0, 0, 0, 50), False)
+    entries = placed([TextSpan(0, 0, 10), TextSpan(0, 60, 70)], (), (outer, inner))
+    assert [entry.path for entry in entries] == [(outer,), (inner,)]
+    assert list(quote_lines([TextSpan(0, 60, 70)], found)) == ["[0 user]", "x" * 10]
+
+
+def test_pieces_of_a_message_with_one_path_and_note_share_a_label():
+    spans = [TextSpan(0, 0, 3), TextSpan(0, 5, 8), TextSpan(1, 0, 3)]
+    assert [entry.spans for entry in placed(spans, (), ())] == [tuple(spans[:2]), (spans[2],)]
+    notes = (ExcerptNote(1, newest=True),)
+    assert len(placed(spans, notes, ())) == 3
+
+
+def test_rules_stand_last_and_say_what_they_replace():
+    found = history("Use tabs.", "Use spaces.", "recent")
+    plan = Plan(2, rules=(text(1, found),), corrected=((0, 0),))
+    assert render(plan, found, {}).split("\n")[2:] == [
+        RULES,
+        "[1 user, replaces 0]",
+        "Use spaces.",
+        CLOSING,
+    ]
+
+
+def test_one_top_node_is_the_whole():
+    found = history("a", "b", "c")
+    assert "Whole" not in render(Plan(2, (shown(A, 0, 0, 2),), root=True), found, NODES)
+
+
+def test_an_image_leaves_its_label():
+    image = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}
+    assert list(quote_lines([TextSpan(0, 0, 99)], history(image, "x"))) == [
+        "[0 user, with [image]]"
+    ]
+
+
+def test_nothing_to_quote_gives_no_line():
+    assert list(quote_lines([TextSpan(0, 0, 3), TextSpan(1, 0, 0)], history("  \n", "x"))) == []
+
+
+def test_an_empty_plan_is_the_wrapper():
+    assert len(render(Plan(0), history("x"), {}).split("\n")) == 3
+
+
+def test_a_plan_needs_its_nodes():
+    with pytest.raises(KeyError):
+        render(Plan(1, (shown(A, 0, 0, 1),)), history("x", "y"), {})
