@@ -9,7 +9,9 @@ from itertools import chain
 
 import msgspec
 
+from memtree.conversation.addresses import node_id
 from memtree.conversation.history import History
+from memtree.extraction.topics import root_summary
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.btree import walk
@@ -233,13 +235,36 @@ def _inside(inner: TextSpan, outer: TextSpan) -> bool:
 def tree(
     history: History, frontier: Frontier, nodes: Mapping[bytes, Node], open_leaf: Node | None
 ) -> TreeView:
-    """All nodes over a posted history, leaves included, and what stands at the top."""
+    """All nodes over a posted history, leaves included, and what stands at the top: where that is
+    more than one, a node over them that is never stored."""
     listed = [_node(node, place, history, True) for node, place in walk(frontier.nodes, nodes)]
-    if open_leaf is None:
-        return TreeView(tuple(listed), frontier.nodes)
-    place = after(NodePlace(0, 0, frontier.messages, frontier.tail), open_leaf)
-    listed.append(_node(open_leaf, place, history, False))
-    return TreeView(tuple(listed), (*frontier.nodes, open_leaf.id))
+    tops = frontier.nodes
+    if open_leaf is not None:
+        place = after(NodePlace(0, 0, frontier.messages, frontier.tail), open_leaf)
+        listed.append(_node(open_leaf, place, history, False))
+        tops = (*tops, open_leaf.id)
+    if len(tops) < 2:
+        return TreeView(tuple(listed), tops)
+    root = _root(tops, {node.id: node for node in listed})
+    return TreeView((*listed, root), (root.id,))
+
+
+def _root(tops: Sequence[bytes], listed: Mapping[bytes, TreeNode]) -> TreeNode:
+    """The node for the whole, made of the summaries below it."""
+    children = [listed[id_] for id_ in tops]
+    return TreeNode(
+        id=node_id("root", list(tops)),
+        level=1 + max(child.level for child in children),
+        children=tuple(tops),
+        first=children[0].first,
+        last=children[-1].last,
+        tokens=sum(child.tokens for child in children),
+        headline=root_summary(children),
+        body="",
+        anchors=(),
+        by_model=False,
+        sealed=False,
+    )
 
 
 def _node(node: Node, place: NodePlace, history: History, sealed: bool) -> TreeNode:
