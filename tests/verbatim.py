@@ -35,7 +35,7 @@ _MARK = re.compile(
     rf"|^(?P<rules>{re.escape(RULES)})$",
     re.MULTILINE,
 )
-_MEDIA = ", with ["
+_ALONE = (", with [", ", calls ")  # in labels that may stand without a text
 _GAP = "\n[...]\n"
 _FENCES = ("```", "~~~")
 
@@ -125,7 +125,9 @@ def in_quotes(text: str, posted: Sequence[dict[str, Any]], quotable: range) -> l
 def _is_read(mark: re.Match[str], behind: str) -> bool:
     """Whether this may stand behind a mark: text behind a label, nothing behind other lines."""
     if mark["number"]:
-        return behind.startswith("\n") or (not behind and _MEDIA in (mark["note"] or ""))
+        return behind.startswith("\n") or (
+            not behind and any(said in (mark["note"] or "") for said in _ALONE)
+        )
     return not behind
 
 

@@ -40,9 +40,9 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
+from memtree.unfolding.budget_split import LASTING
 from memtree.unfolding.memory_text import render
 from memtree.unfolding.plan import OutlineNode, RecallPlan
-from memtree.unfolding.unfold import LASTING
 
 log = logging.getLogger("memtree")
 

@@ -18,8 +18,9 @@ from memtree.conversation.preamble import preamble
 from memtree.text import tokens
 from memtree.unfolding.explain import Evidence
 from memtree.unfolding.memory_text import render
+from memtree.unfolding.pins import ask_excerpt, asked_message
 from memtree.unfolding.plan import Plan, merge
-from memtree.unfolding.unfold import Unfolding, ask_excerpt, asked_message
+from memtree.unfolding.unfold import Unfolding
 
 
 class FreshAnswers:

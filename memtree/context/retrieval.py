@@ -27,8 +27,9 @@ from memtree.ranking.query_text import query_text
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.recipe import ranking
 from memtree.unfolding import explain
+from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.plan import FoldWindow, SummaryTree
-from memtree.unfolding.unfold import ONE_SHOT, BudgetSplit, Unfolding, unfold
+from memtree.unfolding.unfold import Unfolding, unfold
 
 log = logging.getLogger("memtree")
 

@@ -30,12 +30,14 @@ PATIENCE = 40  # candidates in a row that may fail to fit
 LOOKED_AT = 4_000  # candidates in all
 BATCH = 256  # candidates whose versions are looked up at once
 VERSIONS = 12  # passages that may be a version of one
+PART = ("rule", "step")  # reasons of pins that show a part of their message, or nothing of it
 REPEATED = 3  # times that a short text stands there: a command, no news
 
 
 @dataclass(frozen=True, slots=True)
 class ExcerptChoice:
-    """Why a span is in the plan: `reason` is excerpt, user, rule, ask, card or trail. `passage`:
+    """Why a span is in the plan: `reason` is excerpt, user, rule, ask, card, trail or
+    step. `passage`:
     row of the corpus with the best score in it; -1: not ranked. The rest as in `ExcerptNote`."""
 
     span: TextSpan
@@ -107,7 +109,7 @@ class Units:
         self._history, self._corpus, self._allowed, self._paths = history, corpus, allowed, paths
         sizes = np.bincount(corpus.message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
         self._message_tokens = sizes
-        self._taken = {pin.span.message for pin in pinned if pin.reason != "rule"}
+        self._taken = {pin.span.message for pin in pinned if pin.reason not in PART}
         scored = np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]
         newest = np.flatnonzero(allowed & (fused <= 0))[::-1] if fill else np.empty(0, np.int64)
         self._order = np.concatenate([scored, newest])

@@ -58,7 +58,9 @@ def _who(message: int, spans: Sequence[TextSpan], history: History) -> str:
 
 
 def _quoted_calls(message: Message, spans: Sequence[TextSpan], history: History) -> list[ToolCall]:
-    """The calls whose arguments the spans touch, or all where they touch the whole message."""
+    """The calls whose arguments the spans touch, or all where they hold no text."""
+    if all(span.start == span.end for span in spans):
+        return list(message.calls)
     parts = set()
     view = message.view(history.volatile)
     for segment in view.segments:

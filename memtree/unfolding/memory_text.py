@@ -134,11 +134,11 @@ def _holds(place: NodePlace, at: tuple[int, int]) -> bool:
 
 
 def entry_lines(entry: Entry, history: History) -> Iterator[str]:
-    """A label and the text below it; the label alone for what cannot be quoted, such as an image;
-    nothing where there is nothing."""
+    """A label and the text below it; the label alone for what cannot be quoted, such as an image,
+    and for calls that are only named; nothing where there is nothing."""
     text = quoted(entry.spans, history.view(entry.message))
     line = label(entry.message, entry.spans, entry.note, history)
-    if text or ", with [" in line:
+    if text or ", with [" in line or ", calls " in line:
         depth = entry.path[-1].depth + 1 if entry.path else 0
         yield "  " * depth + line
     if text:

@@ -9,20 +9,21 @@ evidence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from memtree.conversation.history import History
-from memtree.ranking.corpus import Corpus
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node
+from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.duplicates import ShownTexts
 from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided
 from memtree.unfolding.memory_text import WRAPPER, outline_line, render, root_line
 from memtree.unfolding.outline import OutlineTree
+from memtree.unfolding.pins import PinnedRule, Pins, size_of
 from memtree.unfolding.plan import (
     ExcerptNote,
     FoldWindow,
@@ -31,31 +32,10 @@ from memtree.unfolding.plan import (
     SummaryTree,
     TextSpan,
 )
-from memtree.unfolding.rules import CurrentRule, RuleText, current_rules
 
-TRAIL_REACH = 40  # messages before the cut
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
 ROOT, ROOT_FROM = 45, 1_000  # tokens of the line for the whole, and of the budget that has one
 VISIBLE = 400_000  # characters of what is sent as it is, with which excerpts are compared
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetSplit:
-    """Shares of a memory message's budget. `outline`: (budgets, shares), between them linear."""
-
-    outline: tuple[tuple[float, ...], tuple[float, ...]]
-    rules: float
-    ask: float
-    trail: float
-    user: float  # docs/decisions/0005
-
-
-# An answer for the present question lives on excerpts; a message that stays for many turns on its
-# outline, because excerpts chosen for one question are nearly worthless for another.
-ONE_SHOT = BudgetSplit(
-    ((2_000, 4_000, 8_000), (0.10, 0.15, 0.20)), rules=0.05, ask=0.1, trail=0, user=0.5
-)
-LASTING = BudgetSplit(((500, 2_000), (0.3, 0.5)), rules=0.2, ask=0.57, trail=0.2, user=0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +59,8 @@ def unfold(
     history, corpus, cut, budget = ranked.history, ranked.corpus, window.cut, window.budget
     before = (corpus.message >= window.head) & (corpus.message < cut) & (corpus.tokens > 0)
     fused = np.where(before, ranked.ranking.fused, 0.0).astype(np.float32)
-    pins = _Pins(history, corpus, window, split)
-    room = budget - WRAPPER - _size(pins.chosen)
+    pins = Pins(history, corpus, window, split)
+    room = budget - WRAPPER - size_of(pins.chosen)
     share = max(0, min(int(np.interp(budget, *split.outline) * budget), room))
     outline = OutlineTree(ranked, tree, fused, cut)
     shown = _visible(history, window, pins.chosen)
@@ -131,7 +111,7 @@ class _Draft:
     window: FoldWindow
     root: bool
     outline: tuple[OutlineNode, ...]
-    rules: list[_PinnedRule]
+    rules: list[PinnedRule]
     asks: list[ExcerptChoice]
     excerpts: list[ExcerptChoice]
 
@@ -231,103 +211,3 @@ def _fit(
         draft.shrink(size - budget)
         text, size = rendered()
     return text, size
-
-
-def _size(choices: Iterable[ExcerptChoice]) -> int:
-    """Tokens with labels."""
-    return sum(choice.tokens + LABEL for choice in choices)
-
-
-@dataclass(frozen=True, slots=True)
-class _PinnedRule:
-    choice: ExcerptChoice
-    replaces: int | None
-
-
-class _Pins:
-    """Standing rules, newest first; the ask whose tool loop is cut, with the loop's trail."""
-
-    def __init__(
-        self, history: History, corpus: Corpus, window: FoldWindow, split: BudgetSplit
-    ) -> None:
-        budget = window.budget
-        most = min(budget - WRAPPER, int(split.rules * budget))
-        self.rules = list(_pinned_rules(history, corpus, window, most))
-        room = budget - WRAPPER - _size(rule.choice for rule in self.rules)
-        self.asks = self._asks(history, window, split, room)
-
-    @property
-    def chosen(self) -> list[ExcerptChoice]:
-        return [*(rule.choice for rule in self.rules), *self.asks]
-
-    @staticmethod
-    def _asks(
-        history: History, window: FoldWindow, split: BudgetSplit, room: int
-    ) -> list[ExcerptChoice]:
-        budget, cut = window.budget, window.cut
-        ask = asked_message(history, cut)
-        if ask is None:
-            return []
-        most = max(window.ask, int(split.ask * budget))
-        asked = ask_excerpt(history, ask, min(room, most)) if ask >= window.head else []
-        room -= _size(asked)
-        return [*asked, *_trail(history, ask, cut, min(room, int(split.trail * budget)))]
-
-
-def _pinned_rules(
-    history: History, corpus: Corpus, window: FoldWindow, room: int
-) -> Iterator[_PinnedRule]:
-    """The rules that stand, newest first, as far as they fit."""
-    for current in ledger(history, corpus, window.head, window.cut):
-        rule = current.rule
-        size = tokens.count(rule.text)
-        if size + LABEL <= room:
-            room -= size + LABEL
-            span = TextSpan(rule.message, rule.start, rule.end)
-            yield _PinnedRule(ExcerptChoice(span, size, "rule", -1), current.replaces)
-
-
-def ledger(history: History, corpus: Corpus, head: int, cut: int) -> list[CurrentRule]:
-    """The standing rules of messages [head, cut) that hold, newest first."""
-    rules = []
-    for leaf, place in zip(corpus.leaves, corpus.places, strict=True):
-        for message, start, end in leaf.rules:
-            at = place.first + message
-            if head <= at < cut:
-                rules.append(RuleText(at, start, end, history.view(at).text[start:end]))
-    return current_rules(rules)
-
-
-def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptChoice]:
-    """What the assistant said and called last in the cut part of a tool loop, newest first: the
-    loop goes on where it was, and names the files and commands that it was at."""
-    for index in range(cut - 1, max(ask, cut - TRAIL_REACH), -1):
-        fact = history.facts[index]
-        if fact.role == "assistant" and fact.tokens + LABEL <= room:
-            room -= fact.tokens + LABEL
-            text = history.view(index).text
-            if text.strip():
-                yield ExcerptChoice(TextSpan(index, 0, len(text)), fact.tokens, "trail", -1)
-
-
-def asked_message(history: History, cut: int) -> int | None:
-    """The user message that the recent rounds work for, where it lies before the cut."""
-    if any(fact.role == "user" for fact in history.facts[cut:]):
-        return None
-    return next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
-
-
-def ask_excerpt(history: History, ask: int, room: int) -> list[ExcerptChoice]:
-    """A user message, whole or its first `room` tokens."""
-    if room <= 0:
-        return []
-    text = history.view(ask).text
-    size = tokens.count(text)
-    end = len(text)
-    if size > room:  # a guess by length, mended where the beginning has longer words
-        end = int(len(text) * room / size)
-        for _ in range(3):
-            if (shown := tokens.count(text[:end])) >= room or not shown:
-                break
-            end += int(end * (room - shown) / shown) + 1
-    return [ExcerptChoice(TextSpan(ask, 0, end), min(size, room), "ask", -1)] if end else []

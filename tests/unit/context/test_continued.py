@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from memtree.budget import epoch
 from memtree.budget.prices import Prices
 from memtree.context.state import State
 from memtree.conversation.message import Message
@@ -145,6 +146,23 @@ async def test_another_target_has_epochs_of_its_own(world: World) -> None:
     ]
     assert len(set(epochs)) == 5
     assert (await world.ask(after(posted, 1))).epoch == epochs[0]
+
+
+async def test_an_upgrade_of_the_text_s_form_ends_running_epochs_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another version had kept cannot be rendered as it was sent: it is not gone on with."""
+    now = epoch.PLAN_VERSION
+    monkeypatch.setattr(epoch, "PLAN_VERSION", now - 1)
+    former = await world.ask(story())
+    monkeypatch.setattr(epoch, "PLAN_VERSION", now)
+    posted = after(story(), 1)
+    first = await world.ask(posted)
+    assert first.epoch not in (None, former.epoch)
+    second = await world.ask(after(posted, 2))
+    assert second.epoch == first.epoch
+    assert begins(second, first)
+    assert not await world.store.check()
 
 
 async def test_fresh_answers_have_no_epoch_and_keep_nothing(world: World) -> None:

@@ -11,9 +11,10 @@ from memtree.ranking.fusion import rank
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import terms, tokens
 from memtree.unfolding import explain, unfold
+from memtree.unfolding.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.memory_text import CLOSING, RULES, outline_line
 from memtree.unfolding.plan import FoldWindow, SummaryTree, TextSpan, merge
-from memtree.unfolding.unfold import ONE_SHOT, ROOT
+from memtree.unfolding.unfold import ROOT
 from proxy.context.explanation import explanation_json
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
 from tests.trees import places
@@ -178,7 +179,7 @@ def test_the_trail_of_a_loop_stays_where_its_ask_is_sent_whole():
     rounds = [m for n in range(30) for m in tool_round(n, code(n, 60))]
     tree = Tree([user("Please rename frobnicate."), *rounds])
     cut = len(tree.history) - 4
-    found = tree.unfold("unheard", 4_000, cut, head=1, split=unfold.LASTING)
+    found = tree.unfold("unheard", 4_000, cut, head=1, split=LASTING)
     assert "[0 user]" not in found.text
     assert next(one.span.message for one in found.chosen if one.reason == "trail") == cut - 2
 

@@ -1,0 +1,143 @@
+"""What stands in a memory message whatever is asked: standing rules, a persona card, the ask whose
+tool loop is cut, and what that loop did last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from memtree.conversation.history import History
+from memtree.ranking.corpus import Corpus
+from memtree.text import tokens
+from memtree.unfolding.budget_split import BudgetSplit
+from memtree.unfolding.excerpts import LABEL, ExcerptChoice
+from memtree.unfolding.labels import call_label
+from memtree.unfolding.memory_text import WRAPPER
+from memtree.unfolding.plan import FoldWindow, TextSpan
+from memtree.unfolding.rules import CurrentRule, RuleText, current_rules
+
+TRAIL_REACH = 40  # messages before the cut that are told whole
+STEPS_REACH, STEPS_SHARE = 300, 0.4  # messages whose calls are named, and of the trail's room
+
+
+def size_of(choices: Iterable[ExcerptChoice]) -> int:
+    """Tokens with labels."""
+    return sum(choice.tokens + LABEL for choice in choices)
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedRule:
+    choice: ExcerptChoice
+    replaces: int | None
+
+
+class Pins:
+    """Standing rules, newest first; the ask whose tool loop is cut, with the loop's trail."""
+
+    def __init__(
+        self, history: History, corpus: Corpus, window: FoldWindow, split: BudgetSplit
+    ) -> None:
+        budget = window.budget
+        most = min(budget - WRAPPER, int(split.rules * budget))
+        self.rules = list(_pinned_rules(history, corpus, window, most))
+        room = budget - WRAPPER - size_of(rule.choice for rule in self.rules)
+        self.asks = self._asks(history, window, split, room)
+
+    @property
+    def chosen(self) -> list[ExcerptChoice]:
+        return [*(rule.choice for rule in self.rules), *self.asks]
+
+    @staticmethod
+    def _asks(
+        history: History, window: FoldWindow, split: BudgetSplit, room: int
+    ) -> list[ExcerptChoice]:
+        budget, cut = window.budget, window.cut
+        ask = asked_message(history, cut)
+        if ask is None:
+            return []
+        most = max(window.ask, int(split.ask * budget))
+        asked = ask_excerpt(history, ask, min(room, most)) if ask >= window.head else []
+        room -= size_of(asked)
+        trail = min(room, int(split.trail * budget))
+        steps = list(_steps(history, max(ask, window.head), cut, int(STEPS_SHARE * trail)))
+        said = list(_trail(history, ask, cut, trail - size_of(steps)))
+        told = {choice.span.message for choice in said}
+        return [*asked, *said, *(step for step in steps if step.span.message not in told)]
+
+
+def _pinned_rules(
+    history: History, corpus: Corpus, window: FoldWindow, room: int
+) -> Iterator[PinnedRule]:
+    """The rules that stand, newest first, as far as they fit."""
+    for current in ledger(history, corpus, window.head, window.cut):
+        rule = current.rule
+        size = tokens.count(rule.text)
+        if size + LABEL <= room:
+            room -= size + LABEL
+            span = TextSpan(rule.message, rule.start, rule.end)
+            yield PinnedRule(ExcerptChoice(span, size, "rule", -1), current.replaces)
+
+
+def ledger(history: History, corpus: Corpus, head: int, cut: int) -> list[CurrentRule]:
+    """The standing rules of messages [head, cut) that hold, newest first."""
+    rules = []
+    for leaf, place in zip(corpus.leaves, corpus.places, strict=True):
+        for message, start, end in leaf.rules:
+            at = place.first + message
+            if head <= at < cut:
+                rules.append(RuleText(at, start, end, history.view(at).text[start:end]))
+    return current_rules(rules)
+
+
+def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptChoice]:
+    """What the assistant said and called last in the cut part of a tool loop, newest first: the
+    loop goes on where it was, and names the files and commands that it was at."""
+    for index in range(cut - 1, max(ask, cut - TRAIL_REACH), -1):
+        fact = history.facts[index]
+        if fact.role == "assistant" and fact.tokens + LABEL <= room:
+            room -= fact.tokens + LABEL
+            text = history.view(index).text
+            if text.strip():
+                yield ExcerptChoice(TextSpan(index, 0, len(text)), fact.tokens, "trail", -1)
+
+
+def _steps(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptChoice]:
+    """Labels of the last calls in the cut part of a tool loop, newest first, without their text:
+    what was read, changed and run. What was called again is named once."""
+    named: set[str] = set()
+    for index in range(cut - 1, max(ask, cut - STEPS_REACH), -1):
+        if not history.facts[index].calls:
+            continue
+        calls = [call_label(call) for call in history.messages[index].calls]
+        if named.issuperset(calls):
+            continue
+        named.update(calls)
+        size = tokens.count("; ".join(calls))
+        if size + LABEL > room:
+            return
+        room -= size + LABEL
+        yield ExcerptChoice(TextSpan(index, 0, 0), size, "step", -1)
+
+
+def asked_message(history: History, cut: int) -> int | None:
+    """The user message that the recent rounds work for, where it lies before the cut."""
+    if any(fact.role == "user" for fact in history.facts[cut:]):
+        return None
+    return next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
+
+
+def ask_excerpt(history: History, ask: int, room: int) -> list[ExcerptChoice]:
+    """A user message, whole or its first `room` tokens."""
+    if room <= 0:
+        return []
+    text = history.view(ask).text
+    size = tokens.count(text)
+    end = len(text)
+    if size > room:  # a guess by length, mended where the beginning has longer words
+        end = int(len(text) * room / size)
+        for _ in range(3):
+            if (shown := tokens.count(text[:end])) >= room or not shown:
+                break
+            end += int(end * (room - shown) / shown) + 1
+    return [ExcerptChoice(TextSpan(ask, 0, end), min(size, room), "ask", -1)] if end else []
