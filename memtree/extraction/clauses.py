@@ -184,7 +184,7 @@ def spoken(source: SourcePassage, chat: bool, name: str = "") -> list[Clause]:
         score = base + merit(sentence)
         if rule:
             score += RULE
-        elif is_boilerplate(sentence):
+        elif score > 0.0 and is_boilerplate(sentence):
             score = BOILERPLATE
         elif _NUMBERED.match(sentence) or (
             sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence)

@@ -78,6 +78,9 @@ def _may_end(line: str) -> bool:
 
 def numbered(text: str) -> str:
     """Which lines of which file a text shows, where it numbers them; else empty."""
+    begins = text[:800].split("\n")[:8]  # a cheap look: most texts number nothing
+    if sum(line.lstrip(" \t>")[:1].isdigit() for line in begins) < min(2, len(begins)):
+        return ""
     numbers = [int(number) for number in _NUMBERS.findall(text[:20_000])]
     if len(numbers) < 4:
         return ""
@@ -109,7 +112,8 @@ def continues(before: Clause, clause: Clause) -> bool:
     brief = f"{before.brief[: first.start(2)]}{second[2]}"
     names = clause.text.partition(": ")[2]
     text = before.text.replace(before.brief, brief, 1)
-    if names and len(text) + len(names) < 160:
-        text += f"{', ' if ': ' in text else ': '}{names}"
+    new = [name for name in names.split(", ") if name and name not in text]
+    if new and len(text) + len(names) < 160:
+        text += f"{', ' if ': ' in text else ': '}{', '.join(new)}"
     before.text, before.brief = text, brief
     return True
