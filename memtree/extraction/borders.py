@@ -37,7 +37,7 @@ _UNIT = re.compile(
 _SPACED = re.compile(r"\S+")
 # After a mark, and before words that begin a clause; the text has single spaces.
 _CLAUSE = re.compile(
-    r"(?<=[,;!?]) | (?:[-–—]|->) |(?<=[，；！？。])|(?<=[\u3041-\u309f]、)"
+    r"(?<=[,;!?]) (?!\d{4}\b)| (?:[-–—]|->) |(?<=[，；！？。])|(?<=[\u3041-\u309f]、)"
     r"|(?<=[.…]) (?=[^a-z\s])|(?<=[a-z]{3}\.) "
     r"| (?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
     r"|when|if|(?:and|so) (?:i|we|you|he|she|it|they|the|then|also|that)"

@@ -25,11 +25,13 @@ HEADLINE = 18  # tokens, DESIGN section 6
 _THING = 11  # of them, where an outcome follows
 _LOOKED_AT = 8  # clauses, the best ones
 _LEAST = 3  # words of a phrase
+_SHAPES = ((2, 10), (2, 8), (3, 6), (2, 6), (1, 14), (1, 8))  # parts of a line, tokens of each
+_TELLS = 1.5  # what a part of a headline is worth that says something
 _SHORT = 12  # tokens of a headline that has room for names
 _BYTES = 4.1  # UTF-8 bytes a token of o200k, about
 
 _POLITE = re.compile(
-    r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)*[.)]? )?"
+    r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
     r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|hmm|first|next|then|finally"
     r"|additionally|however|therefore|actually|basically|certainly|sure|yes|no|wow|oh)\b[,!.]? )*"
     r"(?:(?:can|could|would|will) you (?:please |help me (?:to )?)?"
@@ -69,7 +71,16 @@ _WORD = re.compile(r"\w+")
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
 _LINKED = re.compile(r"(?:such as|which|that|who|whose|and|but|or|so|where|we'll|it's)\b", re.I)
 _CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")
-_NAMED = re.compile(r"[\"'\[(]?\w[\w./-]+[ :'\"\])]|\w+$")
+_FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
+# What is asked or done without a word of what it is about.
+_HOLLOW = re.compile(
+    r"(?:\w+ ){1,3}(?:it|this|that|these|those|them|the)(?: (?:changes?|errors?|issues?|problems?|files?"
+    r"|code|tests?|fix|update))?(?: too| again| now)?[.!?]?$",
+    re.IGNORECASE,
+)
+_SOURCE = re.compile(
+    r"(?:return|raise|import|from|def|class|const|let|var|await|yield) .*[(){}=\"']"
+)
 _TELLING = re.compile(r"[^\W\d_]{2,}")
 _MARKS = " ,;:.-–—*_|>#，。；：、"
 
@@ -91,9 +102,13 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
 
 def node_headline(children: Sequence[SummaryText], shared: Counter[str]) -> str:
     """What the children share, what the most telling of them are about, and how the last ended."""
-    parts = _parts(children, shared)
     theme = next(iter(_themes(children, shared)), "")
-    for size in range(min(4, len(parts)), 0, -1):
+    parts: list[tuple[float, str]] = []
+    for size, cap in _SHAPES:
+        every = _parts(children, shared, cap)
+        parts = [part for part in every if part[0] > 0.0] or every
+        if len(parts) < size:
+            continue
         said = "; ".join(_chosen(parts, size))
         for beside in (theme, "") if size < 4 else ("",):
             line = f"{said} ({beside})" if beside and beside.lower() not in said.lower() else said
@@ -123,14 +138,15 @@ def whole(text: str, cap: int) -> tuple[str, float]:
             return main, lost
         elif phrase := _until(main, borders.clause_ends(main[: 16 * cap]), cap):
             return phrase, lost
-    if phrase := _until(short, ends, cap):
-        return _bare(phrase), lost
+    if phrase := _bare(_until(short, ends, cap)):
+        if len(borders.units(phrase)) >= _LEAST or not phrase.isascii():
+            return phrase, lost
     for rest in (main, short):
         details = [match.start() for match in _DETAIL.finditer(rest[: 16 * cap])]
         if phrase := _until(rest, details, cap):
-            return phrase, 1.0
-    if not short.isascii() and (phrase := _until(short, borders.ends(short[:200]), cap)):
-        return phrase, 1.2
+            return phrase, 1.5
+    if not short.isascii() and borders.UNSPACED.search(short):
+        return _until(short, borders.ends(short[:200]), cap), 1.7
     return "", 0.0
 
 
@@ -173,8 +189,10 @@ def _said(clause: Clause, cap: int) -> tuple[str, float]:
         phrase, lost = clause.brief, 0.3
     if not phrase or is_boilerplate(phrase):
         return "", 0.0
-    if not (_readable(phrase) or clause.brief or (clause.outcome and _NAMED.match(phrase))):
+    if not (_readable(phrase) or clause.brief or (clause.outcome and _FAILED.search(phrase))):
         return "", 0.0
+    if _HOLLOW.match(phrase):
+        lost += 2.0
     who = f"{clause.speaker}: " if clause.speaker not in _ROLES else ""
     if who and not _fits(who + phrase, cap):
         phrase, lost = whole(clause.text, cap - tokens.count(who))
@@ -186,6 +204,8 @@ def _readable(phrase: str) -> bool:
     if not (phrase[0].isalnum() or phrase[0] in "\"'“„«「/~") or phrase.startswith('"""'):
         return False
     if not phrase.isascii() and not _TELLING.sub("", phrase).isascii():
+        return False
+    if _SOURCE.match(phrase):
         return False
     words = _TELLING.findall(phrase)
     parts = phrase.split()
@@ -275,37 +295,52 @@ def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     return ""
 
 
-def _parts(children: Sequence[SummaryText], shared: Counter[str]) -> list[tuple[float, str]]:
+def _parts(
+    children: Sequence[SummaryText], shared: Counter[str], cap: int
+) -> list[tuple[float, str]]:
     """What each child is about, with how much that tells, in order; none says the same twice."""
+    found = [_part(child, shared, cap) for child in children]
+    words = [set(_WORD.findall(part.lower())) for _, part in found]
     parts: list[tuple[float, str]] = []
-    seen: list[set[str]] = []
-    for child in children:
-        worth, part = _part(child, shared)
-        words = set(_WORD.findall(part.lower()))
-        if part and not any(len(words & other) >= 0.6 * len(words) for other in seen):
-            parts.append((worth, part))
-            seen.append(words)
+    for at, (worth, part) in enumerate(found):
+        alike = [len(words[at] & other) >= 0.6 * len(words[at]) for other in words]
+        if part and not any(alike[:at]):
+            # What several children say tells them apart less.
+            parts.append((worth - 1.5 * (sum(alike) > 1), part))
     return parts
 
 
-def _part(child: SummaryText, shared: Counter[str]) -> tuple[float, str]:
+def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
     """What a child is about, apart from what it shares with others."""
     best, weight = "", -9.0
-    for number, clause in enumerate(_clauses(child.headline)):
-        phrase, lost = whole(clause, 8)
+    for number, clause in enumerate(_clauses(_ASIDE.sub("", child.headline))):
+        phrase, lost = whole(clause, cap)
         if not phrase or is_boilerplate(phrase) or not _readable(phrase):
             continue
         own = sum(0.4 for word in child.anchors if shared[word] == 1 and word in phrase)
         score = min(own, 0.8) + merit(phrase) - lost - 0.2 * number
-        if _CONDITION.match(phrase) or _LINKED.match(phrase):
+        said = phrase.partition(": ")[2] or phrase
+        if _CONDITION.match(said) or _LINKED.match(said):
             score -= 2.0
+        elif said != phrase:
+            score -= 0.5  # a point of a list
         score += 0.25 * min(len(borders.units(phrase)), 5)
+        if _HOLLOW.match(phrase):
+            score -= 2.0
+        elif _asked_there(phrase, child.body):
+            score += 1.0
         if score > weight:
             best, weight = phrase, score
     if best:
         return weight, best
     names = [word for word in child.anchors if shared[word] == 1 and _is_name(word)]
-    return -1.0, listed(names[:3], 8)
+    return -1.0, listed(names[:3], cap)
+
+
+def _asked_there(phrase: str, body: str) -> bool:
+    """Whether a body says that the user said it."""
+    at = body.find(phrase)
+    return at >= 0 and body.rfind("user: ", 0, at) > body.rfind("assistant: ", 0, at)
 
 
 def _clauses(headline: str) -> Iterator[str]:
@@ -330,11 +365,14 @@ def _is_name(word: str) -> bool:
 
 
 def _chosen(parts: Sequence[tuple[float, str]], most: int) -> list[str]:
-    """`most` of them in their order: the last one, which tells how it ended, and the best."""
+    """The best `most` of them in their order; the last one, which tells how it ended, among them
+    where it tells anything."""
+    order = sorted(range(len(parts)), key=lambda at: -parts[at][0])
+    kept = order[:most]
     last = len(parts) - 1
-    order = sorted(range(last), key=lambda at: -parts[at][0])
-    kept = sorted([*order[: most - 1], last]) if last >= 0 else []
-    return [parts[at][1] for at in kept]
+    if last not in kept and parts[last][0] > _TELLS:
+        kept[-1] = last
+    return [parts[at][1] for at in sorted(kept)]
 
 
 def _until(text: str, ends: Sequence[int], cap: int) -> str:
