@@ -1,11 +1,8 @@
 """Headlines: the thing and its outcome in at most 18 tokens, in phrases that are whole.
 
-A phrase is a sentence, or its beginning up to the end of a clause; where none is short enough, one
-that ends before a further detail ("for ...", "with ..."). What cannot be said whole is named: its
-files, identifiers, names.
-
 A leaf's headline comes from its clauses, a node's from its children's headlines and anchors.
-What this file does not do: bodies (`summarize.py`), the shorter form of a headline (`topics.py`).
+What this file does not do: cut sentences (`phrases.py`), bodies (`summarize.py`), the shorter form
+of a headline (`topics.py`).
 """
 
 from __future__ import annotations
@@ -17,72 +14,21 @@ from collections.abc import Iterator, Sequence
 from memtree.extraction import borders
 from memtree.extraction.boilerplate import is_boilerplate
 from memtree.extraction.clause import Clause
-from memtree.extraction.clauses import BOILERPLATE, RULE, SOURCE_LINE, merit
+from memtree.extraction.clauses import BOILERPLATE, RULE, merit
+from memtree.extraction.phrases import ASIDE, fits, is_hollow, leans, listed, readable, whole
 from memtree.extraction.topics import END, SummaryText
 from memtree.text import tokens
 
 HEADLINE = 18  # tokens, DESIGN section 6
 _THING = 11  # of them, where an outcome follows
 _LOOKED_AT = 8  # clauses, the best ones
-_LEAST = 3  # words of a phrase
-_SHAPES = ((2, 10), (2, 8), (3, 6), (2, 6), (1, 14), (1, 8))  # parts of a line, tokens of each
+# Of a parent's line: how many parts, and tokens of each.
+_SHAPES = ((2, 10), (2, 8), (3, 6), (2, 6), (1, 14), (1, 8))
 _TELLS = 1.5  # what a part of a headline is worth that says something
 _SHORT = 12  # tokens of a headline that has room for names
-_BYTES = 4.1  # UTF-8 bytes a token of o200k, about
-
-_POLITE = re.compile(
-    r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
-    r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|hmm|first|next|then|finally"
-    r"|additionally|however|therefore|actually|basically|certainly|sure|yes|no|wow|oh)\b[,!.]? )*"
-    r"(?:(?:can|could|would|will) you (?:please |help me (?:to )?)?"
-    r"|i(?:'d| would) like (?:you )?to |i want (?:you )?to |i need (?:you )?to "
-    r"|i need help (?:with|to) "
-    r"|to (?=\w+ \w+ \w)|i(?:'m| am) (?:trying|planning|hoping|looking) to |help me (?:to )?"
-    r"|please "
-    r"|let'?s |we need to |we should |we (?:can|could) |you should "
-    r"|i think (?:that )?|i noticed that "
-    r"|kannst du (?:bitte )?|könntest du (?:bitte )?|bitte |peux-tu |pourrais-tu |puedes "
-    r"|por favor,? "
-    r"|пожалуйста,? |можешь )?",
-    re.IGNORECASE,
-)
-# Before a detail that may be left out.
-_DETAIL = re.compile(
-    r" (?=(?:and|or|to|for|with|using|by|from|into|including|such as|through|without|during|about"
-    r"|in|on"
-    r"|at|as|und|mit|für|von|bei|и|для|с|в|на|pour|avec|dans|con|para|en)\b)",
-    re.IGNORECASE,
-)
-_COMMA = re.compile(r", |，")
-_ASIDE = re.compile(r" ?\([^()]{0,200}\)")
-_OPEN = re.compile(
-    r"(?:^|[\s,])(?:the|a|an|to|of|and|or|for|with|in|on|at|by|from|as|is|are|was|be|that|this|if|when"
-    r"|because|which|get|make|be|have|help|take|use|more|most|very|some|any|it's|such|not|how|what|who"
-    r"|want|would|could|should|will|can|may|might|must|has|had|do|does|did|i|you|we|they|it|he|she|my|your|our|their|his|her|its|der|die|das|und|mit|ein|eine|zu|и|в|на|с|не|что)$",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(
-    r"(?:if|when|whenever|since|because|although|though|while|as|after|before|once|for example"
-    r"|by \w+ing"
-    r"|wenn|weil|obwohl|nachdem|quand|comme|cuando|если|когда)\b",
-    re.IGNORECASE,
-)
 _WORD = re.compile(r"\w+")
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
-_LINKED = re.compile(r"(?:such as|which|that|who|whose|and|but|or|so|where|we'll|it's)\b", re.I)
-_CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")
 _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
-# What is asked or done without a word of what it is about.
-_HOLLOW = re.compile(
-    r"(?:\w+ ){1,3}(?:it|this|that|these|those|them|the)(?: (?:changes?|errors?|issues?|problems?|files?"
-    r"|code|tests?|fix|update))?(?: too| again| now)?[.!?]?$",
-    re.IGNORECASE,
-)
-_SOURCE = re.compile(
-    r"(?:return|raise|import|from|def|class|const|let|var|await|yield) .*[(){}=\"']"
-)
-_TELLING = re.compile(r"[^\W\d_]{2,}")
-_MARKS = " ,;:.-–—*_|>#，。；：、"
 
 
 def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
@@ -110,54 +56,12 @@ def node_headline(children: Sequence[SummaryText], shared: Counter[str]) -> str:
         if len(parts) < size:
             continue
         said = "; ".join(_chosen(parts, size))
-        for beside in (theme, "") if size < 4 else ("",):
+        for beside in (theme, ""):
             line = f"{said} ({beside})" if beside and beside.lower() not in said.lower() else said
             if (size > 1 or beside) and tokens.count(line) <= HEADLINE:
                 return line
     names = [word for child in children for word in child.anchors[:2] if _is_name(word)]
     return listed([*(part for _, part in parts), *_themes(children, shared), *names], HEADLINE)
-
-
-def whole(text: str, cap: int) -> tuple[str, float]:
-    """A whole phrase of the text within `cap` tokens, and what was lost: 0 nothing, 1 a detail
-    within the clause. Empty where there is none."""
-    bare = _bare(text)
-    if _fits(bare, cap):
-        return bare, 0.0
-    short = _ASIDE.sub("", bare)
-    if short != bare and _fits(short, cap):
-        return short, 0.2
-    ends = borders.clause_ends(short[: 16 * cap])
-    main, lost = short, 0.3
-    comma = _COMMA.search(short)
-    if comma and _CONDITION.match(short):  # what follows from it says more
-        main, lost = _bare(short[comma.end() :]), 0.4
-        if len(borders.units(main)) < _LEAST:
-            main = short
-        elif _fits(main, cap):
-            return main, lost
-        elif phrase := _until(main, borders.clause_ends(main[: 16 * cap]), cap):
-            return phrase, lost
-    if phrase := _bare(_until(short, ends, cap)):
-        if len(borders.units(phrase)) >= _LEAST or not phrase.isascii():
-            return phrase, lost
-    for rest in (main, short):
-        details = [match.start() for match in _DETAIL.finditer(rest[: 16 * cap])]
-        if phrase := _until(rest, details, cap):
-            return phrase, 1.5
-    if not short.isascii() and borders.UNSPACED.search(short):
-        return _until(short, borders.ends(short[:200]), cap), 1.7
-    return "", 0.0
-
-
-def listed(names: Sequence[str], cap: int) -> str:
-    """As many of the names as fit."""
-    line = ""
-    for name in dict.fromkeys(names):
-        longer = f"{line}, {name}" if line else name
-        if len(name) < 100 and tokens.count(longer) <= cap:
-            line = longer
-    return line
 
 
 def _worth(clause: Clause) -> float:
@@ -185,37 +89,18 @@ def _candidates(clauses: Sequence[Clause], cap: int) -> list[tuple[float, str]]:
 def _said(clause: Clause, cap: int) -> tuple[str, float]:
     """A clause as a headline says it; empty where it cannot."""
     phrase, lost = whole(clause.text, cap)
-    if clause.brief and (not phrase or lost >= 0.3) and _fits(clause.brief, cap):
+    if clause.brief and (not phrase or lost >= 0.3) and fits(clause.brief, cap):
         phrase, lost = clause.brief, 0.3
     if not phrase or is_boilerplate(phrase):
         return "", 0.0
-    if not (_readable(phrase) or clause.brief or (clause.outcome and _FAILED.search(phrase))):
+    if not (readable(phrase) or clause.brief or (clause.outcome and _FAILED.search(phrase))):
         return "", 0.0
-    if _HOLLOW.match(phrase):
+    if is_hollow(phrase):
         lost += 2.0
     who = f"{clause.speaker}: " if clause.speaker not in _ROLES else ""
-    if who and not _fits(who + phrase, cap):
+    if who and not fits(who + phrase, cap):
         phrase, lost = whole(clause.text, cap - tokens.count(who))
     return (who + phrase, lost) if phrase else ("", 0.0)
-
-
-def _readable(phrase: str) -> bool:
-    """Words rather than code or data."""
-    if not (phrase[0].isalnum() or phrase[0] in "\"'“„«「/~") or phrase.startswith('"""'):
-        return False
-    if not phrase.isascii() and not _TELLING.sub("", phrase).isascii():
-        return False
-    if _SOURCE.match(phrase):
-        return False
-    words = _TELLING.findall(phrase)
-    parts = phrase.split()
-    if phrase.isascii() and 5 * sum(map(bool, map(_CODE.search, parts))) > 2 * len(parts):
-        return False
-    if sum(map(len, words)) + phrase.count(" ") < 0.7 * len(phrase):
-        return False
-    return (len(words) > 1 or not phrase.isascii()) and (
-        phrase[-1] in ".!?" or not SOURCE_LINE.match(phrase)
-    )
 
 
 def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
@@ -226,7 +111,7 @@ def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
     thing, lost = _said(ask, HEADLINE)
     if not thing:
         return ""
-    short = thing if _fits(thing, _THING) else ""
+    short = thing if fits(thing, _THING) else ""
     if not short:
         shorter, more = _said(ask, _THING)
         short = shorter if more < 1.0 or lost >= 1.0 else ""
@@ -235,7 +120,7 @@ def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
             room = HEADLINE - 1 - tokens.count(start)
             if start and room >= 4:
                 phrase, gone = _said(end, room)
-                if end.brief and _repeats(phrase, start) and _fits(end.brief, room):
+                if end.brief and _repeats(phrase, start) and fits(end.brief, room):
                     phrase = end.brief
                 if phrase and gone < 1.0 and not _repeats(phrase, start):
                     line = f"{start}{END}{phrase}"
@@ -274,7 +159,7 @@ def _joined(first: str, rest: Sequence[tuple[float, str]]) -> str:
         if worth < 0.5 or _repeats(phrase, first):
             continue
         line = f"{first}; {phrase}"
-        if _fits(line, HEADLINE):
+        if fits(line, HEADLINE):
             return line
     return ""
 
@@ -313,19 +198,19 @@ def _parts(
 def _part(child: SummaryText, shared: Counter[str], cap: int) -> tuple[float, str]:
     """What a child is about, apart from what it shares with others."""
     best, weight = "", -9.0
-    for number, clause in enumerate(_clauses(_ASIDE.sub("", child.headline))):
+    for number, clause in enumerate(_clauses(ASIDE.sub("", child.headline))):
         phrase, lost = whole(clause, cap)
-        if not phrase or is_boilerplate(phrase) or not _readable(phrase):
+        if not phrase or is_boilerplate(phrase) or not readable(phrase):
             continue
         own = sum(0.4 for word in child.anchors if shared[word] == 1 and word in phrase)
         score = min(own, 0.8) + merit(phrase) - lost - 0.2 * number
         said = phrase.partition(": ")[2] or phrase
-        if _CONDITION.match(said) or _LINKED.match(said):
+        if leans(said):
             score -= 2.0
         elif said != phrase:
             score -= 0.5  # a point of a list
         score += 0.25 * min(len(borders.units(phrase)), 5)
-        if _HOLLOW.match(phrase):
+        if is_hollow(phrase):
             score -= 2.0
         elif _asked_there(phrase, child.body):
             score += 1.0
@@ -373,32 +258,3 @@ def _chosen(parts: Sequence[tuple[float, str]], most: int) -> list[str]:
     if last not in kept and parts[last][0] > _TELLS:
         kept[-1] = last
     return [parts[at][1] for at in sorted(kept)]
-
-
-def _until(text: str, ends: Sequence[int], cap: int) -> str:
-    """The longest beginning that ends at one of these and fits."""
-    for end in sorted({end for end in ends if end < len(text)}, reverse=True):
-        if end > 12 * cap:
-            continue
-        phrase = text[:end].strip(_MARKS)
-        enough = len(borders.units(phrase)) >= _LEAST or 3 * len(phrase) > 2 * cap
-        if phrase.count("(") != phrase.count(")") or phrase.count('"') % 2:
-            continue
-        if enough and not _OPEN.search(phrase) and _fits(phrase, cap):
-            return phrase
-    return ""
-
-
-def _bare(text: str) -> str:
-    """Without the polite beginning and the marks around it."""
-    match = _POLITE.match(text)
-    if match and match.end() < len(text) - 8:
-        text = text[match.end() :]
-    return text.strip(_MARKS)
-
-
-def _fits(text: str, cap: int) -> bool:
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    if size <= cap:
-        return True
-    return size < cap * 3 * _BYTES and tokens.count(text) <= cap

@@ -15,8 +15,8 @@ from memtree.extraction import (
     boilerplate,
     borders,
     clauses,
-    headlines,
     outcomes,
+    phrases,
     summarize,
     tool_results,
     topics,
@@ -94,7 +94,7 @@ TEXTS = {
     "numbered lines": Subject(
         lambda text: (outcomes.numbered(text), outcomes.constant(text)), hostile.as_it_is
     ),
-    "a phrase": Subject(lambda text: headlines.whole(text, 18), hostile.as_it_is),
+    "a phrase": Subject(lambda text: phrases.whole(text, 18), hostile.as_it_is),
     "a topic": Subject(
         lambda text: topics.topic(summarize.Extract(text, text, (text,))), hostile.as_it_is
     ),

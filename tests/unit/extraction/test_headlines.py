@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from memtree.extraction.clause import SourcePassage
-from memtree.extraction.headlines import HEADLINE, whole
+from memtree.extraction.headlines import HEADLINE
 from memtree.extraction.summarize import Extract, leaf_summary, node_summary
 from memtree.text import tokens
 
@@ -22,34 +20,6 @@ def assistant(text):
 
 def headline(*sources):
     return leaf_summary(sources).headline
-
-
-@pytest.mark.parametrize(
-    ("text", "phrase"),
-    [
-        ("Could you please rename the importer?", "rename the importer?"),
-        (
-            "We keep SQLite for the installers of the desktop edition, because they must work "
-            "offline even where no administrator has ever opened a port for them.",
-            "We keep SQLite for the installers of the desktop edition",
-        ),
-        (
-            "If the cache is cold and nobody has asked for the page before in this session, "
-            "we read the file again.",
-            "we read the file again",
-        ),
-        (
-            "我们决定把数据库从MySQL改为PostgreSQL，因为新的报表需要支持JSON查询，而且旧版本的许可证明年到期。",
-            "我们决定把数据库从MySQL改为PostgreSQL",
-        ),
-    ],
-)
-def test_a_phrase_ends_where_a_clause_ends(text, phrase):
-    assert whole(text, HEADLINE)[0] == phrase
-
-
-def test_a_text_without_any_border_gives_no_phrase():
-    assert whole("a_b" * 200, HEADLINE) == ("", 0.0)
 
 
 def test_the_ask_and_the_commit_are_told():
@@ -100,7 +70,11 @@ def test_a_leaf_of_numbered_lines_names_file_and_lines():
 
 
 CHILDREN = [
-    Extract("make the pager optional -> committed as 82474a0", "user: pager", ("pager", "args.py")),
+    Extract(
+        "make the pager optional -> committed as 82474a0",
+        "user: make the pager optional",
+        ("args.py",),
+    ),
     Extract("scraping needs playwright -> tests pass", "user: scrape", ("scrape.py", "args.py")),
     Extract("the release notes are written", "assistant: notes", ("NOTES.md", "args.py")),
 ]

@@ -1,0 +1,170 @@
+"""Whole phrases: what can be said of a sentence within a few tokens without tearing it.
+
+A phrase is a sentence, or its beginning up to the end of a clause; where none is short enough, one
+that ends before a further detail ("for ...", "with ..."). What cannot be said whole is named: its
+files, identifiers, names.
+What this file does not do: choose among sentences (`headlines.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memtree.extraction import borders
+from memtree.extraction.clauses import SOURCE_LINE
+from memtree.text import tokens
+
+_LEAST = 3  # words of a phrase
+_BYTES = 4.1  # UTF-8 bytes a token of o200k, about
+_POLITE = re.compile(
+    r"(?:/\w+ (?=\w+ \w+ \w)|step \d+[:.]? |\d+(?:\.\d+)+ |\d+[.)] )?"
+    r"(?:(?:ok(?:ay)?|so|now|well|and|but|also|please|hi|hey|thanks|great|hmm|first|next|then|finally"
+    r"|additionally|however|therefore|actually|basically|certainly|sure|yes|no|wow|oh)\b[,!.]? )*"
+    r"(?:(?:can|could|would|will) you (?:please |help me (?:to )?)?"
+    r"|i(?:'d| would) like (?:you )?to |i want (?:you )?to |i need (?:you )?to "
+    r"|i need help (?:with|to) "
+    r"|to (?=\w+ \w+ \w)|i(?:'m| am) (?:trying|planning|hoping|looking) to |help me (?:to )?"
+    r"|please "
+    r"|let'?s |we need to |we should |we (?:can|could) |you should "
+    r"|i think (?:that )?|i noticed that "
+    r"|kannst du (?:bitte )?|könntest du (?:bitte )?|bitte |peux-tu |pourrais-tu |puedes "
+    r"|por favor,? "
+    r"|пожалуйста,? |можешь )?",
+    re.IGNORECASE,
+)
+# Before a detail that may be left out.
+_DETAIL = re.compile(
+    r" (?=(?:and|or|to|for|with|using|by|from|into|including|such as|through|without|during|about"
+    r"|in|on"
+    r"|at|as|und|mit|für|von|bei|и|для|с|в|на|pour|avec|dans|con|para|en)\b)",
+    re.IGNORECASE,
+)
+_COMMA = re.compile(r", |，")
+ASIDE = re.compile(r" ?\([^()]{0,200}\)")
+_OPEN = re.compile(
+    r"(?:^|[\s,])(?:the|a|an|to|of|and|or|for|with|in|on|at|by|from|as|is|are|was|be|that|this|if|when"
+    r"|because|which|get|make|be|have|help|take|use|more|most|very|some|any|it's|such|not|how|what|who"
+    r"|want|would|could|should|will|can|may|might|must|has|had|do|does|did|i|you|we|they|it|he|she|my|your|our|their|his|her|its|der|die|das|und|mit|ein|eine|zu|и|в|на|с|не|что)$",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"(?:if|when|whenever|since|because|although|though|while|as|after|before|once|for example"
+    r"|by \w+ing"
+    r"|wenn|weil|obwohl|nachdem|quand|comme|cuando|если|когда)\b",
+    re.IGNORECASE,
+)
+_LINKED = re.compile(r"(?:such as|which|that|who|whose|and|but|or|so|where|we'll|it's)\b", re.I)
+_CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")
+# What is asked or done without a word of what it is about.
+_HOLLOW = re.compile(
+    r"(?:\w+ ){1,3}(?:it|this|that|these|those|them|the)"
+    r"(?: (?:changes?|errors?|issues?|problems?|files?"
+    r"|code|tests?|fix|update))?(?: too| again| now)?[.!?]?$",
+    re.IGNORECASE,
+)
+_SOURCE = re.compile(
+    r"(?:return|raise|import|from|def|class|const|let|var|await|yield) .*[(){}=\"']"
+)
+_TELLING = re.compile(r"[^\W\d_]{2,}")
+_MARKS = " ,;:.-–—*_|>#，。；：、"
+
+
+def whole(text: str, cap: int) -> tuple[str, float]:
+    """A whole phrase of the text within `cap` tokens, and what was lost: 0 nothing, 1 a detail
+    within the clause. Empty where there is none."""
+    bare = _bare(text)
+    if fits(bare, cap):
+        return bare, 0.0
+    short = ASIDE.sub("", bare)
+    if short != bare and fits(short, cap):
+        return short, 0.2
+    ends = borders.clause_ends(short[: 16 * cap])
+    main, lost = short, 0.3
+    comma = _COMMA.search(short)
+    if comma and _CONDITION.match(short):  # what follows from it says more
+        main, lost = _bare(short[comma.end() :]), 0.4
+        if len(borders.units(main)) < _LEAST:
+            main = short
+        elif fits(main, cap):
+            return main, lost
+        elif phrase := _until(main, borders.clause_ends(main[: 16 * cap]), cap):
+            return phrase, lost
+    phrase = _bare(_until(short, ends, cap))
+    if phrase and (len(borders.units(phrase)) >= _LEAST or not phrase.isascii()):
+        return phrase, lost
+    for rest in (main, short):
+        details = [match.start() for match in _DETAIL.finditer(rest[: 16 * cap])]
+        if phrase := _until(rest, details, cap):
+            return phrase, 1.5
+    if not short.isascii() and borders.UNSPACED.search(short):
+        return _until(short, borders.ends(short[:200]), cap), 1.7
+    return "", 0.0
+
+
+def listed(names: Sequence[str], cap: int) -> str:
+    """As many of the names as fit."""
+    line = ""
+    for name in dict.fromkeys(names):
+        longer = f"{line}, {name}" if line else name
+        if len(name) < 100 and tokens.count(longer) <= cap:
+            line = longer
+    return line
+
+
+def readable(phrase: str) -> bool:
+    """Words rather than code or data."""
+    if not (phrase[0].isalnum() or phrase[0] in "\"'“„«「/~") or phrase.startswith('"""'):
+        return False
+    if not phrase.isascii() and not _TELLING.sub("", phrase).isascii():
+        return False
+    if _SOURCE.match(phrase):
+        return False
+    words = _TELLING.findall(phrase)
+    parts = phrase.split()
+    if phrase.isascii() and 5 * sum(map(bool, map(_CODE.search, parts))) > 2 * len(parts):
+        return False
+    if sum(map(len, words)) + phrase.count(" ") < 0.7 * len(phrase):
+        return False
+    return (len(words) > 1 or not phrase.isascii()) and (
+        phrase[-1] in ".!?" or not SOURCE_LINE.match(phrase)
+    )
+
+
+def is_hollow(phrase: str) -> bool:
+    """Whether it asks or tells without a word of what it is about."""
+    return bool(_HOLLOW.match(phrase))
+
+
+def leans(phrase: str) -> bool:
+    """Whether it is a condition, or goes on with what another phrase began."""
+    return bool(_CONDITION.match(phrase) or _LINKED.match(phrase))
+
+
+def _until(text: str, ends: Sequence[int], cap: int) -> str:
+    """The longest beginning that ends at one of these and fits."""
+    for end in sorted({end for end in ends if end < len(text)}, reverse=True):
+        if end > 12 * cap:
+            continue
+        phrase = text[:end].strip(_MARKS)
+        enough = len(borders.units(phrase)) >= _LEAST or 3 * len(phrase) > 2 * cap
+        if phrase.count("(") != phrase.count(")") or phrase.count('"') % 2:
+            continue
+        if enough and not _OPEN.search(phrase) and fits(phrase, cap):
+            return phrase
+    return ""
+
+
+def _bare(text: str) -> str:
+    """Without the polite beginning and the marks around it."""
+    match = _POLITE.match(text)
+    if match and match.end() < len(text) - 8:
+        text = text[match.end() :]
+    return text.strip(_MARKS)
+
+
+def fits(text: str, cap: int) -> bool:
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    if size <= cap:
+        return True
+    return size < cap * 3 * _BYTES and tokens.count(text) <= cap
