@@ -7,11 +7,15 @@ need them lets them go.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memtree.context.index_state import IndexState
 from memtree.context.indexing import Indexing
 from memtree.context.retrieval import Retriever
 from memtree.ranking.ranked_history import RankedHistory
+from memtree.tree.btree import walk
 from memtree.unfolding.explain import Evidence, Explanation, explanation
+from memtree.unfolding.rules import ledger
 from memtree.unfolding.search import (
     EXCERPTS,
     LEAST,
@@ -66,11 +70,23 @@ class AnswerDetails:
     of that can be ranked."""
 
     def __init__(
-        self, evidence: Evidence | None = None, folded: FoldedReader | None = None
+        self,
+        evidence: Evidence | None = None,
+        folded: FoldedReader | None = None,
+        index: IndexState | None = None,
     ) -> None:
-        self._evidence, self.folded = evidence, folded
+        """`index`: of the history, from which the standing rules are told."""
+        self._evidence, self.folded, self._index = evidence, folded, index
 
     def explain(self) -> Explanation:
         """Why the answer shows what it shows; empty where it has no memory message. Takes some
         milliseconds."""
-        return explanation(self._evidence) if self._evidence else Explanation()
+        evidence, index = self._evidence, self._index
+        if evidence is None:
+            return Explanation()
+        if index is None:
+            return explanation(evidence)
+        history = evidence.history
+        placed = walk(index.roots, {**index.all_nodes, **evidence.nodes})
+        rules = ledger(history, placed, 0, len(history))
+        return explanation(replace(evidence, rules=rules))

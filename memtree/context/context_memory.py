@@ -177,10 +177,12 @@ class ContextMemory:
     def _details(self, result: CompressResult, generation: int) -> AnswerDetails:
         evidence, index = result.evidence, result.index
         if evidence is None or index is None or not index.whole:
-            return AnswerDetails(evidence)
+            return AnswerDetails(evidence, index=index)
         folded = FoldedHistory(evidence.history, evidence.shown, self._retriever.relevant)
         return AnswerDetails(
-            evidence, FoldedReader(folded, index, self._indexing, self._retriever, generation)
+            evidence,
+            FoldedReader(folded, index, self._indexing, self._retriever, generation),
+            index,
         )
 
     async def index(self, ask: CompressRequest) -> Answer:

@@ -83,4 +83,8 @@ NOTHING_INDEXED = IndexState(Frontier(), {})
 
 
 def with_summary(node: Node, summary: Summary | None) -> Node:
-    return msgspec.structs.replace(node, summary=summary) if summary else node
+    """The node with a newer summary, and with the rules that were found anew for it."""
+    if summary is None:
+        return node
+    rules = node.rules if summary.rules is None else summary.rules
+    return msgspec.structs.replace(node, summary=summary, rules=rules)

@@ -75,7 +75,8 @@ _WORK = (
 )
 _STYLE = r"\b(?:emojis?|emoticons?|markdown|iso(?:[- ]8601)?|camelcase|snake_case|kebab-case)\b"
 _FILE = (
-    r"\b[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|java|cpp|c|h|rb|php|css|html|json|ya?ml|toml|md|txt|csv|pdf"
+    r"\b[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|java|cpp|c|h|rb|php|css|html|json|ya?ml|toml|"
+    r"md|txt|csv|pdf"
     r"|docx?|xlsx?|png|jpe?g|sql|sh)\b"
 )
 

@@ -15,11 +15,10 @@ What this file does not do: say which rules still hold (`unfolding/rules.py`).
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from memtree.text import rule_phrases
+from memtree.text import rule_phrases, rule_topics
 from memtree.text.rule_score import RULE
 
 MAX_RULE = 600  # characters; a longer "sentence" is pasted text
@@ -55,18 +54,19 @@ _HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LISTED = re.compile(r"\n?(?:[ ]{0,3}(?:[-*+•]|\d{1,3}[.)]) [^\n]*+(?:\n|\Z)\n?)++")
-# One apostrophe; Arabic without vowel signs, its alefs, final ya and ta marbuta alike.
-_ALIKE = str.maketrans("’أإآىة", "'ااايه", "".join(map(chr, range(0x64B, 0x653))) + "ـ")
 
 
-def standing_rules(text: str) -> tuple[tuple[int, int], ...]:
-    """(start, end) in characters of every standing rule in a user's message, in order."""
+def standing_rules(text: str, *, withdrawals: bool = False) -> tuple[tuple[int, int], ...]:
+    """(start, end) in characters of every standing rule in a user's message, in order.
+
+    `withdrawals`: with the sentences that may take back a rule ("you may use emojis again"): they
+    matter to who knows the rules before."""
     plain = _BLOCK.sub(_blank, _FENCE.sub(_blank, text))
     listed = _under_headings(plain)
     return tuple(
         (start, end)
         for start, end in _sentences(plain)
-        if _is_rule(plain[start:end], _bonus(start, end, listed, len(plain)))
+        if _is_rule(plain[start:end], _bonus(start, end, listed, len(plain)), withdrawals)
     )
 
 
@@ -98,20 +98,15 @@ def _sentences(plain: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _is_rule(sentence: str, bonus: int) -> bool:
+def _is_rule(sentence: str, bonus: int, withdrawals: bool) -> bool:
     if len(sentence) > MAX_RULE or _LOG.match(sentence):
         return False
-    return rule_phrases.score(comparable(sentence)) + bonus >= RULE
-
-
-def comparable(sentence: str) -> str:
-    """The sentence as phrases are written: lower case, one kind of apostrophe, composed letters,
-    without what it quotes."""
-    if not sentence.isascii():
-        sentence = unicodedata.normalize("NFC", sentence).translate(_ALIKE)
     if "`" in sentence or any(quote in sentence for quote in _QUOTES):
         sentence = _QUOTED.sub("x", sentence)
-    return sentence.lower()
+    lower = rule_topics.comparable(sentence)
+    if rule_phrases.score(lower) + bonus >= RULE:
+        return True
+    return withdrawals and not lower.endswith("?") and rule_topics.withdraws(lower)
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -110,7 +110,7 @@ class MessageTexts:
     def rules(self, message: int) -> tuple[tuple[int, int], ...]:
         if message not in self._rules:
             text = self.view(message).text[:RULES_REACH]
-            self._rules[message] = standing_rules.standing_rules(text)
+            self._rules[message] = standing_rules.standing_rules(text, withdrawals=True)
         return self._rules[message]
 
 

@@ -46,6 +46,9 @@ class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     a stored node has a `version` below 0, a later one a greater number: version 0 stays in the
     node, and a model's is newer than any of them.
 
+    `rules`: of a stored leaf whose summary was made anew, its standing rules as they are found
+    today (`Node.rules`); None of all others.
+
     `settled`: of a node whose summaries by the model were all rejected, so that it is not asked
     again; headline and body are the extraction's.
     """
@@ -59,6 +62,7 @@ class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     extracted: str = ""
     settled: bool = False
     extraction: int = 0
+    rules: tuple[tuple[int, int, int], ...] | None = None
 
     @property
     def by_model(self) -> bool:

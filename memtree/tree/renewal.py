@@ -58,7 +58,8 @@ def renewed(
     made: dict[bytes, Summary] = {}
     for node, place in piece:
         if node.is_leaf:
-            summary = leaf_extract(node.passages, place.first, texts).summary
+            extract = leaf_extract(node.passages, place.first, texts)
+            summary = msgspec.structs.replace(extract.summary, rules=extract.rules)
         else:
             below = [made.get(id_) or known.get(id_) or nodes[id_].summary for id_ in node.children]
             summary = summarise(below, node.level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
@@ -21,6 +21,7 @@ from memtree.unfolding.labels import NO_NOTE
 from memtree.unfolding.memory_text import placed
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 from memtree.unfolding.quotes import Quote, quotes
+from memtree.unfolding.rules import CurrentRule, ledger
 from memtree.unfolding.unfold import Unfolding
 
 Scores = Mapping[str, float]  # by what scored: fused, bm25, cosine
@@ -50,6 +51,7 @@ class Evidence:
     passages: Mapping[int, ScoredPassage] = field(default_factory=dict)
     blocks: Sequence[RecallPlan] = ()
     otherwise: str = "decayed"
+    rules: Sequence[CurrentRule] = ()
 
     @property
     def shown(self) -> Plan:
@@ -91,6 +93,20 @@ class ExplainedExcerpt:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainedRule:
+    """A standing rule that holds; its place and `sha256` as of an excerpt. `pinned`: the memory
+    message shows it. `replaces`: the message of the rule that it corrects or takes back."""
+
+    message: int
+    part: str
+    start: int
+    end: int
+    sha256: str
+    pinned: bool
+    replaces: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ExplainedCandidate:
     """One of the best passages that found no room."""
 
@@ -105,6 +121,7 @@ class Explanation:
     nodes: tuple[ExplainedNode, ...] = ()
     excerpts: tuple[ExplainedExcerpt, ...] = ()
     candidates: tuple[ExplainedCandidate, ...] = ()
+    rules: tuple[ExplainedRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +145,7 @@ class TreeNode:
 class TreeView:
     nodes: tuple[TreeNode, ...]
     roots: tuple[bytes, ...]
+    rules: tuple[ExplainedRule, ...] = ()
 
 
 def scored(rows: Sequence[int], ranked: RankedHistory) -> dict[int, ScoredPassage]:
@@ -173,7 +191,32 @@ def explanation(evidence: Evidence) -> Explanation:
             for row in evidence.left_out
             if row in passages
         ),
+        rules=explained_rules(history, evidence.rules, plan.rules),
     )
+
+
+def explained_rules(
+    history: History, rules: Iterable[CurrentRule], pinned: Sequence[TextSpan] = ()
+) -> tuple[ExplainedRule, ...]:
+    """Each with its place in what was posted, in the order given."""
+    shown = frozenset(pinned)
+    return tuple(
+        ExplainedRule(
+            message=quote.posted,
+            part=quote.part,
+            start=quote.start,
+            end=quote.end,
+            sha256=_sha256(quote.text),
+            pinned=quote.span in shown,
+            replaces=None if rule.replaces is None else history.posted[rule.replaces],
+        )
+        for rule in rules
+        for quote in quotes([TextSpan(rule.rule.message, rule.rule.start, rule.rule.end)], history)
+    )
+
+
+def _sha256(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _outlined(evidence: Evidence) -> Iterator[ExplainedNode]:
@@ -219,7 +262,7 @@ def _excerpt(
         part=quote.part,
         start=quote.start,
         end=quote.end,
-        sha256=sha256(quote.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        sha256=_sha256(quote.text),
         tokens=tokens.count(quote.text),
         scores=passage.scores if passage else {},
         reason=why.reason if why else otherwise,
@@ -235,18 +278,21 @@ def _inside(inner: TextSpan, outer: TextSpan) -> bool:
 def tree(
     history: History, frontier: Frontier, nodes: Mapping[bytes, Node], open_leaf: Node | None
 ) -> TreeView:
-    """All nodes over a posted history, leaves included, and what stands at the top: where that is
-    more than one, a node over them that is never stored."""
-    listed = [_node(node, place, history, True) for node, place in walk(frontier.nodes, nodes)]
+    """All nodes over a posted history, leaves included, its rules, and what stands at the top:
+    where that is more than one, a node over them that is never stored."""
+    placed = list(walk(frontier.nodes, nodes))
+    listed = [_node(node, place, history, True) for node, place in placed]
     tops = frontier.nodes
     if open_leaf is not None:
         place = after(NodePlace(0, 0, frontier.messages, frontier.tail), open_leaf)
         listed.append(_node(open_leaf, place, history, False))
+        placed.append((open_leaf, place))
         tops = (*tops, open_leaf.id)
+    rules = explained_rules(history, ledger(history, placed, 0, len(history)))
     if len(tops) < 2:
-        return TreeView(tuple(listed), tops)
+        return TreeView(tuple(listed), tops, rules)
     root = _root(tops, {node.id: node for node in listed})
-    return TreeView((*listed, root), (root.id,))
+    return TreeView((*listed, root), (root.id,), rules)
 
 
 def _root(tops: Sequence[bytes], listed: Mapping[bytes, TreeNode]) -> TreeNode:

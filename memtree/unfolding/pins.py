@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
-from memtree.ranking.corpus import Corpus
 from memtree.text import tokens
 from memtree.unfolding.budget_split import BudgetSplit
 from memtree.unfolding.excerpts import LABEL, ExcerptChoice
 from memtree.unfolding.labels import call_label
 from memtree.unfolding.memory_text import WRAPPER
 from memtree.unfolding.plan import FoldWindow, TextSpan
-from memtree.unfolding.rules import CurrentRule, RuleText, current_rules
+from memtree.unfolding.rules import CurrentRule
 
 TRAIL_REACH = 40  # messages before the cut that are told whole
 STEPS_REACH, STEPS_SHARE = 300, 0.4  # messages whose calls are named, and of the trail's room
@@ -36,11 +35,16 @@ class Pins:
     """Standing rules, newest first; the ask whose tool loop is cut, with the loop's trail."""
 
     def __init__(
-        self, history: History, corpus: Corpus, window: FoldWindow, split: BudgetSplit
+        self,
+        history: History,
+        rules: Iterable[CurrentRule],
+        window: FoldWindow,
+        split: BudgetSplit,
     ) -> None:
+        """`rules`: those that hold, newest first."""
         budget = window.budget
         most = min(budget - WRAPPER, int(split.rules * budget))
-        self.rules = list(_pinned_rules(history, corpus, window, most))
+        self.rules = list(_pinned_rules(rules, most))
         room = budget - WRAPPER - size_of(rule.choice for rule in self.rules)
         self.asks = self._asks(history, window, split, room)
 
@@ -66,28 +70,15 @@ class Pins:
         return [*asked, *said, *(step for step in steps if step.span.message not in told)]
 
 
-def _pinned_rules(
-    history: History, corpus: Corpus, window: FoldWindow, room: int
-) -> Iterator[PinnedRule]:
-    """The rules that stand, newest first, as far as they fit."""
-    for current in ledger(history, corpus, window.head, window.cut):
+def _pinned_rules(rules: Iterable[CurrentRule], room: int) -> Iterator[PinnedRule]:
+    """The rules as far as they fit."""
+    for current in rules:
         rule = current.rule
         size = tokens.count(rule.text)
         if size + LABEL <= room:
             room -= size + LABEL
             span = TextSpan(rule.message, rule.start, rule.end)
             yield PinnedRule(ExcerptChoice(span, size, "rule", -1), current.replaces)
-
-
-def ledger(history: History, corpus: Corpus, head: int, cut: int) -> list[CurrentRule]:
-    """The standing rules of messages [head, cut) that hold, newest first."""
-    rules = []
-    for leaf, place in zip(corpus.leaves, corpus.places, strict=True):
-        for message, start, end in leaf.rules:
-            at = place.first + message
-            if head <= at < cut:
-                rules.append(RuleText(at, start, end, history.view(at).text[start:end]))
-    return current_rules(rules)
 
 
 def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptChoice]:

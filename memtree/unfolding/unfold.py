@@ -32,6 +32,7 @@ from memtree.unfolding.plan import (
     SummaryTree,
     TextSpan,
 )
+from memtree.unfolding.rules import ledger
 
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
 ROOT, ROOT_FROM = 45, 1_000  # tokens of the line for the whole, and of the budget that has one
@@ -59,7 +60,10 @@ def unfold(
     history, corpus, cut, budget = ranked.history, ranked.corpus, window.cut, window.budget
     before = (corpus.message >= window.head) & (corpus.message < cut) & (corpus.tokens > 0)
     fused = np.where(before, ranked.ranking.fused, 0.0).astype(np.float32)
-    pins = Pins(history, corpus, window, split)
+    # The tree's leaves are those of the corpus, with what was found anew in them since.
+    leaves = [tree.nodes.get(leaf.id, leaf) for leaf in corpus.leaves]
+    rules = ledger(history, zip(leaves, corpus.places, strict=True), window.head, cut)
+    pins = Pins(history, rules, window, split)
     room = budget - WRAPPER - size_of(pins.chosen)
     share = max(0, min(int(np.interp(budget, *split.outline) * budget), room))
     outline = OutlineTree(ranked, tree, fused, cut)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.unfolding.explain import Explanation, TreeView
+from memtree.unfolding.explain import ExplainedRule, Explanation, TreeView
 
 
 def explanation_json(explanation: Explanation) -> dict[str, Any]:
@@ -46,6 +46,20 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
             }
             for candidate in explanation.candidates
         ],
+        "rules": [
+            {**_rule_json(rule), "pinned": rule.pinned, "replaces": rule.replaces}
+            for rule in explanation.rules
+        ],
+    }
+
+
+def _rule_json(rule: ExplainedRule) -> dict[str, Any]:
+    return {
+        "message": rule.message,
+        "part": rule.part,
+        "start": rule.start,
+        "end": rule.end,
+        "sha256": rule.sha256,
     }
 
 
@@ -68,4 +82,5 @@ def tree_json(tree: TreeView) -> dict[str, Any]:
             for node in tree.nodes
         ],
         "roots": [root.hex() for root in tree.roots],
+        "rules": [{**_rule_json(rule), "replaces": rule.replaces} for rule in tree.rules],
     }

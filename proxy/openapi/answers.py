@@ -65,6 +65,24 @@ _MEMORY = object_of(
     },
     description="What memory knows, and what it made of this request.",
 )
+_PLACE: dict[str, Json] = {
+    "message": described(COUNT, "Index of the posted message."),
+    "part": described(
+        STRING,
+        "The string in that message: `content`, `content[i]` or "
+        "`tool_calls[i].function.arguments`.",
+    ),
+    "start": described(COUNT, "First code point in that string."),
+    "end": described(COUNT, "Code point after the last."),
+}
+_SHA256: Json = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+_RULE: dict[str, Json] = {
+    **_PLACE,
+    "sha256": described(_SHA256, "Of the slice in UTF-8."),
+    "replaces": described(
+        either(COUNT, NULL), "Message of the rule that this one corrects or takes back."
+    ),
+}
 _EXPLAIN = object_of(
     {
         "nodes": array(
@@ -84,19 +102,10 @@ _EXPLAIN = object_of(
         "excerpts": array(
             object_of(
                 {
-                    "message": described(COUNT, "Index of the posted message."),
-                    "part": described(
-                        STRING,
-                        "The string in that message: `content`, `content[i]` or "
-                        "`tool_calls[i].function.arguments`.",
+                    **_PLACE,
+                    "sha256": described(
+                        _SHA256, "Of the slice in UTF-8, which also stands in the answer."
                     ),
-                    "start": described(COUNT, "First code point in that string."),
-                    "end": described(COUNT, "Code point after the last."),
-                    "sha256": {
-                        "type": "string",
-                        "pattern": "^[0-9a-f]{64}$",
-                        "description": "Of the slice in UTF-8, which also stands in the answer.",
-                    },
                     "tokens": COUNT,
                     "scores": _SCORES,
                     "reason": STRING,
@@ -116,6 +125,12 @@ _EXPLAIN = object_of(
                 }
             ),
             description="The best passages that were left out.",
+        ),
+        "rules": array(
+            object_of(
+                {**_RULE, "pinned": described(BOOLEAN, "The memory message shows it as a rule.")}
+            ),
+            description="Standing rules of the user that hold, the newest first.",
         ),
     },
     description="What was chosen and why; only with `explain`.",
@@ -195,7 +210,15 @@ SCHEMAS: dict[str, Json] = {
             "sealed": described(BOOLEAN, "False: the end of the history, still growing."),
         }
     ),
-    "Tree": object_of({"nodes": array(schema("Node")), "roots": array(_ID)}),
+    "Tree": object_of(
+        {
+            "nodes": array(schema("Node")),
+            "roots": array(_ID),
+            "rules": array(
+                object_of(_RULE), description="Standing rules that hold, the newest first."
+            ),
+        }
+    ),
     "Receipt": object_of(
         {
             "object": {"const": "context_memory.deletion"},

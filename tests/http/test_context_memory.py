@@ -111,7 +111,12 @@ async def test_index_only_answers_202_without_messages():
 async def test_explain_is_added_when_asked_for():
     async with edge(None) as client:
         answer = await client.post("/context_memory", json=turn(9, explain=True))
-    assert answer.json()["explain"] == {"nodes": [], "excerpts": [], "candidates": []}
+    assert answer.json()["explain"] == {
+        "nodes": [],
+        "excerpts": [],
+        "candidates": [],
+        "rules": [],
+    }
 
 
 async def test_the_fields_reach_memory():

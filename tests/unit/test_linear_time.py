@@ -28,7 +28,7 @@ from memtree.summaries import prompts, replies
 from memtree.summaries.checks import check, claims, injection, numbers
 from memtree.summaries.prompts import SourcePiece
 from memtree.summaries.replies import Draft
-from memtree.text import anchors, languages, secrets, standing_rules, terms, tokens
+from memtree.text import anchors, languages, rule_topics, secrets, standing_rules, terms, tokens
 from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth
 from memtree.unfolding import duplicates, labels, recall_block
@@ -58,6 +58,10 @@ TEXTS = {
     "languages": Subject(lambda text: languages.differs(text, text), hostile.as_it_is),
     "secrets": Subject(secrets.mask, hostile.as_it_is),
     "standing rules": Subject(standing_rules.standing_rules, hostile.as_it_is),
+    "standing rules and withdrawals": Subject(
+        lambda text: standing_rules.standing_rules(text, withdrawals=True), hostile.as_it_is
+    ),
+    "what a rule is about": Subject(rule_topics.topic, hostile.as_it_is),
     "terms": Subject(terms.terms, hostile.as_it_is),
     "tokens": Subject(tokens.count, hostile.as_it_is),
     "a prefix of tokens": Subject(

@@ -46,6 +46,7 @@ COVERED_BY = {
         memtree/extraction/clause.py memtree/extraction/clauses.py
         memtree/extraction/tool_results.py
         memtree/text/anchors.py""",
+    "unit/unfolding/test_rules.py": "memtree/text/rule_topics.py",
     "unit/text/test_standing_rules.py": """
         memtree/text/rule_score.py memtree/text/rule_phrases/east_asian.py
         memtree/text/rule_phrases/english.py memtree/text/rule_phrases/french.py

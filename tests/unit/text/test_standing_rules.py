@@ -172,3 +172,11 @@ def test_the_middle_of_a_long_text_needs_more():
 
 def test_what_is_longer_than_a_sentence_is_no_rule():
     assert rules_in("Always answer in French " + "and so on " * 80) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["You may use emojis again.", "Forget the rule about emojis.", "Vergiss die Regel."]
+)
+def test_a_withdrawal_counts_for_who_knows_the_rules_before(said):
+    assert standing_rules(said) == ()
+    assert standing_rules(said, withdrawals=True) == ((0, len(said)),)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from memtree.context.index_state import with_summary
 from memtree.extraction.summarize import VERSION
 from memtree.tree import growth, renewal
 from memtree.tree.growth import MessageTexts
-from memtree.tree.node import Summary, decode_node, encode
+from memtree.tree.node import NodePlace, Summary, decode_node, encode
 from tests import hostile
 
 
@@ -57,3 +58,15 @@ def test_pieces_hold_children_before_parents_and_give_what_growth_gives():
         id_: node.summary.headline for id_, node in nodes.items()
     }
     assert {each.version for each in known.values()} == {renewal.newest_version()}
+
+
+def test_the_rules_of_a_leaf_are_found_anew_as_well():
+    said = "Never use emojis."
+    raw = hostile.fields("user", f"{said} {'The boats were out. ' * 600}")
+    leaf = growth.grow(hostile.tail([raw])).nodes[0]
+    assert leaf.rules == ((0, 0, len(said)),)
+    stored = msgspec.structs.replace(leaf, rules=())
+    piece = [(stored, NodePlace(0, 0, 0, 0))]
+    summary = renewal.renewed(piece, {}, {}, MessageTexts([hostile.view(raw)].__getitem__))[leaf.id]
+    assert with_summary(stored, summary).rules == leaf.rules
+    assert with_summary(stored, Summary("h", "b")).rules == ()

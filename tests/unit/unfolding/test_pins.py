@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memtree.ranking.corpus import Corpus
 from memtree.unfolding.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.memory_text import quote_lines
 from memtree.unfolding.pins import Pins
@@ -25,7 +24,7 @@ def loop(rounds):
 
 def pinned(found, budget=2_000, split=LASTING, head=0):
     window = FoldWindow(len(found) - 6, budget, head)
-    return Pins(found, Corpus(1), window, split).chosen
+    return Pins(found, (), window, split).chosen
 
 
 def test_the_last_calls_are_named_once_each():
