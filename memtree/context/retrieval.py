@@ -26,6 +26,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.ranking.query_text import query_text
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.ranking.recipe import ranking
+from memtree.text import terms
 from memtree.unfolding import explain
 from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.plan import FoldWindow, SummaryTree
@@ -78,7 +79,8 @@ class Retriever:
 
         def ranked(corpus: Corpus) -> Result:
             with corpus.with_open(index.open, index.open_place):
-                return work(RankedHistory(posted, corpus, ranking(posted, corpus, query, vector)))
+                scores = ranking(posted, corpus, query, vector)
+                return work(RankedHistory(posted, corpus, scores, terms.terms(query).keys()))
 
         with tracing.step("rank"):
             async with self._indexing.corpus(posted, index) as corpus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
@@ -11,8 +12,10 @@ from memtree.ranking.fusion import Ranking
 
 @dataclass(frozen=True, slots=True)
 class RankedHistory:
-    """Holds as long as the corpus is locked: what is kept longer is copied out of it."""
+    """Holds as long as the corpus is locked: what is kept longer is copied out of it. `query`: the
+    terms of what was asked."""
 
     history: History
     corpus: Corpus
     ranking: Ranking
+    query: Collection[int] = ()

@@ -6,7 +6,7 @@ the lines that differ. The path of an excerpt is paid with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -21,11 +21,15 @@ from memtree.text import tokens
 from memtree.tree.node import CODE, TOOL, USER
 from memtree.unfolding.duplicates import ShownTexts, differences, equal, near, of_a_size, says_more
 from memtree.unfolding.plan import TextSpan
+from memtree.unfolding.telling_lines import telling_lines
 
 LABEL = 6  # tokens of `[123 user]` with its indentation and the line's end
 WHOLE = 500  # a message up to this size is quoted whole or not at all
 FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with what stands beside it
 LOPSIDED = 3.0  # assistant text over user text, per message
+LEAD = 60  # best passages that come before all shares
+LEAD_UNIT = 160  # tokens; a message up to this size is quoted whole among them
+LEAST_LINE = 15  # tokens; with less room no line is looked for
 PATIENCE = 40  # candidates in a row that may fail to fit
 LOOKED_AT = 4_000  # candidates in all
 BATCH = 256  # candidates whose versions are looked up at once
@@ -36,9 +40,9 @@ REPEATED = 3  # times that a short text stands there: a command, no news
 
 @dataclass(frozen=True, slots=True)
 class ExcerptChoice:
-    """Why a span is in the plan: `reason` is excerpt, user, rule, ask, card, trail or
-    step. `passage`:
-    row of the corpus with the best score in it; -1: not ranked. The rest as in `ExcerptNote`."""
+    """Why a span is in the plan: `reason` is excerpt, user, line, rule, ask, card, trail or step.
+    `passage`: row of the corpus with the best score in it; -1: not ranked. The rest as in
+    `ExcerptNote`."""
 
     span: TextSpan
     tokens: int
@@ -75,6 +79,18 @@ class Room:
 
     def fits(self, size: int, path: int) -> bool:
         return size + max(0, path - self.paths) <= self.excerpts
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Tokens for what would not come by its rank, where answers are long: `lead`, the best of all
+    in small units, so that neither of the others shuts it out; `user`, text of the user; `answers`,
+    telling lines of answers. `query`: terms of the question."""
+
+    lead: int
+    user: int
+    answers: int = 0
+    query: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,27 +134,77 @@ class Units:
         self._versions = _Versions(corpus)
         self._shown = shown or ShownTexts()
         self._numbers: dict[TextSpan, int] = {}  # in `shown`
+        self._told: set[int] = set()  # passages of which a line is quoted
 
-    def choose(self, room: Room, user_room: int = 0) -> list[ExcerptChoice]:
-        """The best that fits; first text of the user for at most `user_room` tokens."""
+    def choose(self, room: Room, lines: Shares | None = None) -> list[ExcerptChoice]:
+        """The best that fits; with shares first what these are for."""
         chosen: list[ExcerptChoice] = []
-        if user_room:
+        if lines:
+            chosen += self._within(room, lines.lead, self._lead)
             mine = self._order[self._corpus.kind[self._order] == USER]
-            own = Room(min(room.excerpts, user_room), room.paths)
-            before = own.excerpts
-            chosen = self._take(mine, own, "user")
-            room.excerpts -= before - own.excerpts
-            room.paths = own.paths
+            spent = _size(c for c in chosen if self._corpus.kind[c.passage] == USER)
+            chosen += self._within(
+                room, lines.user - spent, lambda own: self._take(mine, own, "user")
+            )
+            quoted = {choice.span.message for choice in chosen}
+            chosen += self._within(
+                room, lines.answers, lambda own: self._lines(own, lines.query, quoted)
+            )
         return chosen + self._take(self._order, room, "excerpt")
+
+    @staticmethod
+    def _within(
+        room: Room, most: int, take: Callable[[Room], list[ExcerptChoice]]
+    ) -> list[ExcerptChoice]:
+        """What is taken with at most so many tokens of the room."""
+        own = Room(max(0, min(room.excerpts, most)), room.paths)
+        before = own.excerpts
+        chosen = take(own)
+        room.excerpts -= before - own.excerpts
+        room.paths = own.paths
+        return chosen
+
+    def _lead(self, room: Room) -> list[ExcerptChoice]:
+        """The best of all, whoever wrote it, in small units: of longer messages single passages."""
+        first = self._order[: min(LEAD, self._scored)]
+        of_user = self._corpus.kind[first] == USER
+        small = self._message_tokens[self._corpus.message[first]] <= LEAD_UNIT
+        return self._take(first[small | ~of_user], room, "excerpt", LEAD_UNIT)
+
+    def _lines(
+        self, room: Room, query: Collection[int], quoted: Collection[int]
+    ) -> list[ExcerptChoice]:
+        """Telling lines of answers."""
+        chosen = []
+        fused = np.where(self._allowed, self._fused, 0)
+        for line in telling_lines(self._history, self._corpus, fused, query, quoted):
+            if room.excerpts < LEAST_LINE:
+                break
+            text = self._text(line.span)
+            path = self._paths.missing(line.row) if self._paths else 0
+            size = line.tokens + LABEL
+            if not room.fits(size, path) or self._shown.nearest(text) is not None:
+                continue
+            room.pay(size, path)
+            if self._paths:
+                self._paths.open_path(line.row)
+            self._shown.add(text)
+            self._told.add(line.row)
+            chosen.append(ExcerptChoice(line.span, line.tokens, "line", line.row))
+        return chosen
 
     def left_out(self, limit: int = 20) -> list[int]:
         """The best passages that found no room."""
         first = (int(row) for row in self._order[: 20 * limit])
-        return list(islice((row for row in first if self._unit(row) is not None), limit))
+        left = (row for row in first if self._unit(row) is not None and row not in self._told)
+        return list(islice(left, limit))
 
     # -- taking ------------------------------------------------------------------------------
 
-    def _take(self, rows: NDArray[np.int64], room: Room, reason: str) -> list[ExcerptChoice]:
+    def _take(
+        self, rows: NDArray[np.int64], room: Room, reason: str, whole: int = WHOLE
+    ) -> list[ExcerptChoice]:
+        """Units in the order of these rows; `whole`: the size up to which a message is one."""
         chosen: list[ExcerptChoice] = []
         failed = 0
         for at, row in enumerate(rows[:LOOKED_AT].tolist()):
@@ -146,7 +212,7 @@ class Units:
                 break
             if at % BATCH == 0:
                 self._versions.look_up(rows[at : at + BATCH].tolist())
-            unit = self._unit(row)
+            unit = self._unit(row, whole)
             if unit is None:
                 continue
             if unit.tokens > 4 * room.excerpts:  # no version of it fits, either
@@ -270,18 +336,18 @@ class Units:
             return ""
         return self._history.view(span.message).text[span.start : span.end]
 
-    def _unit(self, row: int) -> _Unit | None:
+    def _unit(self, row: int, most: int = WHOLE) -> _Unit | None:
         """The unit that a passage belongs to; None where it is taken."""
         if int(self._corpus.message[row]) in self._taken:
             return None
-        unit = self._any_unit(row)
+        unit = self._any_unit(row, most)
         return None if unit.key in self._taken else unit
 
-    def _any_unit(self, row: int) -> _Unit:
+    def _any_unit(self, row: int, most: int = WHOLE) -> _Unit:
         corpus = self._corpus
         message = int(corpus.message[row])
         whole = int(self._message_tokens[message])
-        if whole <= WHOLE:
+        if whole <= most:
             last = int(np.searchsorted(corpus.message, message, "right")) - 1
             return _Unit(TextSpan(message, 0, int(corpus.end[last])), whole, message, row)
         first, last = self._joined(row)
@@ -328,6 +394,11 @@ class _Versions:
         if row not in self._alike:
             self.look_up([row])
         return self._alike[row]
+
+
+def _size(choices: Iterable[ExcerptChoice]) -> int:
+    """Tokens with labels."""
+    return sum(choice.tokens + LABEL for choice in choices)
 
 
 def lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:

@@ -25,6 +25,7 @@ from memtree.tree.node import Node, NodePlace, after
 from memtree.unfolding.memory_text import outline_line
 from memtree.unfolding.plan import OutlineNode, SummaryTree
 
+NARROW = 20  # messages; a path ends at a node of no more than these
 SPARE = 6  # tokens; with less left nothing more is opened
 BRIEF, HEADLINE, BODY = 1, 2, 3  # how much of a node is shown
 
@@ -106,14 +107,15 @@ class OutlineTree:
             branch.form = branch.form or BRIEF
 
     def _path(self, leaf: int) -> Iterator[_Branch]:
-        """The nodes that hold a leaf, top first, as far as they end before the cut."""
+        """The nodes that hold a leaf, top first, as far as they end before the cut, down to one of
+        few messages."""
         branches = self._tops
         while True:
             branch = next((b for b in branches if b.leaf <= leaf < b.leaf + b.leaves), None)
             if branch is None:
                 return
             yield branch
-            if branch.node.is_leaf:
+            if branch.node.is_leaf or branch.place.last - branch.place.first < NARROW:
                 return
             branches = self._opened(branch)
 

@@ -20,7 +20,7 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding.duplicates import ShownTexts
-from memtree.unfolding.excerpts import ExcerptChoice, Room, Units, lopsided
+from memtree.unfolding.excerpts import ExcerptChoice, Room, Shares, Units, lopsided
 from memtree.unfolding.memory_text import entry_lines, outline_line, placed
 from memtree.unfolding.outline import LeafLines
 from memtree.unfolding.plan import OutlineNode, Plan, RecallPlan, TextSpan
@@ -79,8 +79,8 @@ def chosen(
         shown.add(history.view(span.message).text[span.start : span.end])
     paths = LeafLines(ranked, plan.cut, brief=room < LONG)
     units = Units(history, corpus, fused, matters, shown=shown, paths=paths, fill=False)
-    user_room = USER_SHARE * room if lopsided(corpus, before) else 0
-    choices = units.choose(Room(room - WRAPPER), int(user_room))
+    shares = Shares(0, int(USER_SHARE * room)) if lopsided(corpus, before) else None
+    choices = units.choose(Room(room - WRAPPER), shares)
     nodes = {leaf.id: leaf for leaf in corpus.leaves}
     return _fitted(choices, paths.lines(), history, nodes, room)
 

@@ -72,7 +72,8 @@ def unfold(
     root = ROOT if budget >= ROOT_FROM else 0
     left = Room(room - share, max(0, int(PATHS * share) - root))
     paths = left.paths
-    excerpts = units.choose(left, int(split.user * budget) if lopsided(corpus, before) else 0)
+    shares = split.for_long_answers(budget, ranked.query) if lopsided(corpus, before) else None
+    excerpts = units.choose(left, shares)
     outline.widen(share - paths + left.paths - root, window.brief)
     draft = _Draft(window, bool(root), outline.lines(), pins.rules, pins.asks, excerpts)
     text, size = _fit(draft, history, tree, units, outline, budget)

@@ -31,7 +31,7 @@ from memtree.summaries.replies import Draft
 from memtree.text import anchors, languages, rule_topics, secrets, standing_rules, terms, tokens
 from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth
-from memtree.unfolding import duplicates, labels, recall_block
+from memtree.unfolding import duplicates, labels, recall_block, telling_lines
 from proxy.chat import context_overflow
 from proxy.dialects import openai_chat
 from proxy.http import content_encoding, json_body
@@ -151,6 +151,9 @@ TEXTS = {
     ),
     "an acknowledgement": Subject(recall_block.is_acknowledgement, hostile.as_it_is),
     "segments": Subject(segments.segments, hostile.as_it_is),
+    "telling lines": Subject(
+        lambda text: telling_lines.telling_run(text, {1, 2}), hostile.as_it_is
+    ),
     "a speaker": Subject(speakers.tag, hostile.as_it_is),
     "arguments": Subject(call_arguments.canonical, hostile.arguments),
     "fields of JSON": Subject(hostile.spans, hostile.json_object),

@@ -300,3 +300,52 @@ def test_a_rule_beside_an_excerpt_is_an_excerpt_of_its_own():
     for one in tree.explained(found, "玛丽戈尔德密码")["excerpts"]:
         piece = tree.history.messages[one["message"]].text[one["start"] : one["end"]]
         assert piece in found.text
+
+
+# ---------------------------------------------------------------- where answers are long
+
+
+@pytest.fixture(scope="module")
+def advice():
+    """Short asks and long answers, each with one entry of a list."""
+    made = []
+    for n in range(60):
+        entry = f"1. Recommended for case {n}: take the {prose(n + 700, 3)} and wait two weeks."
+        made += [
+            user(f"What about {prose(n + 300, 12)}?"),
+            assistant("\n\n".join([prose(n, 250), entry, prose(n + 100, 250)])),
+        ]
+    made[41] = assistant(f"{prose(41, 60)}\n\n{NEEDLE}\n\n{prose(41, 400)}")
+    return Tree([*made, user("And now?")])
+
+
+def reasons(found):
+    return [choice.reason for choice in found.chosen]
+
+
+def test_long_answers_give_a_line_each_beside_what_the_user_said(advice):
+    question = " ".join(prose(n + 300, 3) for n in range(60))
+    found = advice.unfold(question, 6_000)
+    lines = [choice for choice in found.chosen if choice.reason == "line"]
+    assert reasons(found).count("user") >= 30
+    assert len({choice.span.message for choice in lines}) == len(lines) >= 10
+    spent = sum(choice.tokens for choice in lines)
+    assert spent <= ONE_SHOT.answers * 6_000
+    for choice in lines:
+        text = advice.history.view(choice.span.message).text
+        assert text[choice.span.start : choice.span.end] in found.text
+
+
+def test_the_best_passage_of_all_comes_before_the_shares(advice):
+    """Whoever wrote it: it would not be shown as text of the user, nor as a line."""
+    found = advice.unfold(f"{QUESTION_WORDS} " + prose(310, 12), 1_500)
+    assert NEEDLE in found.text
+    assert found.chosen[0].reason == "excerpt"
+
+
+QUESTION_WORDS = "launch code Marigold 7731-ZETA"
+
+
+def test_a_passage_with_a_line_shown_is_no_candidate(advice):
+    found = advice.unfold(" ".join(prose(n + 300, 3) for n in range(60)), 3_000)
+    assert {choice.passage for choice in found.chosen} & set(found.left_out) == set()
