@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from memtree.text.terms import STOP_WORDS
 
+SENTENCE = 600  # characters
 STEM = 6  # characters of a word that are compared: most endings come later
 
 
@@ -208,8 +209,8 @@ _WHERE = re.compile(
 
 
 def topic(text: str) -> Topic:
-    """Of a rule; takes time linear in its length, which is a sentence's."""
-    lower = comparable(text)
+    """Of a rule: a sentence; more than that is not read."""
+    lower = comparable(text[:SENTENCE])
     forbids = _FORBIDS.search(lower) is not None
     withdraws = _WITHDRAWS.search(lower) is not None
     slot = next((name for name, pattern in _SLOTS if pattern.search(lower)), "")

@@ -28,7 +28,16 @@ from memtree.summaries import prompts, replies
 from memtree.summaries.checks import check, claims, injection, numbers
 from memtree.summaries.prompts import SourcePiece
 from memtree.summaries.replies import Draft
-from memtree.text import anchors, languages, rule_topics, secrets, standing_rules, terms, tokens
+from memtree.text import (
+    anchors,
+    languages,
+    persona_card,
+    rule_topics,
+    secrets,
+    standing_rules,
+    terms,
+    tokens,
+)
 from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth
 from memtree.unfolding import duplicates, labels, recall_block, telling_lines
@@ -61,6 +70,7 @@ TEXTS = {
     "standing rules and withdrawals": Subject(
         lambda text: standing_rules.standing_rules(text, withdrawals=True), hostile.as_it_is
     ),
+    "persona cards": Subject(persona_card.card_score, hostile.as_it_is),
     "what a rule is about": Subject(rule_topics.topic, hostile.as_it_is),
     "terms": Subject(terms.terms, hostile.as_it_is),
     "tokens": Subject(tokens.count, hostile.as_it_is),
