@@ -5,7 +5,8 @@ same leaves:
 
 1. Each message is cut into *blocks* by its own structure, whatever stands around it: fences,
    headings, paragraphs, functions, sentences, lines. A block becomes a passage of a leaf.
-2. From a leaf's start, the end is the strongest border that gives 300-900 tokens: structure
+2. From a leaf's start, the end is the strongest border that gives 300-900 tokens and, where these
+   are in them, at most 20 messages: structure
    first, then the weakest cohesion between the words before and after. It depends on nothing
    but the text from the leaf's start to 900 tokens after it; so a leaf is final as soon as
    these are there, borders fall in step again soon after an edit, and indexing message by
@@ -28,6 +29,7 @@ from memtree.tree import node
 
 MIN_LEAF, MAX_LEAF = 300, 900  # tokens, DESIGN section 1
 # Weights are UTF-8 bytes, about four to a token in any script: cheap where counting is not.
+MOST_MESSAGES = 20  # of a leaf that has `MIN_LEAF` tokens without more of them
 BLOCK = 560  # a block grows no further than this: what MiniLM reads of it is most of it
 PARAGRAPH = 240  # a paragraph end closes a block from here on
 UNIT = 5400  # a fence or JSON value up to this weight may fit a leaf; then its tokens decide
@@ -150,6 +152,8 @@ def _leaf_end(found: Sequence[Block], start: int, seen: int) -> int:
         border = found[index].border
         if border == GLUED:
             continue
+        if borders and found[index - 1].message - found[start].message >= MOST_MESSAGES:
+            break
         if total < MIN_LEAF:
             early = index
         else:

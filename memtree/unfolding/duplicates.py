@@ -7,10 +7,10 @@ is missing in the other.
     >>> shown = ShownTexts()
     >>> shown.add("The server listens on port 8090 and answers slowly when the cache is cold.")
     0
-    >>> shown.nearest("the server listens on port 8090, and answers slowly when the cache is cold")
-    0
-    >>> shown.nearest("Something else was said here about the weather.") is None
+    >>> shown.repeats("the server listens on port 8090, and answers slowly when the cache is cold")
     True
+    >>> shown.repeats("Something else was said here about the weather.")
+    False
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from memtree.text.terms import STOP_WORDS
@@ -27,11 +26,13 @@ NEAR = 0.75  # share of three-word runs; what is judged from outside is 0.8
 OWNERS = 16  # texts that one run is remembered for, the first ones
 WHOLE_LINE = 12  # words of a line that is shown whole where a part of it differs
 AROUND = 4  # words shown on each side of one that differs
-MOST_SPANS = 6  # of an older version
+MOST_SPANS = 3  # of an older version
 
 # Scripts without spaces count by the letter.
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+")
 _TOKEN = re.compile(r"\S+")
+# What tools write before the lines of a file: their numbers are no part of what it says.
+_LINE_NUMBER = re.compile(r"^[ \t>]{0,12}[0-9]{1,6}(?:\t|[ \t]?[|│→:])", re.MULTILINE)
 _MARKS = "\"'`.,:;!?()[]{}<>*|“”‘’…—–"
 _NEGATIONS = frozenset(
     """
@@ -55,7 +56,7 @@ def equal(first: str, second: str) -> bool:
 
 def runs(text: str) -> frozenset[int]:
     """Hashes of the three-word runs of a text; of a shorter one the text itself."""
-    said = words(text)
+    said = words(_LINE_NUMBER.sub("", text))
     if len(said) < 3:
         return frozenset((hash(tuple(said)),)) if said else frozenset()
     return frozenset(map(hash, zip(said, said[1:], said[2:], strict=False)))
@@ -75,7 +76,7 @@ def of_a_size(first: str, second: str) -> bool:
 
 def _telling(text: str) -> set[str]:
     telling: set[str] = set(_NEGATING.findall(text)) if not text.isascii() else set()
-    for token in _TOKEN.findall(text):
+    for token in _TOKEN.findall(_LINE_NUMBER.sub("", text)):
         word = token.strip(_MARKS)
         if not word:
             continue
@@ -91,84 +92,70 @@ def _telling(text: str) -> set[str]:
 
 
 class ShownTexts:
-    """What the model sees already, by three-word runs; each text has a number."""
+    """What the model sees already: three-word runs, lines and telling words of all texts; each text
+    has a number."""
 
     def __init__(self) -> None:
         self._owners: dict[int, list[int]] = {}
         self._sizes: list[int] = []
-        self._texts: list[str] = []
-        self._known: dict[int, _Known] = {}
+        self._known = Known()
 
     def add(self, text: str) -> int:
         """The number of a text that is shown now."""
         number, said = len(self._sizes), runs(text)
         self._sizes.append(len(said))
-        self._texts.append(text)
+        self._known.add(text)
         for run in said:
             owners = self._owners.setdefault(run, [])
             if len(owners) < OWNERS:
                 owners.append(number)
         return number
 
-    def remove(self, number: int) -> None:
-        """It is not shown after all."""
-        self._sizes[number] = 0
-
-    def nearest(self, text: str) -> int | None:
-        """The number of a text that is a near-duplicate of this one; None where there is none."""
+    def repeats(self, text: str) -> bool:
+        """Whether most of a text's three-word runs are shown."""
         said = runs(text)
-        if not said:
-            return None
+        return bool(said) and sum(run in self._owners for run in said) >= NEAR * len(said)
+
+    def lacking(self, text: str) -> list[tuple[int, int]]:
+        """(start, end) in characters of the lines that say something of their own beside all that
+        is shown, of long lines some words around it."""
+        return self._known.differences(text)
+
+    def inside(self, text: str) -> list[int]:
+        """The numbers of texts that are at most half as long as this one and stand in it."""
+        said = runs(text)
         shared = Counter(owner for run in said for owner in self._owners.get(run, ()))
-        for number, count in sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))[:OWNERS]:
-            size = min(len(said), self._sizes[number])
-            if size and count >= NEAR * size:
-                return number
-        return None
-
-    def holds_most_of(self, number: int, text: str) -> bool:
-        """Whether that text is at least half as long as this one: it does not merely stand in
-        it."""
-        return 2 * self._sizes[number] >= len(runs(text))
-
-    def lacks(self, number: int, text: str) -> list[tuple[int, int]]:
-        """(start, end) in characters of what that text does not say of this one; none where the
-        two say the same."""
-        known = self._known.get(number)
-        if known is None:
-            known = self._known[number] = _Known.of(self._texts[number])
-        return known.differences(text) if known.says_less(text) else []
+        return sorted(
+            number
+            for number, count in shared.items()
+            if count >= NEAR * self._sizes[number] and 2 * self._sizes[number] <= len(said)
+        )
 
 
 def says_more(text: str, other: str) -> bool:
     """Whether a text has a number, a name, an identifier or a negation that the other lacks."""
-    return _Known.of(other).says_less(text)
+    return not _telling(text) <= _telling(other)
 
 
 def differences(older: str, newer: str) -> list[tuple[int, int]]:
-    """(start, end) in characters of what an older version says otherwise: lines that the newer one
-    lacks, of long lines a few words around each that it lacks."""
-    return _Known.of(newer).differences(older)
+    """(start, end) in characters of what an older version says otherwise: lines with a number, a
+    name, an identifier or a negation that the newer one lacks, of long lines a few words around
+    each."""
+    known = Known()
+    known.add(newer)
+    return known.differences(older)
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What a text holds: its lines, its words, and those words that tell it from others."""
+class Known:
+    """The lines of some texts, and those of their words that tell texts apart."""
 
-    lines: frozenset[str]
-    words: frozenset[str]
-    telling: frozenset[str]
+    def __init__(self) -> None:
+        self._lines: set[str] = set()
+        self._telling: set[str] = set()
 
-    @classmethod
-    def of(cls, text: str) -> _Known:
-        return cls(
-            frozenset(" ".join(line.split()) for line in text.split("\n")),
-            frozenset(token.strip(_MARKS).lower() for token in text.split()),
-            frozenset(_telling(text)),
-        )
-
-    def says_less(self, text: str) -> bool:
-        return not _telling(text) <= self.telling
+    def add(self, text: str) -> None:
+        self._lines.update(" ".join(line.split()) for line in text.split("\n"))
+        self._telling.update(_telling(text))
 
     def differences(self, text: str) -> list[tuple[int, int]]:
         return list(islice(self._differing(text), MOST_SPANS))
@@ -176,18 +163,18 @@ class _Known:
     def _differing(self, text: str) -> Iterator[tuple[int, int]]:
         start = 0
         for line in text.split("\n"):
-            if line.strip() and " ".join(line.split()) not in self.lines:
-                yield from _around_new(line, start, self.words)
+            new = _telling(line) - self._telling
+            if new and " ".join(line.split()) not in self._lines:
+                yield from _around_new(line, start, new)
             start += len(line) + 1
 
 
-def _around_new(line: str, start: int, known: frozenset[str]) -> Iterator[tuple[int, int]]:
+def _around_new(line: str, start: int, words: set[str]) -> Iterator[tuple[int, int]]:
+    """The whole of a short line, of a long one what stands around some of its words."""
     tokens = list(_TOKEN.finditer(line))
-    new = [at for at, token in enumerate(tokens) if token[0].strip(_MARKS).lower() not in known]
-    if not new:
-        return
-    if len(tokens) <= WHOLE_LINE:
-        yield start + tokens[0].start(), start + tokens[-1].end()
+    new = [at for at, token in enumerate(tokens) if token[0].strip(_MARKS).lower() in words]
+    if len(tokens) <= WHOLE_LINE or not new:
+        yield start + tokens[0].start(), start + tokens[min(len(tokens), 3 * WHOLE_LINE) - 1].end()
         return
     low, high = new[0] - AROUND, new[0] + AROUND
     for at in new[1:]:

@@ -26,6 +26,7 @@ from memtree.unfolding.telling_lines import telling_lines
 LABEL = 6  # tokens of `[123 user]` with its indentation and the line's end
 WHOLE = 500  # a message up to this size is quoted whole or not at all
 FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with what stands beside it
+MOST_SHORT = 0.08  # of the excerpts may be shorter than that
 LOPSIDED = 3.0  # assistant text over user text, per message
 LEAD = 60  # best passages that come before all shares
 LEAD_UNIT = 160  # tokens; a message up to this size is quoted whole among them
@@ -133,8 +134,10 @@ class Units:
         self._fused = fused
         self._versions = _Versions(corpus)
         self._shown = shown or ShownTexts()
-        self._numbers: dict[TextSpan, int] = {}  # in `shown`
         self._told: set[int] = set()  # passages of which a line is quoted
+        self._numbers: dict[int, ExcerptChoice] = {}  # what was chosen, by its number in `shown`
+        self._dropped: set[TextSpan] = set()
+        self._short = 0  # chosen pieces that are shorter than `FRAGMENT`
 
     def choose(self, room: Room, lines: Shares | None = None) -> list[ExcerptChoice]:
         """The best that fits; with shares first what these are for."""
@@ -150,7 +153,11 @@ class Units:
             chosen += self._within(
                 room, lines.answers, lambda own: self._lines(own, lines.query, quoted)
             )
-        return chosen + self._take(self._order, room, "excerpt")
+        return self.kept([*chosen, *self._take(self._order, room, "excerpt")])
+
+    def kept(self, choices: Iterable[ExcerptChoice]) -> list[ExcerptChoice]:
+        """Choices without those that stand in a longer text that was chosen later."""
+        return [choice for choice in choices if choice.span not in self._dropped]
 
     @staticmethod
     def _within(
@@ -183,14 +190,14 @@ class Units:
             text = self._text(line.span)
             path = self._paths.missing(line.row) if self._paths else 0
             size = line.tokens + LABEL
-            if not room.fits(size, path) or self._shown.nearest(text) is not None:
+            if not room.fits(size, path) or self._shown.repeats(text):
                 continue
             room.pay(size, path)
             if self._paths:
                 self._paths.open_path(line.row)
-            self._shown.add(text)
             self._told.add(line.row)
             chosen.append(ExcerptChoice(line.span, line.tokens, "line", line.row))
+            self._numbers[self._shown.add(text)] = chosen[-1]
         return chosen
 
     def left_out(self, limit: int = 20) -> list[int]:
@@ -222,21 +229,25 @@ class Units:
             if choices is None:
                 continue
             size = sum(choice.tokens + LABEL for choice in choices)
-            rows_of = {choice.passage for choice in choices}
+            rows_of = {row_at(self._corpus, choice.span) for choice in choices}
             path = sum(map(self._paths.missing, rows_of)) if self._paths else 0
+            short = sum(choice.tokens < FRAGMENT for choice in choices)
+            if short and self._short + short > 1 + MOST_SHORT * len(self._numbers):
+                continue  # with more excerpts beside it there may be room for it later
             if not room.fits(size, path):
                 failed += 1
                 continue
             failed = 0
             room.pay(size, path)
+            self._short += short
             for passage in sorted(rows_of):
                 self._taken.add(self._any_unit(passage).key)
                 if self._paths:
                     self._paths.open_path(passage)
             self._taken.add(unit.key)
             for choice in choices:
-                self._drop_shorter(choice, chosen, room)
-                self._numbers[choice.span] = self._shown.add(self._text(choice.span))
+                self._drop_shorter(choice, room)
+                self._numbers[self._shown.add(self._text(choice.span))] = choice
             chosen += choices
         return chosen
 
@@ -254,10 +265,9 @@ class Units:
             if newest.key not in self._taken and self._is_allowed(newest):
                 return [*(self._judged(newest, reason) or []), *older] or None
             return older or None
-        shown = self._shown.nearest(text)
-        if shown is not None and self._shown.holds_most_of(shown, text):
+        if self._shown.repeats(text):
             self._taken.add(unit.key)
-            return self._pieces(unit, text, self._shown.lacks(shown, text), reason)
+            return self._pieces(unit, text, self._shown.lacking(text), reason)
         also = sorted({o.span.message for o, said in versions if equal(text, said)})
         is_output = int(self._corpus.kind[unit.row]) in (TOOL, CODE)
         changed = is_output and any(not equal(text, said) for _, said in versions)
@@ -287,7 +297,7 @@ class Units:
         choices = []
         for low, high in spans:
             piece = text[low:high]
-            if self._shown.nearest(piece) is None:
+            if not self._shown.repeats(piece):
                 span = TextSpan(unit.span.message, unit.span.start + low, unit.span.start + high)
                 size = tokens.count(piece)
                 choices.append(ExcerptChoice(span, size, reason, unit.row, newer=newer))
@@ -306,17 +316,13 @@ class Units:
             if near(text, said) and of_a_size(text, said):
                 yield other, said
 
-    def _drop_shorter(self, choice: ExcerptChoice, chosen: list[ExcerptChoice], room: Room) -> None:
+    def _drop_shorter(self, choice: ExcerptChoice, room: Room) -> None:
         """Take back what stands within a longer text that is quoted now."""
-        number = self._shown.nearest(self._text(choice.span))
-        if number is None:
-            return
-        for index, other in enumerate(chosen):
-            if self._numbers.get(other.span) == number and other.tokens < choice.tokens:
-                self._shown.remove(number)
+        for number in self._shown.inside(self._text(choice.span)):
+            if (other := self._numbers.pop(number, None)) is not None:
+                self._dropped.add(other.span)
+                self._short -= other.tokens < FRAGMENT
                 room.excerpts += other.tokens + LABEL
-                del chosen[index]
-                return
 
     def _is_command(self, unit: _Unit, text: str) -> bool:
         """Whether a few words are no news: they stand there again and again."""
@@ -399,6 +405,13 @@ class _Versions:
 def _size(choices: Iterable[ExcerptChoice]) -> int:
     """Tokens with labels."""
     return sum(choice.tokens + LABEL for choice in choices)
+
+
+def row_at(corpus: Corpus, span: TextSpan) -> int:
+    """The passage that holds the beginning of a span."""
+    low, high = np.searchsorted(corpus.message, [span.message, span.message + 1])
+    inside = np.searchsorted(corpus.end[low:high], span.start, "right")
+    return int(min(low + inside, max(low, high - 1)))
 
 
 def lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:

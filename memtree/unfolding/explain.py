@@ -220,7 +220,10 @@ def _sha256(text: str) -> str:
 
 
 def _outlined(evidence: Evidence) -> Iterator[ExplainedNode]:
-    for shown in evidence.plan.outline:
+    listed = {shown.id for shown in evidence.plan.outline}
+    recalled = {shown.id: shown for block in evidence.blocks for shown in block.outline}
+    further = [shown for id_, shown in recalled.items() if id_ not in listed]
+    for shown in (*evidence.plan.outline, *further):
         node = evidence.nodes[shown.id]
         first, last = _range(evidence.history, shown.place)
         yield ExplainedNode(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from memtree.conversation.history import History
 from memtree.text import tokens
 from memtree.unfolding.budget_split import BudgetSplit
+from memtree.unfolding.duplicates import ShownTexts
 from memtree.unfolding.excerpts import LABEL, ExcerptChoice
 from memtree.unfolding.labels import call_label
 from memtree.unfolding.memory_text import WRAPPER
@@ -65,7 +66,7 @@ class Pins:
         room -= size_of(asked)
         trail = min(room, int(split.trail * budget))
         steps = list(_steps(history, max(ask, window.head), cut, int(STEPS_SHARE * trail)))
-        said = list(_trail(history, ask, cut, trail - size_of(steps)))
+        said = list(_trail(history, ask, cut, trail - size_of(steps), asked))
         told = {choice.span.message for choice in said}
         return [*asked, *said, *(step for step in steps if step.span.message not in told)]
 
@@ -81,15 +82,22 @@ def _pinned_rules(rules: Iterable[CurrentRule], room: int) -> Iterator[PinnedRul
             yield PinnedRule(ExcerptChoice(span, size, "rule", -1), current.replaces)
 
 
-def _trail(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptChoice]:
+def _trail(
+    history: History, ask: int, cut: int, room: int, asked: Iterable[ExcerptChoice]
+) -> Iterator[ExcerptChoice]:
     """What the assistant said and called last in the cut part of a tool loop, newest first: the
-    loop goes on where it was, and names the files and commands that it was at."""
+    loop goes on where it was, and names the files and commands that it was at. What repeats that,
+    or `asked`, is left out."""
+    shown = ShownTexts()
+    for choice in asked:
+        shown.add(history.view(choice.span.message).text[: choice.span.end])
     for index in range(cut - 1, max(ask, cut - TRAIL_REACH), -1):
         fact = history.facts[index]
         if fact.role == "assistant" and fact.tokens + LABEL <= room:
-            room -= fact.tokens + LABEL
             text = history.view(index).text
-            if text.strip():
+            if text.strip() and not shown.repeats(text):
+                room -= fact.tokens + LABEL
+                shown.add(text)
                 yield ExcerptChoice(TextSpan(index, 0, len(text)), fact.tokens, "trail", -1)
 
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from memtree.conversation.history import History
+from memtree.ranking.corpus import Corpus
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.duplicates import ShownTexts
-from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided
+from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided, row_at
 from memtree.unfolding.memory_text import WRAPPER, outline_line, render, root_line
 from memtree.unfolding.outline import OutlineTree
 from memtree.unfolding.pins import PinnedRule, Pins, size_of
@@ -72,6 +73,7 @@ def unfold(
     root = ROOT if budget >= ROOT_FROM else 0
     left = Room(room - share, max(0, int(PATHS * share) - root))
     paths = left.paths
+    _open_paths(outline, corpus, pins.asks, left)
     shares = split.for_long_answers(budget, ranked.query) if lopsided(corpus, before) else None
     excerpts = units.choose(left, shares)
     outline.widen(share - paths + left.paths - root, window.brief)
@@ -86,6 +88,17 @@ def unfold(
         draft.chosen,
         units.left_out(),
     )
+
+
+def _open_paths(
+    outline: OutlineTree, corpus: Corpus, pinned: Iterable[ExcerptChoice], left: Room
+) -> None:
+    """Show the paths of what is pinned, as far as their share goes."""
+    for pin in pinned:
+        row = row_at(corpus, pin.span)
+        if row < len(corpus) and (cost := outline.missing(row)) <= left.paths:
+            left.paths -= cost
+            outline.open_path(row)
 
 
 def outline_size(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> int:
@@ -209,7 +222,7 @@ def _fit(
         added = units.choose(Room(left)) if left > 2 * LABEL else []
         if not added:
             break
-        draft.excerpts.extend(added)
+        draft.excerpts = units.kept([*draft.excerpts, *added])
         draft.outline = outline.lines()
         text, size = rendered()
     while size > budget and (draft.chosen or draft.outline):

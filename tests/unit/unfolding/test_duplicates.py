@@ -88,29 +88,45 @@ def test_what_differs_is_bounded():
     assert len(differences(older, "nothing of it")) == MOST_SPANS
 
 
-def test_shown_texts_are_found_again():
+def test_what_is_shown_repeats():
     shown = ShownTexts()
-    first = shown.add(TEXT)
-    assert shown.nearest(TEXT) == first
-    assert shown.nearest(TEXT.replace("8090", "8091")) == first
-    assert shown.nearest("Quite another thing that was told elsewhere.") is None
-    assert shown.nearest("") is None
-    shown.remove(first)
-    assert shown.nearest(TEXT) is None
+    shown.add(TEXT)
+    assert shown.repeats(TEXT)
+    assert shown.repeats(TEXT.replace("8090", "8091"))
+    assert not shown.repeats("Quite another thing that was told elsewhere.")
+    assert not shown.repeats("")
 
 
-def test_what_a_shown_text_lacks():
+def test_what_is_shown_in_several_texts_repeats_too():
     shown = ShownTexts()
-    first = shown.add(TEXT)
+    first, second = TEXT.split(" and ")
+    shown.add(f"{first} and answers")
+    shown.add(f"8090 and {second}")
+    assert shown.repeats(TEXT)
+
+
+def test_what_is_lacking():
+    shown = ShownTexts()
+    shown.add(TEXT)
     older = TEXT.replace("8090", "8091")
-    ((low, high),) = shown.lacks(first, older)
+    ((low, high),) = shown.lacking(older)
     assert "8091" in older[low:high]
-    assert shown.lacks(first, TEXT.replace("slowly", "quickly")) == []
+    assert shown.lacking(TEXT.replace("slowly", "quickly")) == []
 
 
-def test_a_short_text_within_a_long_one_does_not_hold_most_of_it():
+def test_what_stands_within_a_longer_text():
     shown = ShownTexts()
-    first = shown.add("when the cache of the proxy is cold")
-    assert shown.nearest(TEXT) == first
-    assert not shown.holds_most_of(first, f"{TEXT} {TEXT[::-1]}")
-    assert shown.holds_most_of(first, "the cache of the proxy is cold")
+    inner = shown.add("when the cache of the proxy is cold")
+    other = shown.add("of the weather in the north of the country")
+    assert shown.inside(TEXT) == [inner]
+    assert other not in shown.inside(TEXT)
+    assert shown.inside("when the cache of the proxy is cold") == []
+
+
+def test_numbers_of_lines_are_no_part_of_what_a_file_says():
+    lines = ["def first(values):", "    return sum(values) / 2", "    # the end of the function"]
+    one, other = (
+        "\n".join(f"{at + number}\t{line}" for at, line in enumerate(lines)) for number in (10, 99)
+    )
+    assert near(one, other)
+    assert not says_more(one, other)
