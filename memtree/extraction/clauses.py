@@ -87,6 +87,7 @@ _FILLING = frozenset(
     ok okay yes yeah yep no certainly sure absolutely of definitely totally got i
     great awesome nice cool wow good sounds congrats congratulations
     thanks thank thx you're you glad happy hope feel
+    gerne klar danke verstanden hallo prima super merci bonjour parfait claro gracias hola
     that that's if is would let let's here here's now by remember these this
     """.split()
 )
@@ -97,12 +98,20 @@ _FILLER = re.compile(
     r"|hello|hi|hey|wow|cool|nice|ok(?:ay)?|yes|yeah|yep|no problem|you're welcome"
     r"|sounds (?:good|great)|good (?:luck|morning|night|to)|got it|i see|take care|bye"
     r"|feel free|let me know|hope|glad|congrat\w*|definitely|totally|you're right"
-    r"|i appreciate"
+    r"|i appreciate|gerne|klar|danke|verstanden|hallo|prima|super|merci|bonjour|parfait"
+    r"|claro|gracias|hola"
     r"|that(?:'s| is| sounds) (?:so |really |very )?"
     r"(?:great|awesome|amazing|cool|good|wonderful)"
     r"|if you (?:have|need)|is there anything|would you like|here(?:'s| is| are)"
     r"|let's|let me|now,? let|i hope|happy to|i understand|by following|remember,"
     r"|these? (?:changes|modifications))\b",
+    re.IGNORECASE,
+)
+_FILLER_ELSEWHERE = re.compile(
+    r"もちろん|おめでとう|ありがとう|はい|了解|承知|なるほど|そうですね|それは.{0,12}(?:ですね|よかった)"
+    r"|当然|好的|没问题|恭喜|谢谢|明白|太好了|这确实|不客气|물론|네[,. ]|감사|축하"
+    r"|(?:конечно|поздравляю|спасибо|хорошо|понятно|отлично|пожалуйста|привет|natürlich|glückwunsch"
+    r"|schön|selbstverständlich|d'accord|très bien|bien sûr|félicitations|¡|de nada|por supuesto)",
     re.IGNORECASE,
 )
 SOURCE_LINE = re.compile(
@@ -139,8 +148,11 @@ def merit(text: str) -> float:
         score += 0.9
     if words and words[0] in _VAGUE:
         score -= 0.7
-    if not text.isascii() and _CJK_SIGNAL.search(text):
-        score += 1.5
+    if not text.isascii():
+        if _CJK_SIGNAL.search(text):
+            score += 1.5
+        if _FILLER_ELSEWHERE.match(text):
+            score -= 2.6 if len(text) < 40 else 1.0
     if words and not _FILLING.isdisjoint(words[:2]) and _FILLER.match(text):
         score -= 2.6 if len(text) < 60 else 1.0
     if (len(text) < 24 and text.isascii()) or text.istitle():
@@ -168,14 +180,15 @@ def clip(text: str, size: int) -> str:
     return cut[: border or size].rstrip(" ,;:-(，、")
 
 
-def spoken(source: SourcePassage, chat: bool, name: str = "") -> list[Clause]:
+def spoken(
+    source: SourcePassage, chat: bool, name: str = "", fiction: bool = False
+) -> list[Clause]:
     """`name`: of who speaks, where that stands before what is said."""
     text = source.text
     base = 1.8 if chat else 2.4 if source.role == "user" else 1.0
     rules: tuple[str, ...] = ()
     if source.role == "user":
         rules = tuple({tidy(text[start:end]) for start, end in standing_rules(text)})
-    fiction = is_fiction(text)
     clauses: list[Clause] = []
     for sentence in _sentences(text):
         if name and sentence.startswith(name):

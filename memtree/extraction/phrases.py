@@ -91,7 +91,7 @@ def whole(text: str, cap: int) -> tuple[str, float]:
         elif phrase := _until(main, borders.clause_ends(main[: 16 * cap]), cap):
             return phrase, lost
     phrase = _bare(_until(short, ends, cap))
-    if phrase and (len(borders.units(phrase)) >= _LEAST or not phrase.isascii()):
+    if _enough(phrase):
         return phrase, lost
     for rest in (main, short):
         details = [match.start() for match in _DETAIL.finditer(rest[: 16 * cap])]
@@ -141,16 +141,22 @@ def leans(phrase: str) -> bool:
     return bool(_CONDITION.match(phrase) or _LINKED.match(phrase))
 
 
+def _enough(phrase: str) -> bool:
+    """Whether it has words enough to say anything."""
+    if not phrase.isascii() and borders.UNSPACED.search(phrase):
+        return len(phrase) >= 2 * _LEAST
+    return len(phrase.split()) >= _LEAST
+
+
 def _until(text: str, ends: Sequence[int], cap: int) -> str:
     """The longest beginning that ends at one of these and fits."""
     for end in sorted({end for end in ends if end < len(text)}, reverse=True):
         if end > 12 * cap:
             continue
         phrase = text[:end].strip(_MARKS)
-        enough = len(borders.units(phrase)) >= _LEAST or 3 * len(phrase) > 2 * cap
         if phrase.count("(") != phrase.count(")") or phrase.count('"') % 2:
             continue
-        if enough and not _OPEN.search(phrase) and fits(phrase, cap):
+        if _enough(phrase) and not _OPEN.search(phrase) and fits(phrase, cap):
             return phrase
     return ""
 

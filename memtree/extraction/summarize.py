@@ -135,8 +135,8 @@ def _clauses(sources: Sequence[SourcePassage]) -> list[Clause]:
                 clauses += found
         else:
             name = names.get(number, "")
-            said = spoken(source, chat, name)
-            fiction = is_fiction(source.text)
+            fiction = source.role == "user" and is_fiction(source.text)
+            said = spoken(source, chat, name, fiction)
             if source.role == "user" and said and not asked and not chat and not fiction:
                 asked = True
                 best = max(said[:4], key=lambda clause: clause.score)
@@ -282,7 +282,7 @@ def _pieces(child: Extract, longest: int) -> Iterator[Clause]:
             piece = piece[len(name) + 2 :]
         if not piece:
             continue
-        rule = speaker == "user" and bool(standing_rules(piece))
+        rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece))
         score = merit(piece) + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
         yield Clause(speaker, piece if rule else clip(piece, longest), score, verbatim=rule)
 
