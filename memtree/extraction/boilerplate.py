@@ -63,10 +63,33 @@ _FORMS = re.compile(
 )
 
 
+# The words that the forms begin with: a cheap test before the pattern.
+_FIRST = frozenset(
+    """
+    fix you use run attempt running tokens cost model models git repo-map added hook exit file open
+    current end your this do platform edit retrying read just please see short captured collected at
+    traceback during the caused stack stacktrace note requirement collecting using downloading
+    copyright licensed import from step sure certainly of absolutely great okay ok here here's let
+    i'll ill to again
+    """.split()
+)
+
+
 def is_boilerplate(line: str) -> bool:
     """Whether a tidied line has one of the forms."""
-    return (len(line) < 24 and line.lower().rstrip(" .!?。！") in _ALONE) or bool(
-        _FORMS.match(line)
+    if len(line) < 24 and line.lower().rstrip(" .!?。！") in _ALONE:
+        return True
+    return _may_be(line) and bool(_FORMS.match(line))
+
+
+def _may_be(line: str) -> bool:
+    first = line.partition(" ")[0].lower().rstrip(",!.:")
+    return (
+        first in _FIRST
+        or not line[:1].isalpha()
+        or line[-3:] in ("? y", "? n")
+        or " v" in line[:32]
+        or " chat started at " in line[:80]
     )
 
 

@@ -27,6 +27,7 @@ _SHAPES = ((2, 10), (2, 8), (3, 6), (2, 6), (1, 14), (1, 8))
 _TELLS = 1.5  # what a part of a headline is worth that says something
 _SHORT = 12  # tokens of a headline that has room for names
 _WORD = re.compile(r"\w+")
+_TIME = re.compile(r"\b[0-9]{2}:[0-9]{2}:[0-9]{2}\b")
 _ROLES = frozenset(("user", "assistant", "tool", "function", "system", "developer", ""))
 _FAILED = re.compile(r"^\w[\w.]*(?:Error|Exception)\b|\b(?:failed|passed|FAILED)\b")
 
@@ -43,7 +44,7 @@ def leaf_headline(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     if not found or found[0][0] < -1.0:
         return _named(clauses, names) or (found[0][1] if found else "")
     first = found[0][1]
-    return _joined(first, found[1:]) or _with_names(first, names)
+    return _joined(first, found[1:]) or _with_names(first, [*names, *_times(clauses)])
 
 
 def node_headline(children: Sequence[SummaryText], shared: Counter[str]) -> str:
@@ -115,7 +116,7 @@ def _asked(ask: Clause, clauses: Sequence[Clause]) -> str:
     if not short:
         shorter, more = _said(ask, _THING)
         short = shorter if more < 1.0 or lost >= 1.0 else ""
-    for end in ends[:4]:
+    for end in ends[:3]:
         for start in dict.fromkeys((short, thing)):
             room = HEADLINE - 1 - tokens.count(start)
             if start and room >= 4:
@@ -139,13 +140,21 @@ def _with_names(line: str, names: Sequence[str]) -> str:
     if tokens.count(line) > _SHORT:
         return line
     lower = line.lower()
-    lacking = [_short_path(name) for name in names if _is_name(name) or "/" in name]
+    lacking = [_short_path(name) for name in names if _is_name(name) or "/" in name or ":" in name]
     lacking = [name for name in dict.fromkeys(lacking) if name and name.lower() not in lower]
-    for count in (3, 2, 1):
-        longer = f"{line} ({', '.join(lacking[:count])})"
-        if len(lacking) >= count and tokens.count(longer) <= HEADLINE:
+    for chosen in (lacking[:2] + lacking[-1:], lacking[:1] + lacking[-1:], lacking[-1:]):
+        longer = f"{line} ({', '.join(dict.fromkeys(chosen))})"
+        if chosen and tokens.count(longer) <= HEADLINE:
             return longer
     return line
+
+
+def _times(clauses: Sequence[Clause]) -> list[str]:
+    """The first time to the second, which tells one run of the same command from another."""
+    for clause in clauses:
+        if match := _TIME.search(clause.text):
+            return [match.group()]
+    return []
 
 
 def _short_path(name: str) -> str:
@@ -168,7 +177,8 @@ def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     """What cannot be said in a sentence: the names in it, or its words as they are."""
     kinds = {clause.speaker for clause in clauses}
     telling = [name for name in names if _is_name(name) or "/" in name or "." in name]
-    if line := listed(telling, HEADLINE - 2):
+    telling = telling[:2] + telling[:1:-1]  # what is rarer in it tells it from its neighbours
+    if line := listed([*telling, *_times(clauses)], HEADLINE - 2):
         return f"{'output' if kinds == {'tool'} else 'code'}: {line}"
     for clause in clauses:
         phrase, _ = whole(clause.text, HEADLINE)
