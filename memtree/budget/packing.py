@@ -35,7 +35,7 @@ LINE_TOKENS = 7  # of the message that it makes
 SMALL_TARGET = 8_000
 START, SMALL_START = 0.4, 0.25
 LASTING_MEMORY = 0.175
-# The same under a small hard target (docs/decisions/0017): recent rounds; the memory message of
+# The same under a small hard target (docs/decisions/0018): recent rounds; the memory message of
 # what is free where the newest message asks for something and gets a recall block, where it does
 # not, and of the target at least. A small target is for answers, a large one for long epochs.
 LARGE_TARGET = 10_000
