@@ -31,7 +31,6 @@ PLAN_VERSION = 3  # of everything that turns a plan into bytes: another version,
 ID_BYTES = 12
 GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, where growth ends if rounds are small
 CEILING = 4.0  # times the target, or half the window
-ROUNDS_OF_MEAN = 8
 
 
 class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -147,19 +146,13 @@ def high_water(epoch: Epoch, history: History, terms: EpochTerms) -> float:
     """
     small = terms.target < SMALL_TARGET
     usual = (SMALL_GROWTH if small else GROWTH) * terms.target
-    step = mean_round(history)
+    step = packing.mean_growth(history)
     slack = math.sqrt(2 * terms.prices.rewrite * epoch.memory * step)
     return min(ceiling(terms), max(usual, max(epoch.size, epoch.memory + step) + slack))
 
 
 def ceiling(terms: EpochTerms) -> float:
     return min(CEILING * terms.target, terms.window / 2, terms.room)
-
-
-def mean_round(history: History) -> float:
-    """Tokens of the newest rounds, on average."""
-    first = history.rounds[-ROUNDS_OF_MEAN:][0]
-    return history.size(first) / min(ROUNDS_OF_MEAN, len(history.rounds))
 
 
 # -- recall blocks ---------------------------------------------------------------------------

@@ -117,18 +117,20 @@ def _later(history: History, begun: Epoch, terms: EpochTerms, carried: int) -> L
 def in_a_usual_chat(limits: TokenLimits, prices: Prices, mode: str) -> int:
     """About how many tokens a chat of even rounds has at its first fold, for those who ask before
     there is one: system messages and tools apart."""
-    least = min(max(limits.target, THRESHOLD), limits.prompt)
+    first = min(max(limits.target, THRESHOLD), limits.prompt)
     share = None if limits.hard or not prices.metered else SHARES.get(mode)
     if share is None:
-        return least
-    # Rounds are kept whole, so on average half of one is missing to what they may have.
-    size = _start(limits.target) - STEP / 2 + epoch.block_size(limits.target)
+        return first
+    # Rounds are kept whole: on average half of one is missing to what they may have, one is kept.
+    least = packing.LASTING_MEMORY * limits.target + STEP
+    start = max(_start(limits.target) - STEP / 2, least)
+    size = start + epoch.block_size(limits.target)
     history, paid = STEP_USER, prices.cost(0, STEP_USER)
     while history + STEP < limits.prompt:
         history += STEP
         paid += prices.cost(history - STEP, STEP)
         extra = prices.write * (size - STEP) - prices.read * (history - STEP)
-        if history > least and extra <= share * paid:
+        if history > first and extra <= share * paid:
             return history
     return limits.prompt
 

@@ -12,6 +12,7 @@ simulation and re-measured by `make bench`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -33,8 +34,9 @@ LINE_TOKENS = 7  # of the message that it makes
 
 # What an epoch starts with (DESIGN section 8), in shares of the target
 SMALL_TARGET = 8_000
-START, SMALL_START = 0.4, 0.25
+START, LOOP_START, SMALL_START = 0.3, 0.4, 0.25
 LASTING_MEMORY = 0.175
+LARGE_GROWTH, LARGE_MEMORY = 0.25, 0.7  # of the target in a request; of the usual memory, at least
 # The same under a small hard target (docs/decisions/0018): recent rounds; the memory message of
 # what is free where the newest message asks for something and gets a recall block, where it does
 # not, and of the target at least. A small target is for answers, a large one for long epochs.
@@ -173,10 +175,11 @@ def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = Fa
     room = limits.prompt - fixed
     target = min(limits.target, room)
     most = target if limits.hard else room
-    memory = int(LASTING_MEMORY * target)
+    memory = _lasting_memory(history, target)
     aside = max(history.size(0, head) for head in _heads(history, limits, target, len(history)))
     small = limits.hard and target < LARGE_TARGET
-    usual = (SMALL_START if target < SMALL_TARGET else START) * target - memory - aside
+    start = LOOP_START if _looping(history) else START
+    usual = (SMALL_START if target < SMALL_TARGET else start) * target - memory - aside
     if small:
         usual = SMALL_RECENT * target
     second = (target - 2 * memory if limits.hard else min(target, room - memory)) - aside
@@ -195,6 +198,14 @@ def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = Fa
         if left >= 2 * WRAPPER and cut:
             return Packed(cut, recent, left, head, beside, int(ASK_SHARE * target))
     return Packed(cut, recent, 0)
+
+
+def _lasting_memory(history: History, target: int) -> int:
+    """Tokens of the memory message of an epoch. The larger the rounds, the sooner the next one
+    begins, so it is smaller where a request adds more than a quarter of the target."""
+    step = max(1.0, mean_growth(history))
+    share = max(LARGE_MEMORY, min(1.0, math.sqrt(LARGE_GROWTH * target / step)))
+    return int(LASTING_MEMORY * target * share)
 
 
 def small_memory(target: int, recent: int, growth: float, *, wants: bool) -> int:
@@ -224,7 +235,7 @@ def mean_growth(history: History) -> float:
         requests += history.facts[first].role == "assistant"
         if requests == REQUESTS_OF_MEAN:
             break
-    return history.size(first) / max(1, requests)
+    return history.size(first) / (requests or len(history.rounds))
 
 
 def _least(history: History, target: int, cut: int, room: int) -> int:
@@ -263,7 +274,7 @@ def _cut(history: History, target: int, usual: float, loop: tuple[float, float])
     """The cut and the size of what follows: whole rounds, the newest always, more while they
     have at most `usual` tokens. Where tools are at work the second and third go up to `loop`."""
     starts = history.rounds
-    looping = any(fact.answers is not None for fact in history.facts[starts[-3:][0] :])
+    looping = _looping(history)
 
     def size(back: int) -> int:
         """Tokens of the round that is `back`-th from the end, 1 the newest."""
@@ -279,6 +290,12 @@ def _cut(history: History, target: int, usual: float, loop: tuple[float, float])
     widest = max(usual, *loop) if looping and kept <= len(loop) + 1 else 0.0
     kept, total = _open_with_assistant(history, size, kept, total, target, widest)
     return starts[-kept], total
+
+
+def _looping(history: History) -> bool:
+    """Whether tools are at work."""
+    first = history.rounds[-3:][0]
+    return any(fact.answers is not None for fact in history.facts[first:])
 
 
 def _open_with_assistant(

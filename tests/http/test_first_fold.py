@@ -86,13 +86,13 @@ async def test_a_known_model_waits_until_it_pays_wherever_the_upstream_is(
 ) -> None:
     growing = Growing()
     await growing.run(base, "us.anthropic.claude-sonnet-4-20250514-v1:0")
-    assert growing.largest > 25_000
+    assert growing.largest > 21_000
     assert growing.folded
     assert [why for _, why, _ in growing.whole][-1] == "cheaper-whole"
     for tokens, why, at in growing.whole:
         assert (why == "fits") == (tokens <= 20_000)
         assert at > tokens
-        assert abs(at - growing.folded) < 0.15 * growing.folded
+        assert abs(at - growing.folded) < 6_000  # two steps of this chat
 
 
 async def test_a_model_whose_reads_are_dear_does_not_wait(
@@ -108,7 +108,7 @@ async def test_what_the_operator_says_goes_before_the_place(
 ) -> None:
     growing = Growing(prices=("*=1.25/0.1",))
     await growing.run(base, "my-model")
-    assert growing.largest > 25_000
+    assert growing.largest > 21_000
 
 
 async def test_one_round_is_never_cut(base: str, upstream: FakeUpstream) -> None:

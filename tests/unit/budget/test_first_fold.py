@@ -67,9 +67,9 @@ def test_the_same_prices_where_somebody_pays_wait():
     ("prices", "low", "high"),
     [
         (DEAR_READS, 20_000, 21_000),
-        (UNKNOWN, 26_000, 30_000),
-        (CHEAP_READS, 50_000, 56_000),
-        (CAUTIOUS, 58_000, 64_000),
+        (UNKNOWN, 21_000, 25_000),
+        (CHEAP_READS, 41_000, 46_000),
+        (CAUTIOUS, 48_000, 53_000),
     ],
 )
 def test_auto_waits_the_longer_the_cheaper_reads_are(prices: Prices, low: int, high: int):
@@ -97,7 +97,7 @@ def test_a_hard_target_and_the_mode_fresh_ask_no_price():
     history = CHATS[15]
     assert fold(history, CHEAP_READS, limits_of(hard=True)).folds_at() == 20_000
     assert fold(history, CHEAP_READS, mode="fresh").folds_at() == 20_000
-    assert fold(history, CHEAP_READS).folds_at() > 50_000
+    assert fold(history, CHEAP_READS).folds_at() > 40_000
 
 
 def test_where_it_does_not_fit_the_model_any_more_it_folds():

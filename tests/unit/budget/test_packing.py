@@ -135,6 +135,7 @@ def test_an_assistant_message_follows_the_memory_message_where_one_can():
 
 def test_growth_is_what_a_request_adds_on_average_over_the_newest():
     assert packing.mean_growth(sized(("user", 300))) == 300
+    assert packing.mean_growth(sized(*[("user", 300)] * 20)) == 300
     assert packing.mean_growth(sized(("user", 300), ("assistant", 900), ("user", 200))) == 1_400
     old = [("user", 5_000), ("assistant", 5_000)] * 9
     assert packing.mean_growth(sized(*old, *CHAT[:16], ("user", 100))) == 1_000
@@ -152,6 +153,22 @@ def test_an_epoch_keeps_room_for_three_more_requests_or_as_many_as_the_target_al
     found, growth = packing.planned(sized(*CHAT, ("user", 100)), target, recent)
     assert found == requests
     assert growth == pytest.approx(requests * packing.AHEAD_MARGIN * 1_000)
+
+
+def test_where_rounds_are_large_the_memory_message_is_smaller():
+    """It is written anew after a few of them."""
+    usual = int(packing.LASTING_MEMORY * 20_000)
+    for size, memory in ((1_000, usual), (5_000, usual), (8_000, 2_766), (15_000, 2_450)):
+        history = sized(("user", 900), *[("tools", 100, size - 100)] * 12)
+        assert packing.begin(history, limits(20_000, hard=False), 0).memory == memory
+
+
+def test_a_tool_loop_begins_with_more_recent_rounds_than_a_chat():
+    chat = packing.begin(sized(*CHAT), limits(20_000, hard=False), 0)
+    loop = packing.begin(sized(*CHAT, *[("tools", 50, 450)] * 30), limits(20_000, hard=False), 0)
+    assert chat.memory == loop.memory == 3_500
+    assert 500 < chat.recent <= packing.START * 20_000 - chat.memory
+    assert loop.recent == packing.LOOP_START * 20_000 - loop.memory
 
 
 def begun(history, target, wants):

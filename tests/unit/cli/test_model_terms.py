@@ -27,7 +27,7 @@ def lines(*listed: str, **settings: Any) -> list[str]:
 def test_an_unknown_model_by_the_place_of_the_upstream() -> None:
     assert lines(upstream="https://models.example.com/v1") == [
         "an unknown model behind https://models.example.com/v1: window 128,000, prices "
-        "1/0.25/3600; in mode auto memory begins at about 28,000 tokens"
+        "1/0.25/3600; in mode auto memory begins at about 22,000 tokens"
     ]
     assert lines(upstream=HOME) == [
         f"an unknown model behind your own upstream {HOME}: window 128,000, prices "
@@ -50,7 +50,7 @@ def test_known_models_that_are_alike_share_a_line() -> None:
     assert told[1].startswith("gpt-4o, gpt-4o-mini: window 128,000, prices 1/0.5/3600; ")
     assert "about 20,000" in told[1]
     assert told[2].startswith("claude-sonnet-4-5: window 200,000, prices 1.25/0.1/300; ")
-    assert "about 61,000" in told[2]
+    assert "about 50,000" in told[2]
 
 
 def test_a_gateway_that_lists_hundreds_is_told_in_a_few_lines() -> None:
