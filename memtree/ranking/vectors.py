@@ -60,6 +60,17 @@ def unpack(data: bytes, passages: int, dimensions: int) -> tuple[Matrix, Counts]
     return _unit(rows.astype(np.float32)), counts
 
 
+def are_packed(data: bytes, passages: int) -> bool:
+    """Whether these bytes may be what `pack` made for so many passages, in any number of
+    dimensions."""
+    if not passages:
+        return not data
+    if len(data) % passages == 0:
+        return True
+    rows = sum(data[:passages])
+    return all(data[:passages]) and (len(data) - passages) % rows == 0
+
+
 class VectorRows:
     """Unit rows that are only ever appended, in one float32 buffer that doubles when it is full.
 

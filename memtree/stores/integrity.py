@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from memtree.budget.epoch import decode_epoch, decode_turn
+from memtree.ranking.vectors import are_packed
 from memtree.stores.references import Version
 from memtree.stores.rows import (
     AddressRow,
@@ -190,7 +191,7 @@ def _vector_problems(row: VectorRow, extents: Mapping[bytes, NodeExtent]) -> Ite
         yield "there is no such leaf"
     elif leaf.level != 0:
         yield f"is a node on level {leaf.level}, not a leaf"
-    elif len(row.data) % leaf.passages if leaf.passages else row.data:
+    elif not are_packed(row.data, leaf.passages):
         yield f"{len(row.data)} bytes for {leaf.passages} passages"
 
 

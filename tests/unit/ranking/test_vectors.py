@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from memtree.ranking.vectors import VectorRows, pack, unpack
+from memtree.ranking.vectors import VectorRows, are_packed, pack, unpack
 
 Matrix = NDArray[np.float32]
 
@@ -180,3 +180,13 @@ def test_added_in_steps_or_at_once_the_cosines_are_the_same_to_the_bit() -> None
     matrix, query = noise(130), noise(1, seed=3)[0]
     steps = filled(*np.split(matrix, [1, 2, 5, 70]))
     np.testing.assert_array_equal(steps.cosines(query), filled(matrix).cosines(query))
+
+
+def test_what_may_be_packed_vectors():
+    rows = np.eye(6, dtype=np.float32)
+    assert are_packed(pack(rows, [1] * 6), 6)
+    assert are_packed(pack(rows, [2, 1, 3]), 3)
+    assert not are_packed(pack(rows, [2, 1, 3])[:-1], 3)
+    assert not are_packed(b"\0\1\1" + b"x" * 7, 3)
+    assert are_packed(b"", 0)
+    assert not are_packed(b"x", 0)
