@@ -159,6 +159,14 @@ _WITHDRAWS = re.compile(
     r"|انس (?:ال)?قاعده|يمكنك .{1,40}(?:مره اخري|مجددا|من جديد)|لم يعد (?:عليك|ضروريا|"
     r"لازما)|नियम भूल|फिर से .{1,30}सकते"
 )
+# One of these stands in each withdrawal that is written in ASCII.
+_MARKERS = (
+    "forget", "again", " now", "after all", "no longer", "any more", "anymore", "any longer",
+    "rule", "instruction", "request", "restriction", "ban ", "limit", "about", "vergiss", "wieder",
+    "mehr",
+    "oublie", "nouveau", "plus", "olvida", "volver", "ya no", "dimentica", "tornare", "nuovo",
+    "voltar", "vergeet", "weer", "meer", "zapomnij", "igen", "unut", "tekrar",
+)  # fmt: skip
 _SLOTS = (
     (
         "language",
@@ -228,6 +236,8 @@ def topic(text: str) -> Topic:
 
 def withdraws(lower: str) -> bool:
     """Whether a sentence in comparable form takes back a rule, if there is one."""
+    if lower.isascii() and not any(marker in lower for marker in _MARKERS):
+        return False
     return _WITHDRAWS.search(lower) is not None
 
 

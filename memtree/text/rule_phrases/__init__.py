@@ -40,7 +40,7 @@ _ENGLISH = frozenset(
     the you your this that with what have would should they it's don't can't i'm i've let's
     """.split()
 )
-_BEGINNING = 5  # words
+_BEGINNING, _BEGINNING_OF_OTHERS = 4, 6  # words: in English, and elsewhere
 
 
 def score(lower: str) -> int:
@@ -58,14 +58,16 @@ def _candidates(lower: str) -> Iterable[Phrases]:
             if letters.search(lower):
                 return [one for one in languages if _scorer(one).marked(lower)]
     words = _WORD.findall(lower)
-    if not _ENGLISH.isdisjoint(words):
-        return (ENGLISH,)
     first, anywhere = _telling()
     found = 0
     for word in words[:_BEGINNING]:
         found |= first.get(word, 0)
+    for word in words[_BEGINNING:_BEGINNING_OF_OTHERS]:
+        found |= first.get(word, 0) & ~1
     for word in words:
         found |= anywhere.get(word, 0)
+    if found and not _ENGLISH.isdisjoint(words):
+        found &= 1  # the first of _LATIN
     return [one for at, one in enumerate(_LATIN) if found >> at & 1] if found else ()
 
 

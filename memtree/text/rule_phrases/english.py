@@ -59,14 +59,13 @@ _NOUNS = (
 
 ENGLISH = Phrases(
     first=(
-        f"{_VERBS}|no|never|always|all|every|each|any|we|i|i'd|im|i'm|you|your|only|please|must|"
-        "avoid|stop|don't|dont|do|make|make|rule|remember|by|under|at|at|when|whenever|before|"
-        "after|for|from|going|in|if|as|leave|refrain|everything|anything|new|tests|tests|prefer"
+        f"{_MANNERS}|{_TASKS}|no|never|always|all|every|each|you|your|you're|i'd|only|please|avoid|"
+        "stop|don't|dont|rule|rules|by|under|when|whenever|before|after|from|going|if|as|leave|"
+        "refrain|everything|anything|new|we|strictly|it's|names|files|at|for|in|house|project"
     ),
     anywhere=(
-        "always never must should don't dont shouldn't mustn't ever default whenever forward "
-        "onwards future throughout only avoid have has conventions go goes live lives belong "
-        "belongs no want not"
+        "always never must should don't dont shouldn't mustn't ever whenever onwards throughout "
+        "avoid conventions go goes live lives belong belongs want prefer rather hate can't"
     ),
     lead=(
         r"(?:(?:and|also|but|so|ok(?:ay)?|oh|please|kindly|well|yes|yeah|hey|hi|thanks|great|cool|"
