@@ -124,7 +124,7 @@ SOURCE_LINE = re.compile(
     r"|(?:\$|\w+@\w+:.*\$) |\"[^\"]*\"\s*:|print\(|.*[;{]$"
 )
 _MIDDLE_NAME = re.compile(r" [A-Z][a-z]")
-_DETAIL = re.compile(r"[_/][A-Za-z]|\.[a-z]")
+_DETAIL = re.compile(r"[_/.][A-Za-z]")
 NUMBER = re.compile(r"[0-9][\d,.:/-]*")
 # A clause that begins so leans on another, or says what everybody says.
 _VAGUE = frozenset(
@@ -184,7 +184,7 @@ def spoken(
     source: SourcePassage, chat: bool, name: str = "", fiction: bool = False
 ) -> list[Clause]:
     """`name`: of who speaks, where that stands before what is said."""
-    text = source.text
+    text, speaker = source.text, name or source.role
     base = 1.8 if chat else 2.4 if source.role == "user" else 1.0
     rules: tuple[str, ...] = ()
     if source.role == "user":
@@ -205,12 +205,12 @@ def spoken(
             score -= 3.5
         elif sentence[-1] in "?？":
             score += 0.6 if source.role == "user" and not chat and not fiction else -0.8
-        if not rule and (ended := outcome(sentence, name or source.role)):
+        if not rule and (ended := outcome(sentence, speaker)):
             clauses.append(ended)
             continue
         said = clip(sentence, 2 * MAX_CLAUSE if rule else MAX_CLAUSE)
         telling = score - base >= 1.4 and source.role != "user"
-        clauses.append(Clause(name or source.role, said, score, telling and not chat, rule))
+        clauses.append(Clause(speaker, said, score, telling and not chat, rule))
     if clauses and source.role != "user" and not chat:
         clauses[0].score += 0.4
     return clauses

@@ -79,7 +79,7 @@ def whole(text: str, cap: int) -> tuple[str, float]:
     short = ASIDE.sub("", bare)
     if short != bare and fits(short, cap):
         return short, 0.2
-    ends = borders.clause_ends(short[: 16 * cap])
+    ends = borders.clause_ends(short[: 8 * cap])
     main, lost = short, 0.3
     comma = _COMMA.search(short)
     if comma and _CONDITION.match(short):  # what follows from it says more
@@ -88,13 +88,13 @@ def whole(text: str, cap: int) -> tuple[str, float]:
             main = short
         elif fits(main, cap):
             return main, lost
-        elif phrase := _until(main, borders.clause_ends(main[: 16 * cap]), cap):
+        elif phrase := _until(main, borders.clause_ends(main[: 8 * cap]), cap):
             return phrase, lost
     phrase = _bare(_until(short, ends, cap))
     if _enough(phrase):
         return phrase, lost
     for rest in (main, short):
-        details = [match.start() for match in _DETAIL.finditer(rest[: 16 * cap])]
+        details = [match.start() for match in _DETAIL.finditer(rest[: 8 * cap])]
         if phrase := _until(rest, details, cap):
             return phrase, 1.5
     if not short.isascii() and borders.UNSPACED.search(short):
@@ -151,7 +151,7 @@ def _enough(phrase: str) -> bool:
 def _until(text: str, ends: Sequence[int], cap: int) -> str:
     """The longest beginning that ends at one of these and fits."""
     for end in sorted({end for end in ends if end < len(text)}, reverse=True):
-        if end > 12 * cap:
+        if end > 8 * cap:
             continue
         phrase = text[:end].strip(_MARKS)
         if phrase.count("(") != phrase.count(")") or phrase.count('"') % 2:
