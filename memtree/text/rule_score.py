@@ -133,6 +133,8 @@ class Scorer:
             return {}
         if found.keys() & _HABITS:  # may be about a thing at hand: always show the command
             found.pop("definite", None)
+            if "once" in found:  # never on a Friday
+                found["once"] = -1
             if "task" in found and "order" not in found:
                 found["task"] = WEIGHTS["order"]
         elif not found.keys() & (_REQUESTS - {"task"}):

@@ -199,7 +199,8 @@ _NL_MANNERS = (
     "respecteer|plaats|tutoyeer|citeer|geef|geven|formuleer|kies|hanteer|werk"
 )
 _NL_TASKS = (
-    "voeg|toevoegen|toon|laat|leg|uitleggen|controleer|check|vraag|vragen|waarschuw|stel|"
+    "deploy|deployen|release|merge|wis|betaal|publiceer|verzend|voeg|toevoegen|toon|laat|"
+    "leg|uitleggen|controleer|check|vraag|vragen|waarschuw|stel|"
     "voer|uitvoeren|test|testen|maak|vertaal|wijzig|verander|verwijder|verwijderen|commit|"
     "committen|push|pushen|herinner|bevestig|zeg|vergelijk|raak|aanraken|vat|meld|som|"
     "corrigeer|draai|run"
@@ -321,6 +322,7 @@ DUTCH = Phrases(
         r"hij|we (?:hebben|zijn|waren|gaan)|de functie)\b"
         r"|\b(?:hoop|opgeven|dromen|hart|zorgen|vergeet niet)\b|\b(?:zei|zegt|schreef)\b|"
         r"\bvanaf (?:maandag|morgen|dinsdag)\b"
+        r"|^ik (?!wil|zou|heb liever|verwacht)[\w']+ .{0,30}\b(?:nooit|altijd)\b"
     ),
     asks=r"^(?:waarom|hoe|wat|wanneer|wie|waar)\b(?! je \w+,)",
 )
@@ -331,7 +333,8 @@ _SV_MANNERS = (
     "lägg"
 )
 _SV_TASKS = (
-    "lägg|visa|förklara|kontrollera|kolla|fråga|varna|föreslå|kör|testa|skapa|översätt|"
+    "deploya|merga|publicera|skicka|lägg|visa|förklara|kontrollera|kolla|fråga|varna|"
+    "föreslå|kör|testa|skapa|översätt|"
     "ändra|ta|radera|committa|pusha|påminn|bekräfta|säg|jämför|rör|inkludera|rapportera|"
     "uppdatera|spara|avslöja"
 )
@@ -438,6 +441,7 @@ SWEDISH = Phrases(
         r"[\w-]+){1,5}? (?:alltid|aldrig)\b(?!.*\batt du\b)|^(?:jag (?:har|är|var|ska|"
         r"hade|måste|tror|jobbar)|han|hon|vi (?:har|är|var|ska|åker))\b|\b(?:hopp(?:et)?|"
         r"ge upp|drömmar|hjärta|oroa|glöm inte)\b|\b(?:sa|sade|säger|skrev)\b"
+        r"|^jag (?!vill|önskar|föredrar)\w+ .{0,30}\b(?:aldrig|alltid)\b"
     ),
     asks=r"^(?:varför|hur|vad|vem|var \w+ du)\b",
 )
