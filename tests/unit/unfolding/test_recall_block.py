@@ -238,6 +238,17 @@ def test_meaning_alone_is_enough_where_it_is_near(past, cosine, some):
     assert bool(past.chosen_by(ranking, relevant=np.float32(0.3))) == some
 
 
+@pytest.mark.parametrize(("cosine", "beside"), [(0.22, True), (0.2, False)])
+def test_beside_what_is_near_stands_what_is_a_little_less_so(past, cosine, beside):
+    """Never alone: 0.3 is the least that may matter, and 0.7 of it the least that is quoted."""
+    fused = scores(past, m21=1.0, m31=0.5)
+    for nearest in (0.35, 0.29):
+        near = scores(past, m21=nearest, m31=cosine)
+        found = past.chosen_by(Ranking(fused, scores(past, **{LAST: 9.0}), near))
+        expected = {21, *([31] if beside else [])} if nearest > 0.3 else set()
+        assert {span.message for span in found} == expected
+
+
 @pytest.mark.parametrize(("shared", "some"), [(3.4, False), (3.6, True)])
 def test_words_are_enough_where_rare_ones_are_shared(past, shared, some):
     lexical = scores(past, m21=shared, m79=9.0, **{LAST: 10.0})
