@@ -26,7 +26,7 @@ from memtree.unfolding.telling_lines import telling_lines
 LABEL = 6  # tokens of `[123 user]` with its indentation and the line's end
 WHOLE = 500  # a message up to this size is quoted whole or not at all
 FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with what stands beside it
-MOST_SHORT = 0.08  # of the excerpts may be shorter than that
+MOST_SHORT = 0.07  # of the excerpts may be shorter than that
 LOPSIDED = 3.0  # assistant text over user text, per message
 LEAD = 60  # best passages that come before all shares
 LEAD_UNIT = 160  # tokens; a message up to this size is quoted whole among them

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import msgspec
+
 from memtree.conversation.history import History
 from memtree.conversation.media.placeholders import placeholders
 from memtree.conversation.message import RESULT_ROLES, Message, ToolCall
@@ -105,6 +107,19 @@ def main_argument(arguments: str) -> str:
         plain = beginning.strip()
         return "" if plain[:1] in "{[" else _line(plain, ARGUMENT)
     return _line(_ESCAPE.sub(_unescaped, match[1]), ARGUMENT)
+
+
+def tells_all(arguments: str) -> bool:
+    """Whether a label says all that a call's arguments hold: they are one value, in short."""
+    if len(arguments) > 2 * ARGUMENT:
+        return False
+    try:
+        held = msgspec.json.decode(arguments)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    if not isinstance(held, dict) or len(held) > 1:
+        return False
+    return list(held.values()) in ([], [main_argument(arguments)])
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -19,7 +19,7 @@ from itertools import groupby
 
 from memtree.conversation.history import History
 from memtree.extraction.topics import root_summary, topic
-from memtree.tree.node import Node, NodePlace
+from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.labels import NO_NOTE, label
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, TextSpan, merge
 from memtree.unfolding.quotes import quoted
@@ -168,11 +168,19 @@ def outline_line(shown: OutlineNode, node: Node, history: History) -> str:
     summary = node.summary
     if shown.brief:
         text = topic(summary)
-    elif shown.body and summary.shown:
+    elif shown.body and _says_more(summary):
         text = f"{summary.headline}: {summary.shown}" if summary.headline else summary.shown
     else:
         text = summary.headline
     return f"{'  ' * shown.depth}- [{message_range(shown.place, history)}] {text}".rstrip()
+
+
+def _says_more(summary: Summary) -> bool:
+    """Whether a body is more than its headline with the name of a role before it."""
+    body = summary.shown
+    return (
+        bool(body) and body.rstrip(".").partition(": ")[2] != summary.headline.rstrip(".") != body
+    )
 
 
 def message_range(place: NodePlace, history: History) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memtree.conversation.history import History
-from memtree.conversation.message import View
+from memtree.conversation.message import Message, View
+from memtree.unfolding.labels import tells_all
 from memtree.unfolding.plan import TextSpan
 
 GAP = "[...]"
@@ -54,12 +55,20 @@ def quoted(spans: Sequence[TextSpan], view: View) -> str:
 
 
 def _shown(span: TextSpan, view: View) -> Iterator[tuple[int, int]]:
-    """The pieces of a span in characters of the posted text; none is blank."""
+    """The pieces of a span in characters of the posted text; none is blank, or arguments of a call
+    that its label tells."""
     text = view.message.text
     for start, end in view.posted(span.start, span.end):
+        if text[start : start + 1] == "{" and _is_told(view.message, start):
+            continue
         for low, high in _around_tags(text, start, end):
             if text[low:high].strip():
                 yield low, high
+
+
+def _is_told(message: Message, start: int) -> bool:
+    segment = message.segment_at(start)
+    return segment.kind == "call" and tells_all(message.text[segment.start : segment.end])
 
 
 def _around_tags(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,14 @@ import json
 
 import pytest
 
-from memtree.unfolding.labels import NO_NOTE, answered_call, label, main_argument, numbers
+from memtree.unfolding.labels import (
+    NO_NOTE,
+    answered_call,
+    label,
+    main_argument,
+    numbers,
+    tells_all,
+)
 from memtree.unfolding.plan import ExcerptNote, TextSpan
 from tests.unit.unfolding.histories import answering, call, calling, history
 
@@ -131,3 +138,20 @@ def test_a_label_is_one_line_whatever_a_tool_is_called():
     found = history("go", calling(odd), answering("text"))
     assert said(2, found).count("]") == 1
     assert "\n" not in said(2, found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("{}", True),
+        ('{"path": "src/app.py"}', True),
+        ('{"path": "src/app.py", "offset": 9}', False),
+        ('{"lines": 9}', False),
+        (json.dumps({"path": "/deep" * 40}), False),
+        ('{"path": ["src/app.py"]}', False),
+        ("[1]", False),
+        ("{", False),
+    ],
+)
+def test_whether_a_label_says_all_of_a_call(arguments, expected):
+    assert tells_all(arguments) is expected

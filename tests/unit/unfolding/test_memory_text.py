@@ -54,6 +54,13 @@ def test_a_summary_line():
     assert "body" not in brief
 
 
+def test_a_body_that_is_the_headline_again_is_not_shown():
+    found = history("a", "b")
+    for body in ("headline", "user: headline."):
+        one = node("N", "headline", body)
+        assert outline_line(shown(one, 0, 0, 1, body=True), one, found) == "- [0] headline"
+
+
 def test_a_range_ends_with_the_history():
     assert message_range(NodePlace(1, 0, 9, 0), history("a", "b", "c")) == "1-2"
     assert message_range(NodePlace(0, 0, 0, 5), history("a", "b", "c")) == "0"

@@ -43,11 +43,19 @@ def test_a_message_of_our_tags_alone_has_nothing_to_quote():
 
 
 def test_placeholders_and_names_of_calls_are_no_quotes():
-    call = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    arguments = '{"path":"a","depth":2}'
+    call = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": arguments}}
     found = history({"role": "assistant", "content": "look", "tool_calls": [call]})
-    assert text_of([TextSpan(0, 0, 99)], found) == f"look\n{GAP}\n{{}}"
+    assert text_of([TextSpan(0, 0, 99)], found) == f"look\n{GAP}\n{arguments}"
     image = {"type": "image_url", "image_url": {"url": "x"}}
     assert text_of([TextSpan(0, 0, 99)], history({"role": "user", "content": [image]})) == ""
+
+
+def test_arguments_that_the_label_tells_are_not_quoted():
+    call = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": '{"path":"a"}'}}
+    found = history({"role": "assistant", "content": "look", "tool_calls": [call]})
+    assert text_of([TextSpan(0, 0, 99)], found) == "look"
+    assert [one.text for one in quotes([TextSpan(0, 0, 99)], found)] == ["look"]
 
 
 def test_quotes_are_what_is_shown():
