@@ -76,7 +76,7 @@ _Pattern = tuple[str, int, re.Pattern[str]]
 _QUESTION = ("?", "？", "؟")
 # Names and signs of technical things are the same in all languages.
 _WORK = (
-    r"\b(?:commits?|push\w*|main|master|branch\w*|merge\w*|git|npm|pnpm|yarn|pip|api|sql|json|yaml|"
+    r"\b(?:commits?|push\w*|main|master|branch\w*|merge\w*|git|npm|pnpm|yarn|pip|apis?|sql|json|yaml|"
     r"docker|tests?|code|bugs?|repo\w*|readme|typescript|python|javascript|css|html)\b"
     r"|[\w.-]+/(?:[\w.-]+)?|\b[a-z]+_[a-z_]+\b"
 )

@@ -45,6 +45,12 @@ _QUOTED = re.compile(
     r"[\"“„«「『][^\s\"”»」』“„«「『]++(?:\s[^\s\"”»」』“„«「『]++){2,}+[\"”»」』“]"
     r"|`[^\s`]++(?:[ ][^\s`]++)++`"
 )
+# "..., ok?" asks for consent, not for an answer.
+_TAG = re.compile(
+    r",? ?\b(?:ok|okay|okey|alright|all right|please|deal|bitte|ja|gut|d'accord|s'il te plaît|vale|"
+    r"de acuerdo|por favor|va bene|per favore|tá|certo|goed|dobrze|хорошо|ладно|добре)\?\Z"
+    r"|[,，]?(?:好吗|可以吗|行吗)[?？]\Z|(?<=[.!。！])[^.!?。！？]{0,3}[?？]\Z"
+)
 _HEADING = re.compile(
     r"^[ ]{0,3}(?:#{1,3} |\*\*)?[^\n.?!:]{0,60}?(?:\b(?:rules|guidelines|conventions|"
     r"instructions for you|regeln|richtlinien|konventionen|règles|consignes|reglas|normas|"
@@ -103,7 +109,7 @@ def _is_rule(sentence: str, bonus: int, withdrawals: bool) -> bool:
         return False
     if "`" in sentence or any(quote in sentence for quote in _QUOTES):
         sentence = _QUOTED.sub("x", sentence)
-    lower = rule_topics.comparable(sentence)
+    lower = _TAG.sub(".", rule_topics.comparable(sentence))
     if rule_phrases.score(lower) + bonus >= RULE:
         return True
     return withdrawals and not lower.endswith("?") and rule_topics.withdraws(lower)

@@ -141,6 +141,8 @@ ENGLISH = Phrases(
         r"|\bdo not (?:ever )?(?:touch|edit|commit|push|modify|use|add)\b"
         r"|\bno more \w+s\b"
         r"|\bi(?: really)? (?:don't|do not|never) want (?:any |to see |you to |your )"
+        r"|\byou(?:'re| are) not to (?:use|touch|edit|change|write|add|run|make|call|"
+        r"delete|install|mention|reveal|share|modify|push|commit)\b"
     ),
     wish=(
         r"\bi(?:'d| would)? (?:want|need|like|love|expect|ask|prefer|require)(?: (?:that|"
@@ -165,6 +167,9 @@ ENGLISH = Phrases(
         r"follow|live|pass|stay|match|carry|fit|return|compile|work|remain|sit|reference)\b"
         r"|^(?:every|each|any) (?:new )?[\w-]+(?: [\w-]+)? (?:needs|requires|gets|has "
         r"to|belongs|goes) "
+        r"|^the (?:linter|formatter|type checker|build|ci|tests?|test suite|code|docs) "
+        r"(?:must|has to|have to|should) (?:always |never )?(?:pass|run|stay|be green|"
+        r"come|compile).{0,30}\b(?:before|every|each|all|always|never)\b"
     ),
     habit=(
         r"(?:{start}|\b(?:project|repo|repository|code ?base|team|company) )we (?:only "
@@ -215,6 +220,8 @@ ENGLISH = Phrases(
         r"|\b(?:british|american|plain|simple) (?:english|spelling|language)\b"
         r"|\blike (?:i'm|i am|a) (?:\w+ )?(?:beginner|child|five|expert|pirate|senior|"
         r"colleague|friend)\b"
+        r"|\b(?:informal(?:ly)?|formal(?:ly)?|polite(?:ly)?|they/them|she/her|he/him|"
+        r"keep (?:them|it) (?:to|under|below) \w+ (?:words|lines|sentences|paragraphs))\b"
     ),
     work=(
         r"\b(?:functions?|classes|class|modules?|folders?|director(?:y|ies)|files?|librar(?:y|ies)|"
@@ -268,6 +275,9 @@ ENGLISH = Phrases(
         r"response|answer|"
         r"explanations)\b|^(?:please )?(?:no|skip|drop|spare me|cut) (?:the )?(?:emojis|markdown|"
         r"small talk|disclaimers|pleasantries|flattery|spoilers|jargon)\b"
+        r"|\bfrom (?:now|here) on\b.{0,30}\b(?:english|german|french|spanish|italian|"
+        r"portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|arabic|hindi)\b(?! "
+        r"(?:class|course|lesson|food))"
     ),
     nearly=(
         r"{start}(?!let's |i |we |you |he |she |it |they |the |my |this |that )(?:[\w'\"/`-]+ "

@@ -34,7 +34,7 @@ FRENCH = Phrases(
         "interdiction|ici|nous|on"
     ),
     anywhere=(
-        "toujours jamais désormais dorénavant doivent systématiquement avenir pas dois "
+        "toujours jamais désormais dorénavant doivent systématiquement avenir pas dois maintenant "
         "devez t t'adresse tutoie"
     ),
     lead=(
@@ -147,6 +147,8 @@ FRENCH = Phrases(
         r"*\btoujours\b|\btoujours\b.*\bbrièvement\b"
         r"|\badresse-toi à moi\b|\bparle-moi comme\b"
         r"|^avant d[^,]{3,60}, ?(?:\w+ )?(?:demande|préviens|consulte|demandez|prévenez)"
+        r"|\b(?:à partir de maintenant|désormais|dorénavant|à l'avenir)\b.{0,30}\ben "
+        r"(?:français|anglais|allemand|espagnol|italien|arabe)\b"
     ),
     nearly=(
         r"^(?:tiens-t'en|tenez-vous-en|limite-toi|limitez-vous|contente-toi|respecte|"

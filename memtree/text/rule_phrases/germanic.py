@@ -158,6 +158,9 @@ GERMAN = Phrases(
         r"jeder)\b|\b(?:bevor|ehe) du .{1,40}(?:frag|frage) (?:mich|nach|immer)\b|^regel(?: "
         r"\d+)?: \w|\bbleib\w* (?:immer |stets )?in (?:deiner |der )?rolle\b"
         r"|\b(?:sprich|handle|entscheide|rede) (?:nie|niemals|nicht) für\b"
+        r"|\b(?:ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|künftig|in zukunft)\b.{0,30}\b(?:d"
+        r"eutsch|englisch|französisch|spanisch|italienisch|russisch|niederländisch|polnisch|"
+        r"türkisch|schwedisch)\b(?!kurs|unterricht)"
     ),
     nearly=(
         r"^(?:halte dich|halt dich|beschränke dich|orientiere dich|richte dich) |^lass "
@@ -300,6 +303,7 @@ DUTCH = Phrases(
         r"|\b(?:vraag|waarschuw|overleg|vragen)\b.{0,40}\b(?:voordat|voor je|alvorens)\b|"
         r"^regel(?: \d+)?: \w|\bblijf (?:altijd )?in (?:je )?rol\b|\b(?:spreek|handel|"
         r"beslis) (?:nooit|niet) voor\b"
+        r"|\b(?:vanaf nu|voortaan)\b.{0,30}\b(?:nederlands|engels|duits|frans|spaans|vlaams)\b"
     ),
     nearly=r"^(?:houd je|hou je|beperk je|volg altijd) |^blijf .{1,30} af\b",
     polite=(
@@ -424,6 +428,8 @@ SWEDISH = Phrases(
         r"formell|tydlig)\b|^kalla mig (?!imorgon|när|om|senare)\w|\btilltala mig\b|\b(?:fråga|"
         r"varna|rådfråga)\b.{0,30}\binnan\b|^regel(?: \d+)?: \w|\bstanna i (?:din )?roll\w*\b|"
         r"\b(?:tala|prata|agera) (?:aldrig|inte) för\b|^svara (?:alltid )?(?:kort|kortfattat)\b"
+        r"|\b(?:från och med nu|hädanefter|framöver)\b.{0,30}\b(?:svenska|engelska|tyska|"
+        r"norska|danska|finska)\b"
     ),
     nearly=r"^(?:håll dig till|begränsa dig|följ alltid) ",
     polite=r"\b(?:kan|skulle) du (?:\w+ ){0,2}?(?:alltid|sluta|framöver|aldrig)\b",

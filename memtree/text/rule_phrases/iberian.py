@@ -30,7 +30,7 @@ SPANISH = Phrases(
         "llámame|llámeme|aquí|solo|sólo|cuando|queda|prohibido|desde|ahora|regla|en|antes|"
         "necesito|ya"
     ),
-    anywhere="siempre nunca jamás adelante deben debes evita prohibido tus sus",
+    anywhere="ahora siempre nunca jamás adelante deben debes evita prohibido tus sus",
     lead=(
         r"(?:(?:y|pero|también|entonces|ok|vale|bueno|sí|gracias|por favor|porfa|hola|oye|"
         r"importante|nota|ojo|recuerda|recuerde|ten en cuenta|atención|acuérdate)\b[\s,:!.–-]*+){"
@@ -138,6 +138,8 @@ SPANISH = Phrases(
         r"\bpreguntarme .{0,10}antes de|^regla(?: \d+)?: \w|\b(?:mantente|permanece) "
         r"en (?:el |tu )?(?:personaje|papel)\b"
         r"|\bno (?:hables|actúes|decidas) por\b"
+        r"|\b(?:a partir de ahora|de ahora en adelante|en adelante)\b.{0,30}\ben (?:español|"
+        r"inglés|alemán|francés|catalán|castellano|italiano|portugués)\b"
     ),
     nearly=r"^(?:cíñete|limítate|atente|apégate|respeta|sigue siempre) ",
     polite=(
@@ -190,7 +192,7 @@ PORTUGUESE = Phrases(
         "chame|chama|trate|aqui|só|somente|apenas|quando|daqui|doravante|proibido|regra|"
         "neste|antes|gostaria|pare|me|eu|a"
     ),
-    anywhere="sempre nunca jamais diante adiante devem deve evite proibido suas tuas",
+    anywhere="agora sempre nunca jamais diante adiante devem deve evite proibido suas tuas",
     lead=(
         r"(?:(?:e|mas|também|então|ok|bom|sim|obrigad[oa]|por favor|olá|oi|importante|"
         r"nota|atenção|lembre-se|lembra-te|lembre|"
@@ -288,6 +290,8 @@ PORTUGUESE = Phrases(
         r"de|^regra(?: \d+)?: \w|\bperman\w+ (?:no|em) (?:seu )?personagem\b|\bnão (?:fale|"
         r"aja|decida) por\b"
         r"|^antes de [^,]{3,60}, ?(?:\w+ )?(?:pergunt|avis|consult|peça)"
+        r"|\b(?:a partir de agora|daqui (?:em|para|por) (?:diante|frente)|de agora em "
+        r"diante)\b.{0,30}\bem (?:português|inglês|espanhol|alemão|francês)\b"
     ),
     nearly=r"^(?:atenha-se|limite-se|respeite|siga sempre) ",
     polite=(

@@ -26,7 +26,7 @@ ITALIAN = Phrases(
         "chiamami|diamoci|dammi|qui|solo|soltanto|quando|d'ora|da|vietato|regola|in|prima|"
         "smetti|mi|a"
     ),
-    anywhere="sempre mai poi avanti devono deve evita vietato vietati tue d'ora",
+    anywhere="adesso sempre mai poi avanti devono deve evita vietato vietati tue d'ora",
     lead=(
         r"(?:(?:e|ma|anche|quindi|allora|ok|bene|sì|grazie|per favore|per piacere|ciao|"
         r"importante|nota|attenzione|ricorda|ricordati|"
@@ -130,6 +130,8 @@ ITALIAN = Phrases(
         r"?(?:\w+ )?(?:chied|avvis|consult)|^regola(?: \d+)?: "
         r"\w|\b(?:resta|rimani) (?:sempre )?nel (?:tuo )?personaggio\b"
         r"|\bnon (?:parlare|agire|decidere) (?:mai )?(?:per|al posto)\b|\btrattami come\b"
+        r"|\b(?:d'ora in (?:poi|avanti)|da (?:ora|adesso) in (?:poi|avanti))\b.{0,30}\bin "
+        r"(?:italiano|inglese|tedesco|francese|spagnolo)\b"
     ),
     nearly=r"^(?:attieniti|limitati|rispetta|segui sempre) ",
     polite=(

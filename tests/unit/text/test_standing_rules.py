@@ -47,6 +47,9 @@ build/ フォルダのファイルは絶対に変更しないでください。
 build/ 폴더의 파일은 절대 수정하지 마세요.
 हमेशा हिंदी में जवाब लिखो।
 Luôn trả lời bằng tiếng Việt.
+Ab jetzt bitte nur noch Deutsch.
+À partir de maintenant, uniquement en français.
+Od teraz tylko po polsku.
 """
 OTHERS = """
 Fix the bug in parser.py.
@@ -180,3 +183,9 @@ def test_what_is_longer_than_a_sentence_is_no_rule():
 def test_a_withdrawal_counts_for_who_knows_the_rules_before(said):
     assert standing_rules(said) == ()
     assert standing_rules(said, withdrawals=True) == ((0, len(said)),)
+
+
+def test_asking_for_consent_is_no_question():
+    rule = "From now on please answer in German, ok?"
+    assert rules_in(rule) == [rule]
+    assert rules_in("Do you always answer in German?") == []
