@@ -5,10 +5,11 @@ tool loop is cut, and what that loop did last.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtree.conversation.history import History
 from memtree.text import tokens
+from memtree.text.persona_card import is_card
 from memtree.unfolding.budget_split import BudgetSplit
 from memtree.unfolding.duplicates import ShownTexts
 from memtree.unfolding.excerpts import LABEL, ExcerptChoice
@@ -33,7 +34,8 @@ class PinnedRule:
 
 
 class Pins:
-    """Standing rules, newest first; the ask whose tool loop is cut, with the loop's trail."""
+    """Standing rules, newest first; a persona card; the ask whose tool loop is cut, with the loop's
+    trail."""
 
     def __init__(
         self,
@@ -58,17 +60,31 @@ class Pins:
         history: History, window: FoldWindow, split: BudgetSplit, room: int
     ) -> list[ExcerptChoice]:
         budget, cut = window.budget, window.cut
+        card = _card(history, window, room)
+        room -= size_of(card)
         ask = asked_message(history, cut)
-        if ask is None:
-            return []
+        if ask is None or (card and not ask):
+            return card
         most = max(window.ask, int(split.ask * budget))
         asked = ask_excerpt(history, ask, min(room, most)) if ask >= window.head else []
         room -= size_of(asked)
+        asked = [*card, *asked]
         trail = min(room, int(split.trail * budget))
         steps = list(_steps(history, max(ask, window.head), cut, int(STEPS_SHARE * trail)))
         said = list(_trail(history, ask, cut, trail - size_of(steps), asked))
         told = {choice.span.message for choice in said}
         return [*asked, *said, *(step for step in steps if step.span.message not in told)]
+
+
+def _card(history: History, window: FoldWindow, room: int) -> list[ExcerptChoice]:
+    """A persona or role-play card in the first message, whole or its beginning: all that follows
+    plays by it."""
+    if window.head or not window.cut or history.facts[0].role != "user":
+        return []
+    if not is_card(history.view(0).text):
+        return []
+    shown = ask_excerpt(history, 0, min(room, window.ask))
+    return [replace(choice, reason="card") for choice in shown]
 
 
 def _pinned_rules(rules: Iterable[CurrentRule], room: int) -> Iterator[PinnedRule]:

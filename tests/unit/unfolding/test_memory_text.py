@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from memtree.tree.node import Node, NodePlace, Summary
@@ -16,6 +19,7 @@ from memtree.unfolding.memory_text import (
     render,
 )
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, TextSpan
+from tests import verbatim
 from tests.unit.unfolding.histories import history
 
 SYSTEM = {"role": "system", "content": "S"}
@@ -153,3 +157,18 @@ def test_an_empty_plan_is_the_wrapper():
 def test_a_plan_needs_its_nodes():
     with pytest.raises(KeyError):
         render(Plan(1, (shown(A, 0, 0, 1),)), history("x", "y"), {})
+
+
+def test_the_page_about_it_shows_its_form():
+    page = (Path(__file__).parents[3] / "docs" / "memory-message.md").read_text("utf-8")
+    memory, block = re.findall(r"```text\n(.*?)\n```", page, re.DOTALL)
+    assert verbatim.RECORD.fullmatch(memory.split("\n")[1])
+    assert RULES in memory.split("\n")
+    for shown in (memory, block):
+        labels = re.findall(r"^ *(\[\d+ \w+.*\]|- \[\d+-\d+\] .+)$", shown, re.MULTILINE)
+        assert len(labels) >= 2
+    posted = [
+        {"role": "assistant", "content": "The basket has no lines until the first item is added."}
+    ]
+    posted = [*[{"role": "user", "content": ""}] * 381, *posted]
+    assert verbatim.in_block(block, posted, range(400)) == []

@@ -53,3 +53,32 @@ def test_an_answer_for_one_question_names_no_steps():
 
 def test_the_ask_is_not_pinned_where_it_goes_whole():
     assert "ask" not in {choice.reason for choice in pinned(loop(60), head=1)}
+
+
+CARD = """You are Marisol Vane, keeper of the harbour archive. Stay in character.
+Name: Marisol Vane
+Age: 41
+Personality: dry, patient, curious
+Scenario: {{user}} comes in from the rain and asks for a ledger.
+"""
+
+
+def carded(card, budget=2_000, ask=400):
+    found = history(card, *(f"line {n}" for n in range(20)))
+    return Pins(found, (), FoldWindow(len(found) - 2, budget, ask=ask), LASTING).chosen
+
+
+def test_a_persona_card_is_pinned_whole():
+    (card,) = carded(CARD)
+    assert card.reason == "card"
+    assert (card.span.start, card.span.end) == (0, len(CARD))
+
+
+def test_of_a_long_card_the_beginning_stays():
+    (card,) = carded(CARD + "She tells a long story of the harbour. " * 300)
+    assert 300 < card.tokens <= 400
+    assert card.span.start == 0
+
+
+def test_an_ordinary_first_request_is_no_card():
+    assert carded("Please rename the function frobnicate everywhere in src.") == []
