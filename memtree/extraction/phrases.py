@@ -105,7 +105,7 @@ def whole(text: str, cap: int) -> tuple[str, float]:
 def listed(names: Sequence[str], cap: int) -> str:
     """As many of the names as fit."""
     line = ""
-    for name in dict.fromkeys(names):
+    for name in filter(str.strip, dict.fromkeys(names)):
         longer = f"{line}, {name}" if line else name
         if len(name) < 100 and tokens.count(longer) <= cap:
             line = longer

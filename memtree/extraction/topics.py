@@ -11,12 +11,14 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from memtree.extraction import borders
+from memtree.extraction.phrases import ASIDE, is_hollow, leans, listed, readable, whole
 from memtree.text import tokens
 from memtree.text.terms import STOP_WORDS
 
 TOPIC = 8  # tokens
 ROOT = 40  # tokens
 END = " -> "  # between a thing and its outcome
+_KINDS = ("code", "output")  # what stands before a list of names
 _THEMES, _TOPICS = 4, 6  # of the line for a whole conversation
 _MARKS = " ,;:.!?\"'()[]…，；：。！？、-–—"
 # Words that say nothing of a topic, beside the function words of statistics.
@@ -50,13 +52,37 @@ def topic(summary: SummaryText, cap: int = TOPIC) -> str:
 
     Empty where the summary has no word at all.
     """
+    headline = ASIDE.sub("", summary.headline)
+    kind, _, names = headline.partition(": ")
+    if kind in _KINDS:
+        return listed(names.split(", "), cap)
     best, weight = "", 0.0
-    for number, clause in enumerate(_clauses(summary.headline)):
-        for phrase, phrase_weight in _phrases(clause, summary.anchors, cap):
+    pieces = [part for piece in headline.split(END) for part in piece.split("; ")]
+    for number, piece in enumerate(pieces):
+        phrase, lost = whole(piece, cap)
+        if phrase and readable(phrase):
+            words = borders.units(phrase)
+            told = sum(_weight(word, summary.anchors) for word in words) - lost - number
+            told -= 3.0 * (leans(phrase.partition(": ")[2] or phrase) or is_hollow(phrase))
+            if told > weight:
+                best, weight = phrase, told
+    ending, more = _stretch(headline, summary.anchors, cap, ends=True)
+    if ending and more > weight + 1.0:
+        return ending
+    return best or _stretch(headline, summary.anchors, cap)[0] or listed(summary.anchors, cap)
+
+
+def _stretch(
+    headline: str, anchors: Sequence[str], cap: int, *, ends: bool = False
+) -> tuple[str, float]:
+    """The most telling words in a row, and their weight. `ends`: up to the end of a clause."""
+    best, weight = "", 0.0
+    for number, clause in enumerate(_clauses(headline)):
+        for phrase, phrase_weight in _phrases(clause, anchors, cap, ends=ends):
             phrase_weight -= 0.5 * number  # what comes first is what it is about
             if phrase_weight > weight:
                 best, weight = phrase, phrase_weight
-    return best or _listed(summary.anchors, cap)
+    return best, weight
 
 
 def root_summary(children: Sequence[SummaryText]) -> str:
@@ -92,7 +118,7 @@ def _themes(children: Sequence[SummaryText]) -> list[str]:
     if len(children) < 2:
         return []
     counts = Counter(word for child in children for word in child.anchors)
-    named = [word for word in counts if counts[word] > 1 and any(map(str.isalpha, word))]
+    named = [word for word in counts if counts[word] > 1 and word[0].isalpha()]
     named.sort(key=lambda word: -counts[word])
     themes: list[str] = []
     for word in named:
@@ -115,7 +141,9 @@ def _clauses(headline: str) -> Iterable[str]:
         yield from borders.clauses(piece)
 
 
-def _phrases(clause: str, anchors: Sequence[str], cap: int) -> Iterable[tuple[str, float]]:
+def _phrases(
+    clause: str, anchors: Sequence[str], cap: int, *, ends: bool
+) -> Iterable[tuple[str, float]]:
     """Stretches of a clause within `cap` tokens that begin and end with a word that tells
     something, and the weight of each."""
     words = borders.units(clause)[:40]
@@ -133,6 +161,8 @@ def _phrases(clause: str, anchors: Sequence[str], cap: int) -> Iterable[tuple[st
             end += 1
             if weights[end - 1] > 0.0:
                 best_end, best = end, total
+        if ends and (best_end < len(words) or best_end - start < 3):
+            continue
         phrase = between.join(words[start:best_end]).strip(_MARKS)
         if phrase and tokens.count(phrase) <= cap:
             yield phrase, best - 0.2 * start
@@ -145,16 +175,6 @@ def _weight(word: str, anchors: Sequence[str]) -> float:
     if any(bare in anchor for anchor in anchors):
         return 2.0
     return 1.0 if len(bare) > 2 else 0.5
-
-
-def _listed(anchors: Sequence[str], cap: int) -> str:
-    """The first anchors that fit."""
-    line = ""
-    for anchor in filter(str.strip, dict.fromkeys(anchors)):
-        longer = f"{line}, {anchor}" if line else anchor
-        if tokens.count(longer) <= cap:
-            line = longer
-    return line
 
 
 def _same(first: str, second: str) -> bool:
