@@ -14,7 +14,7 @@ _MANNERS = (
     "place|pretend|capitali[sz]e|encrypt|validate|lint|stick|call"
 )
 _TASKS = (
-    "include|provide|explain|show|give|confirm|add|check|clarify|compare|convert|describe|"
+    "include|provide|remember|explain|show|give|confirm|add|check|clarify|compare|convert|describe|"
     "display|document|"
     "ensure|generate|insert|link|list|make|offer|output|point|print|recommend|remind|repeat|say|"
     "start|suggest|summari[sz]e|tell|translate|verify|edit|touch|modify|change|alter|delete|remove|"
