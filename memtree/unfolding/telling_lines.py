@@ -21,7 +21,7 @@ from memtree.unfolding.plan import TextSpan
 
 LEAST, MOST = 15, 26  # tokens of what is shown of an answer
 ASKED = 0.5  # of the score of the request that an answer is for, added to its own
-ANSWERS = 200  # that are looked at
+ANSWERS = 100  # that are looked at; a line costs 0.2 ms
 REACH = 1_000  # characters of a request
 PASSAGES = 3  # of an answer, the best ones
 FEW = 8  # of a single line
