@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.ranking.bm25 import Lexicon
-from memtree.ranking.sketches import HASHES, Sketches, sketches
+from memtree.ranking.sketches import HASHES, Sketches, SketchIndex, sketches
 from memtree.ranking.speakers import Speakers
 from memtree.ranking.vectors import Matrix, VectorRows, unpack
 from memtree.tree.node import USER, Node, NodePlace
 
 Ints = NDArray[np.int32]
+UNINDEXED = 2_000  # passages of final leaves that are looked through for their sketches
 
 
 class Corpus:
@@ -36,6 +37,8 @@ class Corpus:
         self.speakers = Speakers()
         self.columns: NDArray[np.int32] = np.empty((6, 0), np.int32)
         self.sketches: Sketches = np.empty((HASHES, 0), np.uint32)
+        self._sketch_index = SketchIndex(self.sketches)
+        self._final = 0  # passages of final leaves
         self.dimensions = dimensions
         self._messages = 0
         self._vectors = VectorRows(dimensions)
@@ -120,6 +123,13 @@ class Corpus:
         self.leaves.extend(leaves)
         self.places.extend(places)
         self.lexicon.extend(leaf.terms for leaf in leaves)
+
+    def alike(self, row: int) -> list[int]:
+        """The passages that share nearly all terms of one, in order, itself included; none for a
+        passage without terms."""
+        if self._final - self._sketch_index.covered > UNINDEXED:
+            self._sketch_index = SketchIndex(self.sketches[:, : self._final])
+        return self._sketch_index.alike(self.sketches, row)
 
     @contextmanager
     def with_open(self, leaf: Node | None, place: NodePlace | None) -> Iterator[None]:

@@ -8,7 +8,7 @@ Source: Broder, "On the resemblance and containment of documents", 1997.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from memtree.text.terms import Terms
 Sketches = NDArray[np.uint32]  # (HASHES, n)
 
 HASHES = 4
+LOOKED_UP, AGREEING = 3, 2  # numbers by which passages are found, and that have to agree
 MOST = 64  # rows that agree in one number, of which there may be as many as passages
 NOTHING = 0xFFFF_FFFF  # in each number of a passage without terms
 _FACTORS = np.array([0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F], np.uint32)  # odd
@@ -44,18 +45,32 @@ def sketches(statistics: Iterable[Terms]) -> Sketches:
     return made
 
 
-def alike(columns: Sketches, rows: Sequence[int]) -> dict[int, list[int]]:
-    """For each of these rows those, in order and itself included, that agree with it in one of the
-    first three numbers or more, of each number the last `MOST`; none for a row without terms."""
-    asked = np.array(sorted(set(rows)), np.int64)
-    asked = asked[columns[0, asked] != NOTHING]
-    near: dict[int, set[int]] = {int(row): set() for row in asked}
-    for numbers in columns[: HASHES - 1]:
-        wanted = numbers[asked]
-        hits = np.flatnonzero(np.isin(numbers, wanted))
-        by_number: dict[int, list[int]] = {}
-        for row, number in zip(hits.tolist(), numbers[hits].tolist(), strict=True):
-            by_number.setdefault(number, []).append(row)
-        for row, number in zip(asked.tolist(), wanted.tolist(), strict=True):
-            near[row].update(by_number[number][-MOST:])
-    return {row: sorted({row, *others}) for row, others in near.items()}
+class SketchIndex:
+    """Finds passages by the numbers of their sketches; those that came after it was made are looked
+    through one by one."""
+
+    def __init__(self, columns: Sketches) -> None:
+        self.covered = columns.shape[1]
+        self._orders = [np.argsort(numbers, kind="stable") for numbers in columns[:LOOKED_UP]]
+        self._sorted = [
+            numbers[order] for numbers, order in zip(columns, self._orders, strict=False)
+        ]
+
+    def alike(self, columns: Sketches, row: int) -> list[int]:
+        """The passages, in order and itself included, that agree with one in two numbers or more;
+        of very many that agree in one number the last `MOST` are looked at. None for a passage
+        without terms."""
+        if columns[0, row] == NOTHING:
+            return []
+        found = [np.array([row])]
+        for at in range(LOOKED_UP):
+            number, numbers = columns[at, row], self._sorted[at]
+            low, high = np.searchsorted(numbers, number), np.searchsorted(numbers, number, "right")
+            found.append(self._orders[at][max(low, high - MOST) : high])
+            behind = np.flatnonzero(columns[at, self.covered :] == number)
+            found.append(behind[-MOST:] + self.covered)
+        others = np.unique(np.concatenate(found))
+        if len(others) == 1:
+            return [row]
+        same = (columns[:, others] == columns[:, row, None]).sum(axis=0)
+        return [int(other) for other in others[same >= AGREEING]]

@@ -64,8 +64,12 @@ def runs(text: str) -> frozenset[int]:
 
 def near(first: str, second: str) -> bool:
     """Whether two texts are near-duplicates."""
-    one, other = runs(first), runs(second)
-    return bool(one and other) and len(one & other) >= NEAR * min(len(one), len(other))
+    return near_runs(runs(first), runs(second))
+
+
+def near_runs(first: frozenset[int], second: frozenset[int]) -> bool:
+    """The same of texts of which these are the runs."""
+    return bool(first and second) and len(first & second) >= NEAR * min(len(first), len(second))
 
 
 def of_a_size(first: str, second: str) -> bool:
@@ -100,9 +104,9 @@ class ShownTexts:
         self._sizes: list[int] = []
         self._known = Known()
 
-    def add(self, text: str) -> int:
-        """The number of a text that is shown now."""
-        number, said = len(self._sizes), runs(text)
+    def add(self, text: str, said: frozenset[int] | None = None) -> int:
+        """The number of a text that is shown now. `said`: its runs, where they are known."""
+        number, said = len(self._sizes), runs(text) if said is None else said
         self._sizes.append(len(said))
         self._known.add(text)
         for run in said:
@@ -111,19 +115,20 @@ class ShownTexts:
                 owners.append(number)
         return number
 
-    def repeats(self, text: str) -> bool:
-        """Whether most of a text's three-word runs are shown."""
-        said = runs(text)
-        return bool(said) and sum(run in self._owners for run in said) >= NEAR * len(said)
+    def repeats(self, text: str, said: frozenset[int] | None = None) -> bool:
+        """Whether most of a text's three-word runs are shown. `said`: these, where known."""
+        said = runs(text) if said is None else said
+        return bool(said) and len(said & self._owners.keys()) >= NEAR * len(said)
 
     def lacking(self, text: str) -> list[tuple[int, int]]:
         """(start, end) in characters of the lines that say something of their own beside all that
         is shown, of long lines some words around it."""
         return self._known.differences(text)
 
-    def inside(self, text: str) -> list[int]:
-        """The numbers of texts that are at most half as long as this one and stand in it."""
-        said = runs(text)
+    def inside(self, text: str, said: frozenset[int] | None = None) -> list[int]:
+        """The numbers of texts that are at most half as long as this one and stand in it. `said`:
+        its runs, where they are known."""
+        said = runs(text) if said is None else said
         shared = Counter(owner for run in said for owner in self._owners.get(run, ()))
         return sorted(
             number

@@ -6,7 +6,7 @@ the lines that differ. The path of an excerpt is paid with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -16,27 +16,22 @@ from numpy.typing import NDArray
 
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
-from memtree.ranking.sketches import alike
 from memtree.text import tokens
-from memtree.tree.node import CODE, TOOL, USER
-from memtree.unfolding.duplicates import ShownTexts, differences, equal, near, of_a_size, says_more
+from memtree.tree.node import USER
+from memtree.unfolding.duplicates import ShownTexts, differences, equal, says_more
 from memtree.unfolding.plan import TextSpan
 from memtree.unfolding.telling_lines import telling_lines
+from memtree.unfolding.units import FRAGMENT, WHOLE, Unit, UnitIndex
 
 LABEL = 6  # tokens of `[123 user]` with its indentation and the line's end
-WHOLE = 500  # a message up to this size is quoted whole or not at all
-FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with what stands beside it
 MOST_SHORT = 0.07  # of the excerpts may be shorter than that
 LOPSIDED = 3.0  # assistant text over user text, per message
 LEAD = 60  # best passages that come before all shares
 LEAD_UNIT = 160  # tokens; a message up to this size is quoted whole among them
 LEAST_LINE = 15  # tokens; with less room no line is looked for
 PATIENCE = 40  # candidates in a row that may fail to fit
-LOOKED_AT = 4_000  # candidates in all
-BATCH = 256  # candidates whose versions are looked up at once
-VERSIONS = 12  # passages that may be a version of one
+LOOKED_AT = 1_500  # candidates in all
 PART = ("rule", "step")  # reasons of pins that show a part of their message, or nothing of it
-REPEATED = 3  # times that a short text stands there: a command, no news
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +89,6 @@ class Shares:
     query: Collection[int] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """What is quoted at once: a short message or a passage of a long one, found by passage `row`.
-    `key` tells units apart."""
-
-    span: TextSpan
-    tokens: int
-    key: int
-    row: int
-
-
 class Units:
     """What may be quoted: whole short messages, single passages of long ones, with their score."""
 
@@ -124,15 +108,13 @@ class Units:
         chosen. `fill`: after all that scored the newest
         follow."""
         self._history, self._corpus, self._allowed, self._paths = history, corpus, allowed, paths
-        sizes = np.bincount(corpus.message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
-        self._message_tokens = sizes
+        self._index = UnitIndex(history, corpus, allowed)
         self._taken = {pin.span.message for pin in pinned if pin.reason not in PART}
         scored = np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]
         newest = np.flatnonzero(allowed & (fused <= 0))[::-1] if fill else np.empty(0, np.int64)
         self._order = np.concatenate([scored, newest])
         self._scored = len(scored)
         self._fused = fused
-        self._versions = _Versions(corpus)
         self._shown = shown or ShownTexts()
         self._told: set[int] = set()  # passages of which a line is quoted
         self._numbers: dict[int, ExcerptChoice] = {}  # what was chosen, by its number in `shown`
@@ -175,7 +157,7 @@ class Units:
         """The best of all, whoever wrote it, in small units: of longer messages single passages."""
         first = self._order[: min(LEAD, self._scored)]
         of_user = self._corpus.kind[first] == USER
-        small = self._message_tokens[self._corpus.message[first]] <= LEAD_UNIT
+        small = self._index.message_tokens[self._corpus.message[first]] <= LEAD_UNIT
         return self._take(first[small | ~of_user], room, "excerpt", LEAD_UNIT)
 
     def _lines(
@@ -187,7 +169,7 @@ class Units:
         for line in telling_lines(self._history, self._corpus, fused, query, quoted):
             if room.excerpts < LEAST_LINE:
                 break
-            text = self._text(line.span)
+            text = self._index.text(line.span)
             path = self._paths.missing(line.row) if self._paths else 0
             size = line.tokens + LABEL
             if not room.fits(size, path) or self._shown.repeats(text):
@@ -213,79 +195,89 @@ class Units:
     ) -> list[ExcerptChoice]:
         """Units in the order of these rows; `whole`: the size up to which a message is one."""
         chosen: list[ExcerptChoice] = []
-        failed = 0
-        for at, row in enumerate(rows[:LOOKED_AT].tolist()):
-            if failed > PATIENCE or room.excerpts < 2 * LABEL:
+        failed = judged = 0
+        for row in rows.tolist():
+            if failed > PATIENCE or judged > LOOKED_AT or room.excerpts < 2 * LABEL:
                 break
-            if at % BATCH == 0:
-                self._versions.look_up(rows[at : at + BATCH].tolist())
+            if self._has_enough_short() and self._index.is_short(row):
+                continue  # with more excerpts beside it there may be room for it later
             unit = self._unit(row, whole)
             if unit is None:
                 continue
-            if unit.tokens > 4 * room.excerpts:  # no version of it fits, either
+            if unit.tokens + LABEL > room.excerpts:
                 failed += 1
                 continue
+            judged += 1
             choices = self._judged(unit, reason)
-            if choices is None:
+            if choices is None or self._are_short(choices):
                 continue
-            size = sum(choice.tokens + LABEL for choice in choices)
-            rows_of = {row_at(self._corpus, choice.span) for choice in choices}
-            path = sum(map(self._paths.missing, rows_of)) if self._paths else 0
-            short = sum(choice.tokens < FRAGMENT for choice in choices)
-            if short and self._short + short > 1 + MOST_SHORT * len(self._numbers):
-                continue  # with more excerpts beside it there may be room for it later
-            if not room.fits(size, path):
+            if not self._pay(choices, room):
                 failed += 1
                 continue
             failed = 0
-            room.pay(size, path)
-            self._short += short
-            for passage in sorted(rows_of):
-                self._taken.add(self._any_unit(passage).key)
-                if self._paths:
-                    self._paths.open_path(passage)
             self._taken.add(unit.key)
-            for choice in choices:
-                self._drop_shorter(choice, room)
-                self._numbers[self._shown.add(self._text(choice.span))] = choice
             chosen += choices
         return chosen
 
-    def _judged(self, unit: _Unit, reason: str) -> list[ExcerptChoice] | None:
+    def _has_enough_short(self) -> bool:
+        return self._short + 1 > 1 + MOST_SHORT * len(self._numbers)
+
+    def _are_short(self, choices: Sequence[ExcerptChoice]) -> bool:
+        """Whether these are pieces too short for how many of them there are already."""
+        return self._has_enough_short() and any(choice.tokens < FRAGMENT for choice in choices)
+
+    def _pay(self, choices: Sequence[ExcerptChoice], room: Room) -> bool:
+        """Take these, with their paths, where there is room."""
+        size = _size(choices)
+        rows = {self._index.row_at(choice.span) for choice in choices}
+        path = sum(map(self._paths.missing, rows)) if self._paths else 0
+        if not room.fits(size, path):
+            return False
+        room.pay(size, path)
+        self._short += sum(choice.tokens < FRAGMENT for choice in choices)
+        for row in sorted(rows):
+            self._taken.add(self._index.unit(row).key)
+            if self._paths:
+                self._paths.open_path(row)
+        for choice in choices:
+            said = self._index.runs(choice.span)
+            self._drop_shorter(choice, said, room)
+            self._numbers[self._shown.add(self._index.text(choice.span), said)] = choice
+        return True
+
+    def _judged(self, unit: Unit, reason: str) -> list[ExcerptChoice] | None:
         """The unit, or what stands for it; None where that is visible already."""
-        text = self._text(unit.span)
-        if unit.tokens < FRAGMENT and self._is_command(unit, text):
+        index = self._index
+        if index.is_command(unit):
             self._taken.add(unit.key)
             return None
-        versions = list(self._versions_of(unit, text))
-        newer = [(other, said) for other, said in versions if other.span > unit.span]
-        if newer:
-            newest, said = max(newer, key=lambda pair: pair[0].span)
-            older = self._older(unit, text, newest.span.message, said, reason) or []
-            if newest.key not in self._taken and self._is_allowed(newest):
+        versions = list(index.versions(unit))
+        newest = next((other for other in versions if other.span > unit.span), None)
+        if newest:
+            older = self._older(unit, newest, reason) or []
+            if newest.key not in self._taken and index.is_allowed(newest):
                 return [*(self._judged(newest, reason) or []), *older] or None
             return older or None
-        if self._shown.repeats(text):
+        text = index.text(unit.span)
+        if self._shown.repeats(text, index.runs(unit.span)):
             self._taken.add(unit.key)
             return self._pieces(unit, text, self._shown.lacking(text), reason)
-        also = sorted({o.span.message for o, said in versions if equal(text, said)})
-        is_output = int(self._corpus.kind[unit.row]) in (TOOL, CODE)
-        changed = is_output and any(not equal(text, said) for _, said in versions)
-        before = tuple(m for m in also if m != unit.span.message)
-        return [ExcerptChoice(unit.span, unit.tokens, reason, unit.row, before, changed)]
+        same = [other for other in versions if equal(text, index.text(other.span))]
+        also = tuple(sorted({other.span.message for other in same} - {unit.span.message}))
+        changed = index.is_output(unit) and len(same) < len(versions)
+        return [ExcerptChoice(unit.span, unit.tokens, reason, unit.row, also, changed)]
 
-    def _older(
-        self, unit: _Unit, text: str, message: int, newer: str, reason: str
-    ) -> list[ExcerptChoice] | None:
+    def _older(self, unit: Unit, newer: Unit, reason: str) -> list[ExcerptChoice] | None:
         """What an older version says otherwise, where it was asked for."""
         self._taken.add(unit.key)
-        if equal(text, newer) or not says_more(text, newer):
+        text, said = self._index.text(unit.span), self._index.text(newer.span)
+        if equal(text, said) or not says_more(text, said):
             return None
-        return self._pieces(unit, text, differences(text, newer), reason, message)
+        return self._pieces(unit, text, differences(text, said), reason, newer.span.message)
 
     def _pieces(
         self,
-        unit: _Unit,
+        unit: Unit,
         text: str,
         spans: Iterable[tuple[int, int]],
         reason: str,
@@ -303,115 +295,25 @@ class Units:
                 choices.append(ExcerptChoice(span, size, reason, unit.row, newer=newer))
         return choices or None
 
-    def _versions_of(self, unit: _Unit, text: str) -> Iterator[tuple[_Unit, str]]:
-        """Other units that are near-duplicates of one, the newest first."""
-        rows = self._versions.of(unit.row)
-        seen = {unit.key}
-        for row in islice(reversed(rows), VERSIONS):
-            other = self._any_unit(row)
-            if other.key in seen or other.span.message == unit.span.message:
-                continue
-            seen.add(other.key)
-            said = self._text(other.span)
-            if near(text, said) and of_a_size(text, said):
-                yield other, said
-
-    def _drop_shorter(self, choice: ExcerptChoice, room: Room) -> None:
+    def _drop_shorter(self, choice: ExcerptChoice, said: frozenset[int], room: Room) -> None:
         """Take back what stands within a longer text that is quoted now."""
-        for number in self._shown.inside(self._text(choice.span)):
+        for number in self._shown.inside(self._index.text(choice.span), said):
             if (other := self._numbers.pop(number, None)) is not None:
                 self._dropped.add(other.span)
                 self._short -= other.tokens < FRAGMENT
                 room.excerpts += other.tokens + LABEL
 
-    def _is_command(self, unit: _Unit, text: str) -> bool:
-        """Whether a few words are no news: they stand there again and again."""
-        rows = self._versions.of(unit.row)
-        if len(rows) < REPEATED:
-            return False
-        same = sum(equal(text, self._text(self._any_unit(row).span)) for row in rows[:VERSIONS])
-        return same >= REPEATED
-
-    # -- units -------------------------------------------------------------------------------
-
-    def _is_allowed(self, unit: _Unit) -> bool:
-        return bool(self._allowed[unit.row])
-
-    def _text(self, span: TextSpan) -> str:
-        if span.message >= len(self._history):  # the tree says more than was posted
-            return ""
-        return self._history.view(span.message).text[span.start : span.end]
-
-    def _unit(self, row: int, most: int = WHOLE) -> _Unit | None:
+    def _unit(self, row: int, most: int = WHOLE) -> Unit | None:
         """The unit that a passage belongs to; None where it is taken."""
-        if int(self._corpus.message[row]) in self._taken:
+        if self._index.message_of(row) in self._taken:
             return None
-        unit = self._any_unit(row, most)
+        unit = self._index.unit(row, most)
         return None if unit.key in self._taken else unit
-
-    def _any_unit(self, row: int, most: int = WHOLE) -> _Unit:
-        corpus = self._corpus
-        message = int(corpus.message[row])
-        whole = int(self._message_tokens[message])
-        if whole <= most:
-            last = int(np.searchsorted(corpus.message, message, "right")) - 1
-            return _Unit(TextSpan(message, 0, int(corpus.end[last])), whole, message, row)
-        first, last = self._joined(row)
-        size = int(corpus.tokens[first : last + 1].sum())
-        span = TextSpan(message, int(corpus.start[first]), int(corpus.end[last]))
-        return _Unit(span, size, -first - 1, row)
-
-    def _joined(self, row: int) -> tuple[int, int]:
-        """The first and last passage of a unit of a long message: one, or a fragment with what
-        follows it, else what precedes it."""
-        corpus = self._corpus
-
-        def beside(other: int) -> bool:
-            return (
-                0 <= other < len(corpus)
-                and corpus.message[other] == corpus.message[row]
-                and bool(self._allowed[other])
-            )
-
-        before = row - 1
-        if beside(before) and corpus.tokens[before] < FRAGMENT <= corpus.tokens[row]:
-            return before, row
-        if corpus.tokens[row] >= FRAGMENT:
-            return row, row
-        if beside(row + 1):
-            return row, row + 1
-        return (before, row) if beside(before) else (row, row)
-
-
-class _Versions:
-    """Which passages share nearly all their terms with one, looked up in batches."""
-
-    def __init__(self, corpus: Corpus) -> None:
-        self._corpus = corpus
-        self._alike: dict[int, list[int]] = {}
-
-    def look_up(self, rows: Iterable[int]) -> None:
-        wanted = [row for row in rows if row not in self._alike]
-        found = alike(self._corpus.sketches, wanted)
-        self._alike.update((row, found.get(row, [])) for row in wanted)
-
-    def of(self, row: int) -> list[int]:
-        """Passages in order, itself included where it has terms."""
-        if row not in self._alike:
-            self.look_up([row])
-        return self._alike[row]
 
 
 def _size(choices: Iterable[ExcerptChoice]) -> int:
     """Tokens with labels."""
     return sum(choice.tokens + LABEL for choice in choices)
-
-
-def row_at(corpus: Corpus, span: TextSpan) -> int:
-    """The passage that holds the beginning of a span."""
-    low, high = np.searchsorted(corpus.message, [span.message, span.message + 1])
-    inside = np.searchsorted(corpus.end[low:high], span.start, "right")
-    return int(min(low + inside, max(low, high - 1)))
 
 
 def lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:

@@ -28,6 +28,7 @@ from memtree.unfolding.plan import OutlineNode, SummaryTree
 NARROW = 20  # messages; a path ends at a node of no more than these
 SPARE = 6  # tokens; with less left nothing more is opened
 BRIEF, HEADLINE, BODY = 1, 2, 3  # how much of a node is shown
+FEW_WORDS = 15  # tokens of a brief line, about: many are weighed that are never shown
 
 
 @dataclass(slots=True, eq=False)
@@ -99,7 +100,7 @@ class OutlineTree:
 
     def missing(self, row: int) -> int:
         """Tokens of the lines of a passage's path that are not shown yet."""
-        return sum(self._cost(b, BRIEF) for b in self._path(int(self._leaf_of[row])) if not b.form)
+        return sum(FEW_WORDS for b in self._path(int(self._leaf_of[row])) if not b.form)
 
     def open_path(self, row: int) -> None:
         """Show the path of a passage."""

@@ -21,7 +21,7 @@ from memtree.text import tokens
 from memtree.tree.node import Node
 from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.duplicates import ShownTexts
-from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided, row_at
+from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided
 from memtree.unfolding.memory_text import WRAPPER, outline_line, render, root_line
 from memtree.unfolding.outline import OutlineTree
 from memtree.unfolding.pins import PinnedRule, Pins, size_of
@@ -34,6 +34,7 @@ from memtree.unfolding.plan import (
     TextSpan,
 )
 from memtree.unfolding.rules import ledger
+from memtree.unfolding.units import row_at
 
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
 ROOT, ROOT_FROM = 45, 1_000  # tokens of the line for the whole, and of the budget that has one

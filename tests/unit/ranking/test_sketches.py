@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtree.ranking.sketches import MOST, NOTHING, alike, sketches
+from memtree.ranking.sketches import MOST, NOTHING, SketchIndex, sketches
 from memtree.text import terms
 from tests.properties.strategies import prose
 
 
 def made(*leaves):
     return sketches([terms.pack(map(terms.terms, leaf)) for leaf in leaves])
+
+
+def alike(columns, rows, covered=None):
+    """Found through an index of the first passages, the others looked through."""
+    index = SketchIndex(columns[:, : columns.shape[1] if covered is None else covered])
+    return {row: found for row in rows if (found := index.alike(columns, row))}
+
+
+def test_what_came_after_the_index_was_made_is_found_too():
+    texts = [prose(n, 60) for n in range(20)]
+    columns = made(texts, [f"{text} another" for text in texts])
+    assert alike(columns, range(40)) == alike(columns, range(40), covered=25)
+    assert alike(columns, range(40)) == alike(columns, range(40), covered=0)
 
 
 def test_equal_passages_have_equal_sketches_wherever_they_stand():

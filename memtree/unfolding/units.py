@@ -1,0 +1,148 @@
+"""What is quoted at once: whole short messages, single passages of long ones, and their versions.
+
+What this file does not do: choose among them (`excerpts.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.conversation.history import History
+from memtree.ranking.corpus import Corpus
+from memtree.tree.node import CODE, TOOL
+from memtree.unfolding.duplicates import near_runs, of_a_size, runs
+from memtree.unfolding.plan import TextSpan
+
+WHOLE = 500  # a message up to this size is quoted whole or not at all
+FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with what stands beside it
+VERSIONS = 8  # passages that may be a version of one
+REPEATED = 3  # times that a short text stands there: a command, no news
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A short message or a passage of a long one, found by passage `row`. `key` tells units
+    apart."""
+
+    span: TextSpan
+    tokens: int
+    key: int
+    row: int
+
+
+class UnitIndex:
+    """The units of a history, with their texts; reads a text once."""
+
+    def __init__(self, history: History, corpus: Corpus, allowed: NDArray[np.bool_]) -> None:
+        """`allowed`: passages that may be quoted."""
+        self._history, self._corpus, self._allowed = history, corpus, allowed
+        self._message, self._tokens = corpus.message, corpus.tokens
+        self._start, self._end, self._kind = corpus.start, corpus.end, corpus.kind
+        sizes = np.bincount(corpus.message, weights=corpus.tokens) if len(corpus) else np.zeros(1)
+        self.message_tokens = sizes
+        self._alike: dict[int, list[int]] = {}
+        self._runs: dict[TextSpan, frozenset[int]] = {}
+
+    def message_of(self, row: int) -> int:
+        return int(self._message[row])
+
+    def is_short(self, row: int) -> bool:
+        """Whether a passage is of a message of a few words."""
+        return bool(self.message_tokens[self._message[row]] < FRAGMENT)
+
+    def is_allowed(self, unit: Unit) -> bool:
+        return bool(self._allowed[unit.row])
+
+    def is_output(self, unit: Unit) -> bool:
+        """Whether it is of a file or of what a tool said."""
+        return int(self._kind[unit.row]) in (TOOL, CODE)
+
+    def text(self, span: TextSpan) -> str:
+        if span.message >= len(self._history):  # the tree says more than was posted
+            return ""
+        return self._history.view(span.message).text[span.start : span.end]
+
+    def runs(self, span: TextSpan) -> frozenset[int]:
+        """Three-word runs of a span."""
+        found = self._runs.get(span)
+        if found is None:
+            found = self._runs[span] = runs(self.text(span))
+        return found
+
+    def unit(self, row: int, most: int = WHOLE) -> Unit:
+        """The unit that a passage belongs to; `most`: the size up to which a message is one."""
+        message = int(self._message[row])
+        whole = int(self.message_tokens[message])
+        if whole <= most:
+            last = int(np.searchsorted(self._message, message, "right")) - 1
+            return Unit(TextSpan(message, 0, int(self._end[last])), whole, message, row)
+        first, last = self._joined(row)
+        size = int(self._tokens[first : last + 1].sum())
+        span = TextSpan(message, int(self._start[first]), int(self._end[last]))
+        return Unit(span, size, -first - 1, row)
+
+    def _joined(self, row: int) -> tuple[int, int]:
+        """The first and last passage of a unit of a long message: one, or a fragment with what
+        follows it, else what precedes it."""
+        size, before = self._tokens[row], row - 1
+        if size >= FRAGMENT:
+            joins = self._are_beside(before, row) and self._tokens[before] < FRAGMENT
+            return (before, row) if joins else (row, row)
+        if self._are_beside(row + 1, row):
+            return row, row + 1
+        return (before, row) if self._are_beside(before, row) else (row, row)
+
+    def _are_beside(self, other: int, row: int) -> bool:
+        return (
+            0 <= other < len(self._message)
+            and self._message[other] == self._message[row]
+            and bool(self._allowed[other])
+        )
+
+    def row_at(self, span: TextSpan) -> int:
+        """The passage that holds the beginning of a span."""
+        return row_at(self._corpus, span)
+
+    # -- versions ----------------------------------------------------------------------------
+
+    def _alike_rows(self, row: int) -> list[int]:
+        rows = self._alike.get(row)
+        if rows is None:
+            rows = self._alike[row] = self._corpus.alike(row)
+        return rows
+
+    def versions(self, unit: Unit) -> Iterator[Unit]:
+        """Other units that are near-duplicates of one, the newest first."""
+        rows = self._alike_rows(unit.row)
+        if len(rows) < 2:
+            return
+        seen = {unit.key}
+        for row in islice(reversed(rows), VERSIONS):
+            other = self.unit(row)
+            if other.key in seen or other.span.message == unit.span.message:
+                continue
+            seen.add(other.key)
+            sizes = of_a_size(self.text(unit.span), self.text(other.span))
+            if sizes and near_runs(self.runs(unit.span), self.runs(other.span)):
+                yield other
+
+    def is_command(self, unit: Unit) -> bool:
+        """Whether a few words are no news: they stand there again and again."""
+        rows = self._alike_rows(unit.row)
+        if unit.tokens >= FRAGMENT or len(rows) < REPEATED:
+            return False
+        said = self.text(unit.span).split()
+        same = sum(self.text(self.unit(row).span).split() == said for row in rows[:VERSIONS])
+        return same >= REPEATED
+
+
+def row_at(corpus: Corpus, span: TextSpan) -> int:
+    """The passage that holds the beginning of a span."""
+    low, high = np.searchsorted(corpus.message, [span.message, span.message + 1])
+    inside = np.searchsorted(corpus.end[low:high], span.start, "right")
+    return int(min(low + inside, max(low, high - 1)))
