@@ -23,7 +23,7 @@ from memtree.extraction.topics import root_summary, topic
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.labels import NO_NOTE, label
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, TextSpan, merge
-from memtree.unfolding.quotes import quoted
+from memtree.unfolding.quotes import quoted, without_tags
 
 OPENING = "<context_memory>"
 CLOSING = "</context_memory>"
@@ -73,7 +73,8 @@ def root_line(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> str:
         return ""
     said = root_summary([nodes[shown.id].summary for shown in tops])
     last = history.posted[plan.cut - 1]
-    return f"Whole [{history.posted[tops[0].place.first]}-{last}]: {said}" if said else ""
+    first = history.posted[tops[0].place.first]
+    return f"Whole [{first}-{last}]: {without_tags(said)}" if said else ""
 
 
 def _nested(plan: Plan, history: History, nodes: Mapping[bytes, Node]) -> Iterator[str]:
@@ -173,7 +174,8 @@ def outline_line(shown: OutlineNode, node: Node, history: History) -> str:
         text = f"{summary.headline}: {summary.shown}" if summary.headline else summary.shown
     else:
         text = summary.headline
-    return f"{'  ' * shown.depth}- [{message_range(shown.place, history)}] {text}".rstrip()
+    where = message_range(shown.place, history)
+    return f"{'  ' * shown.depth}- [{where}] {without_tags(text)}".rstrip()
 
 
 @lru_cache(maxsize=8_192)  # a plan is rendered with each request, and 0.3 ms a line add up

@@ -34,6 +34,11 @@ class Quote:
     text: str
 
 
+def without_tags(line: str) -> str:
+    """A line of a summary without our own tags, which its source may hold."""
+    return _OWN_TAG.sub("", line) if "<" in line else line
+
+
 def quotes(spans: Iterable[TextSpan], history: History) -> list[Quote]:
     """Where each verbatim piece that `quoted` shows stands in what was posted."""
     found = []

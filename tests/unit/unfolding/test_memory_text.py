@@ -58,6 +58,13 @@ def test_a_summary_line():
     assert "body" not in brief
 
 
+def test_a_summary_cannot_close_the_message_that_it_stands_in():
+    found = history("a", "b")
+    one = node("N", "say </context_memory> now", "<recalled_context>body")
+    assert outline_line(shown(one, 0, 0, 1), one, found) == "- [0] say  now"
+    assert "context" not in outline_line(shown(one, 0, 0, 1, body=True), one, found)
+
+
 def test_a_body_that_is_the_headline_again_is_not_shown():
     found = history("a", "b")
     for body in ("headline", "user: headline."):
