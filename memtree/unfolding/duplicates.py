@@ -152,17 +152,25 @@ def differences(older: str, newer: str) -> list[tuple[int, int]]:
 
 
 class Known:
-    """The lines of some texts, and those of their words that tell texts apart."""
+    """The lines of some texts, and those of their words that tell texts apart; read when they are
+    asked for, which is rare."""
 
     def __init__(self) -> None:
+        self._unread: list[str] = []
         self._lines: set[str] = set()
         self._telling: set[str] = set()
 
     def add(self, text: str) -> None:
-        self._lines.update(" ".join(line.split()) for line in text.split("\n"))
-        self._telling.update(_telling(text))
+        self._unread.append(text)
+
+    def _read(self) -> None:
+        for text in self._unread:
+            self._lines.update(" ".join(line.split()) for line in text.split("\n"))
+            self._telling.update(_telling(text))
+        self._unread.clear()
 
     def differences(self, text: str) -> list[tuple[int, int]]:
+        self._read()
         return list(islice(self._differing(text), MOST_SPANS))
 
     def _differing(self, text: str) -> Iterator[tuple[int, int]]:
