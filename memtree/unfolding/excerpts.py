@@ -45,7 +45,7 @@ class ExcerptChoice:
     reason: str
     passage: int
     also: tuple[int, ...] = ()
-    newest: bool = False
+    newest: int = -1
     newer: int = -1
 
 
@@ -98,17 +98,17 @@ class Units:
         corpus: Corpus,
         fused: NDArray[np.float32],
         allowed: NDArray[np.bool_],
+        cut: int,
         pinned: Sequence[ExcerptChoice] = (),
         shown: ShownTexts | None = None,
         paths: Paths | None = None,
         fill: bool = True,
     ) -> None:
-        """`allowed`: what may be quoted. `shown`: what is visible already, to which all that is
-        chosen is added. `paths`: of what is
-        chosen. `fill`: after all that scored the newest
-        follow."""
+        """`allowed`: what may be quoted, of messages before `cut`. `shown`: what is visible
+        already, to which all that is chosen is added. `paths`: of what is chosen. `fill`: after
+        all that scored the newest follow."""
         self._history, self._corpus, self._allowed, self._paths = history, corpus, allowed, paths
-        self._index = UnitIndex(history, corpus, allowed)
+        self._index, self._cut = UnitIndex(history, corpus, allowed), cut
         self._taken = {pin.span.message for pin in pinned if pin.reason not in PART}
         scored = np.argsort(-fused, kind="stable")[: int((fused > 0).sum())]
         newest = np.flatnonzero(allowed & (fused <= 0))[::-1] if fill else np.empty(0, np.int64)
@@ -265,7 +265,8 @@ class Units:
         same = [other for other in versions if equal(text, index.text(other.span))]
         also = tuple(sorted({other.span.message for other in same} - {unit.span.message}))
         changed = index.is_output(unit) and len(same) < len(versions)
-        return [ExcerptChoice(unit.span, unit.tokens, reason, unit.row, also, changed)]
+        upto = self._cut - 1 if changed else -1
+        return [ExcerptChoice(unit.span, unit.tokens, reason, unit.row, also, upto)]
 
     def _older(self, unit: Unit, newer: Unit, reason: str) -> list[ExcerptChoice] | None:
         """What an older version says otherwise, where it was asked for."""

@@ -142,8 +142,8 @@ def _line(text: str, most: int) -> str:
 
 def _noted(note: ExcerptNote, history: History) -> str:
     said = []
-    if note.newest:
-        said.append("; newest version so far")
+    if note.newest >= 0:
+        said.append(f"; newest version up to {history.posted[note.newest]}")
     if note.newer >= 0:
         said.append(f"; older version of {history.posted[note.newer]}, what differs")
     if note.also:

@@ -112,7 +112,7 @@ def placed(
     return entries
 
 
-def _facts(note: ExcerptNote) -> tuple[tuple[int, ...], bool, int]:
+def _facts(note: ExcerptNote) -> tuple[tuple[int, ...], int, int]:
     return note.also, note.newest, note.newer
 
 

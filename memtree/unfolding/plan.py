@@ -39,12 +39,13 @@ class OutlineNode(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class ExcerptNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What is said of the excerpt with index `excerpt` of a plan. `also`: messages that hold the
-    same text, white space aside. `newest`: others before the cut hold an older version of it.
+    same text, white space aside. `newest`: the last message before the cut, where it is the newest
+    version up to there of what older messages hold as well; -1: it is not.
     `newer`: the message with a newer version, of which this shows what differs; -1: none."""
 
     excerpt: int
     also: tuple[int, ...] = ()
-    newest: bool = False
+    newest: int = -1
     newer: int = -1
 
 

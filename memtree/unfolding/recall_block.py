@@ -82,7 +82,7 @@ def chosen(
     for span in sent:
         shown.add(history.view(span.message).text[span.start : span.end])
     paths = LeafLines(ranked, plan.cut, brief=room < LONG)
-    units = Units(history, corpus, fused, matters, shown=shown, paths=paths, fill=False)
+    units = Units(history, corpus, fused, matters, plan.cut, shown=shown, paths=paths, fill=False)
     shares = Shares(0, int(USER_SHARE * room)) if lopsided(corpus, before) else None
     choices = units.choose(Room(room - WRAPPER), shares)
     nodes = {leaf.id: leaf for leaf in corpus.leaves}

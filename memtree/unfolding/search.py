@@ -91,7 +91,7 @@ def _excerpts(folded: FoldedHistory, ranked: RankedHistory, most: int, room: int
     before = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
     seen = before & ~unsent(corpus, plan, (*plan.rules, *plan.excerpts))
     fused = np.where(before, ranking.fused, 0) * np.where(seen, VISIBLE, 1)
-    units = Units(posted, corpus, fused.astype(np.float32), before, fill=False)
+    units = Units(posted, corpus, fused.astype(np.float32), before, plan.cut, fill=False)
     chosen = units.choose(Room(room - WRAPPER))[:most]
     if not chosen:
         return "Nothing was found. Other words may find it; messages can be read by their number."

@@ -70,7 +70,7 @@ def unfold(
     share = max(0, min(int(np.interp(budget, *split.outline) * budget), room))
     outline = OutlineTree(ranked, tree, fused, cut)
     shown = _visible(history, window, pins.chosen)
-    units = Units(history, corpus, fused, before, pins.chosen, shown, outline)
+    units = Units(history, corpus, fused, before, cut, pins.chosen, shown, outline)
     root = ROOT if budget >= ROOT_FROM else 0
     left = Room(room - share, max(0, int(PATHS * share) - root))
     paths = left.paths
@@ -182,7 +182,7 @@ def excerpts_of(
     for choice in sorted(choices, key=lambda choice: choice.span):
         span = choice.span
         note = ExcerptNote(len(spans), choice.also, choice.newest, choice.newer)
-        said = bool(choice.also or choice.newest or choice.newer >= 0)
+        said = bool(choice.also or choice.newest >= 0 or choice.newer >= 0)
         last = spans[-1] if spans else None
         meets = last and last.message == span.message and last.end >= span.start
         if last and meets and (last.end > span.start or not (said or len(spans) - 1 in notes)):

@@ -83,11 +83,11 @@ def test_what_is_not_text_has_a_placeholder():
     ("note", "expected"),
     [
         (ExcerptNote(0, also=(0,)), "[2 user; same text: 1]"),
-        (ExcerptNote(0, newest=True), "[2 user; newest version so far]"),
+        (ExcerptNote(0, newest=1), "[2 user; newest version up to 2]"),
         (ExcerptNote(0, newer=0), "[2 user; older version of 1, what differs]"),
         (
-            ExcerptNote(0, also=(0,), newest=True),
-            "[2 user; newest version so far; same text: 1]",
+            ExcerptNote(0, also=(0,), newest=1),
+            "[2 user; newest version up to 2; same text: 1]",
         ),
     ],
 )

@@ -126,7 +126,7 @@ def test_a_leaf_that_begins_within_a_message_holds_what_follows_there():
 def test_pieces_of_a_message_with_one_path_and_note_share_a_label():
     spans = [TextSpan(0, 0, 3), TextSpan(0, 5, 8), TextSpan(1, 0, 3)]
     assert [entry.spans for entry in placed(spans, (), ())] == [tuple(spans[:2]), (spans[2],)]
-    notes = (ExcerptNote(1, newest=True),)
+    notes = (ExcerptNote(1, newest=1),)
     assert len(placed(spans, notes, ())) == 3
 
 
