@@ -22,7 +22,7 @@ from itertools import islice
 
 from memtree.text.terms import STOP_WORDS
 
-NEAR = 0.7  # share of three-word runs; what is judged from outside is 0.8
+NEAR = 0.65  # share of three-word runs; what is judged from outside is 0.8
 OWNERS = 16  # texts that one run is remembered for, the first ones
 WHOLE_LINE = 12  # words of a line that is shown whole where a part of it differs
 AROUND = 4  # words shown on each side of one that differs

@@ -24,7 +24,7 @@ from memtree.unfolding.telling_lines import telling_lines
 from memtree.unfolding.units import FRAGMENT, WHOLE, Unit, UnitIndex
 
 LABEL = 6  # tokens of `[123 user]` with its indentation and the line's end
-MOST_SHORT = 0.07  # of the excerpts may be shorter than that
+MOST_SHORT = 0.06  # of the excerpts may be shorter than that
 LOPSIDED = 3.0  # assistant text over user text, per message
 LEAD = 60  # best passages that come before all shares
 LEAD_UNIT = 160  # tokens; a message up to this size is quoted whole among them
