@@ -187,6 +187,8 @@ def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = Fa
     cut, recent = _spare(history, most, cut, recent, memory)
     if small:
         _, growth = planned(history, target, recent + aside)
+        if not growth:  # nothing can be appended: the least memory comes before older rounds
+            cut, recent = _spare(history, most, cut, recent, least_memory(target))
         memory = small_memory(target, recent + aside, growth, wants=wants)
     for head in _heads(history, limits, target, cut):
         beside = _beside(history, limits, cut, head)
@@ -194,7 +196,10 @@ def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = Fa
         if left < memory:
             if head:
                 continue
-            left = max(left, _least(history, target, cut, room - recent) - beside)
+            least = _least(history, target, cut, room - recent)
+            if limits.hard:
+                least = min(least, most_sent(history, target) - recent)
+            left = max(left, least - beside)
         if left >= 2 * WRAPPER and cut:
             return Packed(cut, recent, left, head, beside, int(ASK_SHARE * target))
     return Packed(cut, recent, 0)
@@ -205,7 +210,8 @@ def _lasting_memory(history: History, target: int) -> int:
     begins, so it is smaller where a request adds more than a quarter of the target."""
     step = max(1.0, mean_growth(history))
     share = max(LARGE_MEMORY, min(1.0, math.sqrt(LARGE_GROWTH * target / step)))
-    return int(LASTING_MEMORY * target * share)
+    # Less than two wrappers would be none, and so no epoch.
+    return max(2 * WRAPPER, int(LASTING_MEMORY * target * share))
 
 
 def small_memory(target: int, recent: int, growth: float, *, wants: bool) -> int:

@@ -38,7 +38,6 @@ from memtree.ports.store import ContextStore, ContinuedTurn
 from memtree.ranking.query_text import query_text
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
-from memtree.tree.node import Node
 from memtree.unfolding import recall_block
 from memtree.unfolding.budget_split import LASTING
 from memtree.unfolding.memory_text import render
@@ -125,13 +124,15 @@ class EpochAnswers:
         previous, blocks = request.previous, request.blocks()
         if previous is None or blocks is None or not self._goes_on(request, previous, blocks):
             return None
-        shown = [*previous.epoch.plan.outline, *(s for t in blocks.values() for s in t.outline)]
-        nodes = await self._named(request, index, shown)
-        if nodes is None:
+        outline = previous.epoch.plan.outline
+        recalled = [shown for turn in blocks.values() for shown in turn.outline]
+        versions = await self._named(request, index, [*outline, *recalled])
+        if versions is None:
             log.warning("epoch.lost")
             return None
+        nodes = {shown.id: versions[shown.id, shown.version] for shown in (*recalled, *outline)}
         text = render(previous.epoch.plan, request.posted, nodes)
-        return TurnContent(previous.epoch, nodes, text, blocks)
+        return TurnContent(previous.epoch, nodes, text, blocks, versions)
 
     def _goes_on(
         self, request: TurnRequest, previous: ContinuedTurn, sent: Mapping[int, EpochTurn]
@@ -148,8 +149,9 @@ class EpochAnswers:
 
     async def _named(
         self, request: TurnRequest, index: IndexState, outline: Sequence[OutlineNode]
-    ) -> Mapping[bytes, Node] | None:
-        """The nodes of an outline with the summaries that it names; None where one is lost."""
+    ) -> recall_block.Versions | None:
+        """The nodes of an outline with the summaries that it names, by id and version; None where
+        one is lost."""
         tenant = request.posted.tenant
         ids = [shown.id for shown in outline]
         nodes = {id_: index.nodes[id_] for id_ in ids if id_ in index.nodes}
@@ -160,8 +162,11 @@ class EpochAnswers:
         summaries = await self._store.summaries(tenant, later) if later else {}
         if len(nodes) < len(set(ids)) or len(summaries) < len(set(later)):
             return None
-        return nodes | {
-            id_: with_summary(nodes[id_], summary) for (id_, _), summary in summaries.items()
+        return {
+            (shown.id, shown.version): with_summary(
+                nodes[shown.id], summaries.get((shown.id, shown.version))
+            )
+            for shown in outline
         }
 
     async def _begun(self, request: TurnRequest, index: IndexState) -> TurnContent | None:
@@ -187,7 +192,11 @@ class EpochAnswers:
             request.now,
         )
         return TurnContent(
-            begun, newest.all_nodes, unfolding.text, {}, retrieved, retrieved.by_words
+            begun,
+            newest.all_nodes,
+            unfolding.text,
+            retrieved=retrieved,
+            by_words=retrieved.by_words,
         )
 
     # -- the turn ----------------------------------------------------------------------------
@@ -204,8 +213,13 @@ class EpochAnswers:
                 return content, previous.turn
             turn = msgspec.structs.replace(previous.turn, used=request.now)
         else:
-            turn, by_words = await self._turn(request, index, content)
-            content = replace(content, by_words=content.by_words or by_words)
+            turn, above, by_words = await self._turn(request, index, content)
+            content = replace(
+                content,
+                nodes={**{id_: node for (id_, _), node in above.items()}, **content.nodes},
+                versions={**content.versions, **above},
+                by_words=content.by_words or by_words,
+            )
         if request.generation != self._indexing.generation(posted.tenant):
             return content, turn  # deleted meanwhile: answered, and not kept
         named = {shown.id for shown in content.epoch.plan.outline}
@@ -226,12 +240,7 @@ class EpochAnswers:
         if (kept.epoch, kept.recall, kept.recalled) != (turn.epoch, turn.recall, turn.recalled):
             return None
         if kept.block:
-            above = {shown.id: index.all_nodes[shown.id] for shown in kept.outline}
-            content = replace(
-                content,
-                nodes={**above, **content.nodes},
-                blocks={**content.blocks, len(posted) - 1: kept},
-            )
+            content = replace(content, blocks={**content.blocks, len(posted) - 1: kept})
         if content.epoch.plan.cut < len(posted) - 1 and request.strays(index.prefix):
             await self._put_before(request, kept)
         return content, kept
@@ -266,12 +275,12 @@ class EpochAnswers:
 
     async def _turn(
         self, request: TurnRequest, index: IndexState, content: TurnContent
-    ) -> tuple[EpochTurn, bool]:
-        """The record of this request, and whether its recall block was ranked by words alone."""
+    ) -> tuple[EpochTurn, recall_block.Versions, bool]:
+        """The record of this request, the nodes that its recall block names, and whether that was
+        ranked by words alone."""
         posted, previous = request.posted, request.previous
-        block, by_words = await self._recall_block(request, index, content)
-        nodes = index.all_nodes
-        shown = recall_block.text_of(block, posted, nodes) + recall_block.SEAM if block else ""
+        (block, above), by_words = await self._recall_block(request, index, content)
+        shown = recall_block.text_of(block, posted, above) + recall_block.SEAM if block else ""
         block_tokens = tokens.count(shown)
         block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
         recent = posted.size(content.epoch.plan.cut)
@@ -303,25 +312,28 @@ class EpochAnswers:
             block.outline,
             block.notes,
         )
-        return turn, by_words
+        return turn, above, by_words
 
     async def _recall_block(
         self, request: TurnRequest, index: IndexState, content: TurnContent
-    ) -> tuple[RecallPlan, bool]:
-        """A recall block for the newest message, where that is a new one of the user; and whether
-        words alone ranked its passages."""
+    ) -> tuple[tuple[RecallPlan, recall_block.Versions], bool]:
+        """A recall block for the newest message, where that is a new one of the user, with the
+        nodes that it names; and whether words alone ranked its passages."""
         posted = request.posted
         if not index.whole or recall_block.needless(posted):
-            return RecallPlan(), False
+            return (RecallPlan(), {}), False
         wants = recall_block.wants(posted)
         room = epoch.block_room(content.epoch, posted, request.terms, content.blocks, wants)
         if room < recall_block.LEAST:
-            return RecallPlan(), False
+            return (RecallPlan(), {}), False
         earlier = [span for turn in content.blocks.values() for span in turn.block]
 
-        def work(ranked: RankedHistory) -> RecallPlan:
+        def work(ranked: RankedHistory) -> tuple[RecallPlan, recall_block.Versions]:
             plan, relevant = content.epoch.plan, self._retriever.relevant
-            return recall_block.chosen(ranked, plan, earlier, room, relevant)
+            block = recall_block.chosen(ranked, plan, earlier, room, relevant)
+            above = {shown.id for shown in block.outline}
+            leaves = [leaf for leaf in ranked.corpus.leaves if leaf.id in above]
+            return block, recall_block.versions_of(leaves)
 
         return await self._retriever.rank(
             posted, index, query_text(posted, request.ask.query), work

@@ -90,13 +90,15 @@ class TurnRequest:
 @dataclass(frozen=True, slots=True)
 class TurnContent:
     """What the answer is made of: an epoch with the nodes that its plan names and the text of its
-    memory message, and the recall blocks by message (index in the history). `retrieved`: where
+    memory message, and the recall blocks by message (index in the history), with the nodes that
+    these name by id and version, since each may name another version. `retrieved`: where
     this request began the epoch. `by_words`: the embedder failed at something of it."""
 
     epoch: Epoch
     nodes: Mapping[bytes, Node]
     text: str
     blocks: Mapping[int, EpochTurn] = field(default_factory=dict)
+    versions: recall_block.Versions = field(default_factory=dict)
     retrieved: RetrievedContext | None = None
     by_words: bool = False
 
@@ -107,7 +109,8 @@ def epoch_result(
     """The answer, with what it costs."""
     posted, plan, previous = request.posted, content.epoch.plan, request.previous
     blocks = {
-        m: recall_block.text_of(t.recall, posted, content.nodes) for m, t in content.blocks.items()
+        m: recall_block.text_of(t.recall, posted, content.versions)
+        for m, t in content.blocks.items()
     }
     block_tokens = sum(turn.block_tokens for turn in content.blocks.values())
     memory = content.epoch.memory - MESSAGE_OVERHEAD

@@ -42,14 +42,23 @@ LEAST = 120  # tokens; less holds no excerpt worth its wrapper
 LONG = 1_500  # tokens from which on the lines above excerpts are headlines
 
 
-def text_of(block: RecallPlan, history: History, nodes: Mapping[bytes, Node]) -> str:
+Versions = Mapping[tuple[bytes, int], Node]  # by id and version of the summary
+
+
+def versions_of(nodes: Iterable[Node]) -> Versions:
+    """Nodes by what a plan names them by: another block may name another version of one."""
+    return {(node.id, node.summary.version): node for node in nodes}
+
+
+def text_of(block: RecallPlan, history: History, nodes: Versions) -> str:
     """The block as it is sent, without the seam that follows it. Raises `KeyError` where a node is
     not in `nodes`."""
     lines = [OPENING, NOTE]
     above: Sequence[OutlineNode] = ()
     for entry in placed(block.excerpts, block.notes, block.outline):
         if entry.path and entry.path != above:
-            lines.append(outline_line(entry.path[-1], nodes[entry.path[-1].id], history))
+            shown = entry.path[-1]
+            lines.append(outline_line(shown, nodes[shown.id, shown.version], history))
         above = entry.path
         lines += entry_lines(entry, history)
     return "\n".join([*lines, CLOSING])
@@ -85,7 +94,7 @@ def chosen(
     units = Units(history, corpus, fused, matters, plan.cut, shown=shown, paths=paths, fill=False)
     shares = Shares(0, int(USER_SHARE * room)) if lopsided(corpus, before) else None
     choices = units.choose(Room(room - WRAPPER), shares)
-    nodes = {leaf.id: leaf for leaf in corpus.leaves}
+    nodes = versions_of(corpus.leaves)
     return _fitted(choices, paths.lines(), history, nodes, room)
 
 
@@ -93,7 +102,7 @@ def _fitted(
     choices: list[ExcerptChoice],
     outline: Sequence[OutlineNode],
     history: History,
-    nodes: Mapping[bytes, Node],
+    nodes: Versions,
     room: int,
 ) -> RecallPlan:
     """As many choices, best first, as fit exactly, with the lines above them."""

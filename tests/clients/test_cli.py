@@ -155,7 +155,7 @@ def test_doctor_shows_mode_and_prices(tmp_path: Path) -> None:
     shown = run(tmp_path, "doctor", "--upstream", "none", *QUICK).stdout
     assert "stable; on the chat routes auto" in shown
     assert "1/0.25/3600 for others" in shown
-    assert "memory begins at about 28,000 tokens" in " ".join(shown.split())
+    assert "memory begins at about 22,000 tokens" in " ".join(shown.split())
     assert "128,000 tokens for others" in shown
     (tmp_path / "memtree.toml").write_text(
         "mode = 'fresh'\nprices = ['m=1/0.5', '*=1/1']\nmetrics_key = 'hush'\n"

@@ -43,7 +43,7 @@ async def test_it_is_packed_smaller_and_the_client_sees_an_answer(
 ):
     narrow(upstream, said)
     posted = body(turns)
-    async with edge(base, real_memory(), target_tokens=12_000) as client:
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
         answer = await client.post(CHAT, json=posted, headers=ON)
     assert (answer.status_code, answer.content) == (200, PLAIN_BYTES)
     assert answer.headers["x-memtree-state"] == "packed"
@@ -57,7 +57,7 @@ async def test_the_window_is_known_the_next_time_and_only_to_its_tenant(
     base: str, upstream: FakeUpstream
 ):
     narrow(upstream)
-    async with edge(base, real_memory(), target_tokens=12_000) as client:
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
         for key, requests in (("a", 2), ("a", 1), ("b", 2)):
             upstream.seen.clear()
             headers = {**ON, "authorization": f"Bearer {key}"}
@@ -75,7 +75,7 @@ async def test_a_stream_is_asked_for_again_before_the_client_sees_anything(
     base: str, upstream: FakeUpstream
 ):
     narrow(upstream)
-    async with edge(base, real_memory(), target_tokens=12_000) as client:
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
         answer = await client.post(CHAT, json=body(stream=True), headers=ON)
     assert (answer.status_code, answer.content) == (200, STREAMED)
 
@@ -84,7 +84,7 @@ async def test_a_stream_that_begins_with_the_error_goes_on_with_the_other_stream
     base: str, upstream: FakeUpstream
 ):
     narrow(upstream, mode="narrow_sse")
-    async with edge(base, real_memory(), target_tokens=12_000) as client:
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
         answer = await client.post(CHAT, json=body(stream=True), headers=ON)
     assert answer.content == b": PROCESSING\n\n" + STREAMED
     assert len(upstream.seen) == 2
@@ -94,7 +94,7 @@ async def test_a_refusal_in_gzip_is_understood(base: str, upstream: FakeUpstream
     narrow(upstream)
     upstream.refusal = gzip.compress(upstream.refusal)
     upstream.answer_headers = [(b"content-encoding", b"gzip")]
-    async with edge(base, real_memory(), target_tokens=12_000) as client:
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
         answer = await client.post(CHAT, json=body(), headers=ON)
     assert (answer.status_code, answer.content) == (200, PLAIN_BYTES)
 
@@ -103,7 +103,7 @@ async def test_a_refusal_in_gzip_is_understood(base: str, upstream: FakeUpstream
 async def test_it_is_tried_once_more_and_no_more(mode: str, base: str, upstream: FakeUpstream):
     narrow(upstream, mode=mode)
     upstream.fits = 0
-    async with edge(base, real_memory(), target_tokens=12_000) as client:
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
         answer = await client.post(CHAT, json=body(stream=True), headers=ON)
     assert len(upstream.seen) == 2
     assert upstream.refusal in answer.content
@@ -121,7 +121,7 @@ async def test_without_memory_the_refusal_is_the_clients(base: str, upstream: Fa
 @pytest.mark.parametrize("said", [{"error": {"message": "no such model"}}, [], "text"])
 async def test_another_refusal_passes_as_it_is(said: Any, base: str, upstream: FakeUpstream):
     narrow(upstream, said)
-    async with edge(base, real_memory(), target_tokens=12_000) as client:
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
         answer = await client.post(CHAT, json=body(), headers=ON)
     assert (answer.status_code, answer.content) == (400, upstream.refusal)
     assert len(upstream.seen) == 1
@@ -133,7 +133,7 @@ async def test_what_must_be_whole_and_does_not_fit_is_refused_as_the_upstream_di
     narrow(upstream)
     long = {"role": "user", "content": "river and bridge " * 3_000}
     posted = {"model": "local", "messages": [*chat(120, words=100), long]}
-    async with edge(base, real_memory(), target_tokens=12_000) as client:
+    async with edge(base, real_memory(), target_tokens=14_000) as client:
         answer = await client.post(CHAT, json=posted, headers=ON)
         assert (answer.status_code, answer.content) == (400, upstream.refusal)
 

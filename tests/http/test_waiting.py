@@ -250,7 +250,7 @@ def test_a_tree_that_is_being_built_is_waited_for_and_a_retry_is_sent_the_same(
     assert [answer.content.replace(BEAT, b"") for answer in answers] == [STREAMED, STREAMED]
     sent = [json.loads(seen.body)["messages"] for seen in upstream.seen]
     assert sent[0] == sent[1]
-    assert "[...]" not in sent[0][0]["content"]
+    assert "\n[...]\n" not in sent[0][0]["content"]
 
 
 async def test_after_the_longest_wait_older_rounds_decay(base: str, upstream: FakeUpstream):

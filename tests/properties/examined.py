@@ -340,7 +340,7 @@ async def lasting_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
                 later = Summary(f"LATER {step}", "LATER", (), 1 + step + 20 * (not hard))
                 await world.store.put_summaries("t", dict.fromkeys(nodes, later))
                 asked = " ".join(history_of(posted).view(3 * step + 2).text.split()[:20])
-                said = Turn("assistant", step, 400).messages()
+                said = Turn("assistant", step, 1_100).messages()
                 posted = [*posted, *said, Message.of({"role": "user", "content": f"{asked}?"})]
             problems += [] if 2 <= len(epochs) <= 6 else [f"{len(epochs)} epochs in 8 requests"]
         await asyncio.wait_for(world.settle(), 30)

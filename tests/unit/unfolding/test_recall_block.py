@@ -22,6 +22,7 @@ from memtree.unfolding.recall_block import (
     is_acknowledgement,
     needless,
     text_of,
+    versions_of,
     wants,
 )
 from tests.properties.strategies import batch, conversation, history_of, leaves_of, prose
@@ -75,7 +76,7 @@ class Past:
     def text(self, spans=None):
         """The block that was chosen last, or these spans without a path."""
         block = self.block if spans is None else RecallPlan(tuple(spans))
-        return text_of(block, self.history, {leaf.id: leaf for leaf in self.corpus.leaves})
+        return text_of(block, self.history, versions_of(self.corpus.leaves))
 
     def pieces(self, spans):
         return [self.history.view(one.message).text[one.start : one.end] for one in spans]
