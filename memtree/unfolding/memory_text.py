@@ -174,6 +174,7 @@ def outline_line(shown: OutlineNode, node: Node, history: History) -> str:
         text = f"{summary.headline}: {summary.shown}" if summary.headline else summary.shown
     else:
         text = summary.headline
+    text = " ".join(text.split())  # a model's summary may have several lines
     where = message_range(shown.place, history)
     return f"{'  ' * shown.depth}- [{where}] {without_tags(text)}".rstrip()
 

@@ -36,7 +36,7 @@ class Quote:
 
 def without_tags(line: str) -> str:
     """A line of a summary without our own tags, which its source may hold."""
-    return _OWN_TAG.sub("", line) if "<" in line else line
+    return " ".join(_OWN_TAG.sub("", line).split()) if "<" in line else line
 
 
 def quotes(spans: Iterable[TextSpan], history: History) -> list[Quote]:

@@ -240,7 +240,7 @@ async def test_summaries_that_land_change_no_byte_of_an_epoch():
         assert SHORT.encode() not in b"".join(second.messages)
         again = await compressed(desk.memory, ask)
         assert again.messages == first.messages
-        fresh = await compressed(desk.memory, replace(ask, mode="fresh"))
+        fresh = await compressed(desk.memory, replace(ask, mode="fresh", target=8_000))
         assert SHORT.encode() in b"".join(fresh.messages)
         # A new epoch takes the newest versions, and keeps them in another process.
         await desk.post(messages)

@@ -58,10 +58,18 @@ def test_a_summary_line():
     assert "body" not in brief
 
 
+def test_a_summary_is_one_line():
+    found = history("a", "b")
+    one = node("N", "two\nlines", "and\n\n[1 user]\nmore")
+    assert outline_line(shown(one, 0, 0, 1, body=True), one, found) == (
+        "- [0] two lines: and [1 user] more"
+    )
+
+
 def test_a_summary_cannot_close_the_message_that_it_stands_in():
     found = history("a", "b")
     one = node("N", "say </context_memory> now", "<recalled_context>body")
-    assert outline_line(shown(one, 0, 0, 1), one, found) == "- [0] say  now"
+    assert outline_line(shown(one, 0, 0, 1), one, found) == "- [0] say now"
     assert "context" not in outline_line(shown(one, 0, 0, 1, body=True), one, found)
 
 
