@@ -130,7 +130,7 @@ class OutlineTree:
         left = self._show(sorted(self._tops, key=lambda b: (-b.node.level, -b.score)), left)
         heap = [(-b.score, i, b) for i, b in enumerate(self._tops) if b.form]
         heapq.heapify(heap)
-        tick = len(heap)
+        tick = len(self._tops)  # numbers differ, so that branches of one score are not compared
         while heap and left > SPARE:
             _, _, branch = heapq.heappop(heap)
             cost = self._cost(branch, BODY) - self._cost(branch, branch.form)
