@@ -59,7 +59,7 @@ COVERED_BY = {
     "unit/unfolding/test_unfold.py": """
         memtree/ranking/ranked_history.py memtree/unfolding/excerpts.py
         memtree/unfolding/budget_split.py memtree/unfolding/explain.py
-        memtree/unfolding/outline.py memtree/unfolding/units.py proxy/context/explanation.py""",
+        memtree/unfolding/units.py proxy/context/explanation.py""",
     "unit/summaries/test_batching.py": "memtree/summaries/completed.py memtree/tree/work.py",
     "unit/budget/test_costs.py": "memtree/budget/prices.py",
     # -- memtree: the use case
