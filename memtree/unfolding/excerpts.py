@@ -29,6 +29,7 @@ LOPSIDED = 3.0  # assistant text over user text, per message
 LEAD = 60  # best passages that come before all shares
 LEAD_UNIT = 160  # tokens; a message up to this size is quoted whole among them
 LEAST_LINE = 15  # tokens; with less room no line is looked for
+STEPS = 8  # from a text to a newer version of it, and from that to one still newer
 PATIENCE = 40  # candidates in a row that may fail to fit
 LOOKED_AT = 1_500  # candidates in all
 PART = ("rule", "step")  # reasons of pins that show a part of their message, or nothing of it
@@ -220,7 +221,7 @@ class Units:
         return chosen
 
     def _has_enough_short(self) -> bool:
-        return self._short + 1 > 1 + MOST_SHORT * len(self._numbers)
+        return self._short > MOST_SHORT * len(self._numbers)
 
     def _are_short(self, choices: Sequence[ExcerptChoice]) -> bool:
         """Whether these are pieces too short for how many of them there are already."""
@@ -245,18 +246,19 @@ class Units:
             self._numbers[self._shown.add(self._index.text(choice.span), said)] = choice
         return True
 
-    def _judged(self, unit: Unit, reason: str) -> list[ExcerptChoice] | None:
-        """The unit, or what stands for it; None where that is visible already."""
+    def _judged(self, unit: Unit, reason: str, steps: int = STEPS) -> list[ExcerptChoice] | None:
+        """The unit, or what stands for it; None where that is visible already. `steps`: to newer
+        versions, since in a text that changes a little each time each has a newer one."""
         index = self._index
         if index.is_command(unit):
             self._taken.add(unit.key)
             return None
         versions = list(index.versions(unit))
         newest = next((other for other in versions if other.span > unit.span), None)
-        if newest:
+        if newest and steps:
             older = self._older(unit, newest, reason) or []
             if newest.key not in self._taken and index.is_allowed(newest):
-                return [*(self._judged(newest, reason) or []), *older] or None
+                return [*(self._judged(newest, reason, steps - 1) or []), *older] or None
             return older or None
         text = index.text(unit.span)
         if self._shown.repeats(text, index.runs(unit.span)):
@@ -264,7 +266,7 @@ class Units:
             return self._pieces(unit, text, self._shown.lacking(text), reason)
         same = [other for other in versions if equal(text, index.text(other.span))]
         also = tuple(sorted({other.span.message for other in same} - {unit.span.message}))
-        changed = index.is_output(unit) and len(same) < len(versions)
+        changed = not newest and index.is_output(unit) and len(same) < len(versions)
         upto = self._cut - 1 if changed else -1
         return [ExcerptChoice(unit.span, unit.tokens, reason, unit.row, also, upto)]
 
