@@ -21,10 +21,15 @@ COMMAND = [sys.executable, "-m", "proxy.cli"]
 def started(tmp_path: Path, *arguments: str, path: str = "") -> subprocess.Popen[str]:
     env = {k: v for k, v in os.environ.items() if not k.startswith("MEMTREE_")}
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [path, str(ROOT), env.get("PYTHONPATH")]))
-    return subprocess.Popen(
-        [*COMMAND, *arguments], cwd=tmp_path, env=env, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    # A shell's background jobs ignore Ctrl-C and hand that on; what is handled here is not ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(
+            [*COMMAND, *arguments], cwd=tmp_path, env=env, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_port_that_is_taken(tmp_path: Path):
