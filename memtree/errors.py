@@ -6,10 +6,14 @@ MemTreeError                      500  internal_error
 ├── Forbidden                     403  forbidden
 ├── NotFound                      404  not_found
 ├── RequestTimeout                408  request_timeout      the upload, not the answer
+├── Conflict                      409  conflict
+│   ├── VersionConflict           409  version_conflict
+│   └── MemoryLimit               409  memory_limit
 ├── RequestTooLarge               413  request_too_large    the body itself
 ├── ContextOverflow               413  context_length_exceeded
 ├── UnsupportedMedia              415  unsupported_media_type
 ├── MisdirectedRequest            421  misdirected_request
+├── SecretRejected                422  secret_rejected      a memory that holds a secret
 ├── RateLimited                   429  rate_limit_exceeded  with `retry_after`
 ├── HeadersTooLarge               431  headers_too_large
 ├── UpstreamFailed                502  upstream_unreachable
@@ -76,6 +80,22 @@ class RequestTimeout(MemTreeError):
     kind = "invalid_request_error"
 
 
+class Conflict(MemTreeError):
+    """What is stored stands against it: `code` says what, as `version_conflict`."""
+
+    status = 409
+    code = "conflict"
+    kind = "invalid_request_error"
+
+
+class VersionConflict(Conflict):
+    code = "version_conflict"
+
+
+class MemoryLimit(Conflict):
+    code = "memory_limit"
+
+
 class RequestTooLarge(MemTreeError):
     """The body is over the size limit; not the model's context (that is `ContextOverflow`)."""
 
@@ -112,6 +132,14 @@ class MisdirectedRequest(MemTreeError):
 
     status = 421
     code = "misdirected_request"
+    kind = "invalid_request_error"
+
+
+class SecretRejected(MemTreeError):
+    """The message names the kind of secret, never its value."""
+
+    status = 422
+    code = "secret_rejected"
     kind = "invalid_request_error"
 
 

@@ -1,0 +1,128 @@
+"""A memory and what is known of it, as values. Times are unix seconds, None where there is none."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+MAX_TEXT_CHARS = 16_000  # of a memory's text, by default
+MAX_TAGS = 32
+CATEGORIES = ("preference", "fact", "instruction")  # of chat memory
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySource:
+    """Where a memory comes from: `message` is an id that a caller gave, opaque; `start` and `end`
+    are code points in the text of the message with this `digest`, which stands at the end of the
+    history with this `address` (hex). No text."""
+
+    message: str = ""
+    start: int = 0
+    end: int = 0
+    digest: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory that is not stored yet. `text_hash`: of the canonical text (16 bytes); `terms`: its
+    term statistics, packed (`memories.search`); both are made by whoever saves."""
+
+    id: str
+    text: str
+    text_hash: bytes
+    terms: bytes
+    created: float
+    kind: str = ""
+    data: Mapping[str, Any] | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    source_type: str = "user"
+    source_provider: str | None = None
+    importance: float = 0.5
+    capture_mode: str | None = None
+    session_id: str | None = None
+    thread_id: str | None = None
+    expires: float | None = None
+    last_confirmed: float | None = None
+    supersedes: str | None = None
+    tainted: bool = False
+    source: MemorySource | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A stored memory. `number`: its integer id within the tenant. `version`: 1 at first, one more
+    with every change. `deleted`: when it was soft-deleted. `superseded_by`, `duplicate_of`: the id
+    of the one that counts in its place."""
+
+    id: str
+    number: int
+    text: str
+    created: float
+    updated: float
+    kind: str = ""
+    data: Mapping[str, Any] | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    source_type: str = "user"
+    source_provider: str | None = None
+    importance: float = 0.5
+    capture_mode: str | None = None
+    session_id: str | None = None
+    thread_id: str | None = None
+    deleted: float | None = None
+    expires: float | None = None
+    last_confirmed: float | None = None
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    duplicate_of: str | None = None
+    tainted: bool = False
+    source: MemorySource | None = None
+    version: int = 1
+
+    def live(self, now: float) -> bool:
+        """Whether searches, lists and injection may show it."""
+        ended = self.deleted is not None or (self.expires is not None and self.expires <= now)
+        return not (ended or self.superseded_by or self.duplicate_of)
+
+
+class Unset(enum.Enum):
+    """The value of a field that a change leaves as it is."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """What becomes of a stored memory; fields that are `UNSET` stay. A new `text` comes with its
+    `text_hash` and `terms`, and takes the vectors of the old one away."""
+
+    at: float
+    text: str | Unset = UNSET
+    text_hash: bytes = b""
+    terms: bytes = b""
+    category: str | Unset | None = UNSET
+    tags: tuple[str, ...] | Unset = UNSET
+    data: Mapping[str, Any] | Unset | None = UNSET
+    expires: float | Unset | None = UNSET
+    last_confirmed: float | Unset = UNSET
+    tainted: bool | Unset = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What is left of a memory that was forgotten (`text` is empty) or corrected (`replaced_by`
+    names the memory that took its place)."""
+
+    id: str
+    number: int
+    at: float
+    reason: str = ""
+    text: str = ""
+    replaced_by: str | None = None

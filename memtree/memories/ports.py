@@ -1,0 +1,263 @@
+"""What memories ask of a store.
+
+Every method of `MemoryStore` is about one scope, which it requires: no default, and no value that
+means all. "Live" is what `Memory.live` says at the store's own clock. Every write raises the
+scope's change counter by one and stamps it on the rows that it changes, so that whoever knows the
+scope as of one count reads only what changed since: an index, a stream of events, another proxy.
+
+All methods raise `StoreUnavailable` or `StoreCorrupt`, and then nothing is half-written. A write
+that returned survives the end of the process, and a power cut as the store's other rows do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone
+from memtree.memories.scope import Scope
+
+MemoryRef = str | int  # an id (`mem_...`) or a number
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """Which live memories; None: any. `tags`: all of them. `superseded`, `expired`, `deleted`:
+    those as well."""
+
+    category: str | None = None
+    kind: str | None = None
+    source_type: str | None = None
+    session_id: str | None = None
+    thread_id: str | None = None
+    tags: tuple[str, ...] = ()
+    superseded: bool = False
+    expired: bool = False
+    deleted: bool = False
+
+
+ANY = MemoryFilter()
+
+
+class Added(NamedTuple):
+    """`existing`: nothing was added, `memory` stood there already."""
+
+    memory: Memory
+    existing: bool = False
+
+
+class MemoryPage(NamedTuple):
+    """`more`: there are older ones. `total`: of all live memories of the scope, filter aside."""
+
+    memories: tuple[Memory, ...]
+    more: bool
+    total: int
+
+
+class ScopeState(NamedTuple):
+    """`changed`: the change counter, 0 where nothing was ever saved. `total`: live memories.
+    `purges`: how often rows were erased for good: an index of an earlier number is void."""
+
+    changed: int = 0
+    total: int = 0
+    purges: int = 0
+
+
+class ChangeEvent(NamedTuple):
+    """The last change of one memory: `type` is `created`, `updated` or `deleted`."""
+
+    changed: int
+    type: str
+    id: str
+    version: int
+
+
+class SearchRow(NamedTuple):
+    """What an index holds of one memory. `live`: deletion, supersession and duplicates considered,
+    expiry not: `expires` is unix seconds or None. `vector`: packed, None where the recipe has none
+    yet."""
+
+    number: int
+    live: bool
+    expires: float | None
+    terms: bytes
+    vector: bytes | None
+
+
+class SearchRows(NamedTuple):
+    """Rows that changed after a count, by number, and the scope's state in the same instant."""
+
+    state: ScopeState
+    rows: tuple[SearchRow, ...]
+
+
+class StoredSegment(NamedTuple):
+    """An index as it was packed: all rows up to the count `changed`, after `purges` erasures."""
+
+    changed: int
+    purges: int
+    data: bytes
+
+
+class ShownMemory(NamedTuple):
+    """A memory that a conversation was shown. `hit`: unix seconds when it last fitted a message."""
+
+    id: str
+    version: int
+    hit: float
+
+
+class MemoryStore(Protocol):
+    # -- one by one ---------------------------------------------------------------------------
+
+    async def add(
+        self,
+        scope: Scope,
+        memory: NewMemory,
+        *,
+        once: bool = False,
+        idempotency_key: str = "",
+        most: int = 0,
+    ) -> Added:
+        """Keep a memory under the next number of its tenant.
+
+        `once`: where a live one of the scope has the same `text_hash`, that one is returned and
+        nothing is added; of rivals one wins. `idempotency_key`: the same for what a call with this
+        key added in the scope within the last day. `most`: live memories that the tenant may have
+        (0: any number); `MemoryLimit` beyond.
+        """
+        ...
+
+    async def get(
+        self, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool = False
+    ) -> list[Memory]:
+        """Those live memories, in the order asked for; what is not there is left out, and a
+        duplicate's id answers with the one that counts. `deleted`: all that are stored, as they
+        are."""
+        ...
+
+    async def page(
+        self,
+        scope: Scope,
+        wanted: MemoryFilter = ANY,
+        *,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> MemoryPage:
+        """Newest first, those with a number below `before`."""
+        ...
+
+    async def change(
+        self, scope: Scope, ref: MemoryRef, change: MemoryChange, *, if_version: int | None = None
+    ) -> Memory:
+        """The changed memory; what it was goes into its history. `NotFound` where it is not live,
+        `VersionConflict` where it has another version."""
+        ...
+
+    async def supersede(self, scope: Scope, ref: MemoryRef, by: NewMemory, reason: str) -> Memory:
+        """Add `by` in the place of a live memory, which leaves a tombstone with its text and is
+        live no more. `NotFound` where it is not live."""
+        ...
+
+    async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
+        """Let `of` count in the place of `id_`, where both are live still."""
+        ...
+
+    async def delete(
+        self,
+        scope: Scope,
+        refs: Sequence[MemoryRef],
+        *,
+        reason: str | None = None,
+        purge: bool = False,
+    ) -> list[str]:
+        """Soft-delete live memories; returns the ids of those that were. Duplicates of them go
+        too. `reason` (also ""): leave a tombstone without text. `purge`: erase them for good, also
+        those that were soft-deleted before: rows, vectors, history, and no byte of them stays in
+        the store's files."""
+        ...
+
+    async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
+        """Make soft-deleted memories live again, their tombstones gone; returns those."""
+        ...
+
+    async def versions(
+        self, scope: Scope, wanted: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], Memory]:
+        """Memories as of these (id, version), out of the history where they changed since; expired
+        and superseded ones too, deleted ones never."""
+        ...
+
+    async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
+        """All versions of a memory that is not deleted, newest first."""
+        ...
+
+    async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
+        """Newest first."""
+        ...
+
+    # -- changes ------------------------------------------------------------------------------
+
+    async def state(self, scope: Scope) -> ScopeState: ...
+
+    async def changes(self, scope: Scope, after: int, limit: int = 1_000) -> list[ChangeEvent]:
+        """What changed after that count, in order; of each memory only its last change."""
+        ...
+
+    # -- search -------------------------------------------------------------------------------
+
+    async def search_rows(self, scope: Scope, recipe: str, after: int) -> SearchRows:
+        """Rows that changed after that count (0: all), with their vectors under `recipe`. To get a
+        vector is a change."""
+        ...
+
+    async def matching(self, scope: Scope, wanted: MemoryFilter) -> list[int]:
+        """Numbers of the memories that a filter lets through, ascending."""
+        ...
+
+    async def put_vectors(
+        self, scope: Scope, recipe: str, rows: Mapping[int, tuple[int, bytes]]
+    ) -> None:
+        """Packed vectors by number, each for a version of the memory; other versions left out."""
+        ...
+
+    async def without_vectors(self, scope: Scope, recipe: str, limit: int) -> list[Memory]:
+        """Live memories that have no vector under this recipe, oldest first."""
+        ...
+
+    async def segment(self, scope: Scope, recipe: str) -> StoredSegment | None: ...
+
+    async def put_segment(self, scope: Scope, recipe: str, segment: StoredSegment) -> None:
+        """Keep the newer one; one made before the last purge is not kept."""
+        ...
+
+    # -- injection ----------------------------------------------------------------------------
+
+    async def shown(self, scope: Scope, conversation: str) -> list[ShownMemory]:
+        """What a conversation was shown, by number of the memory; gone ones are left out."""
+        ...
+
+    async def put_shown(
+        self, scope: Scope, conversation: str, shown: Sequence[ShownMemory], expires: float
+    ) -> None:
+        """Replace what a conversation was shown; forgotten after `expires` (unix seconds)."""
+        ...
+
+
+class MemoryMaintenance(Protocol):
+    """What the process itself does for all scopes. Gives no text of a memory."""
+
+    async def scopes_without_vectors(self, recipe: str, limit: int) -> list[Scope]:
+        """Scopes with live memories that have no vector under this recipe."""
+        ...
+
+    async def sweep_memories(self, now: float, deleted_days: int) -> int:
+        """Erase for good what was soft-deleted `deleted_days` ago and what expired as long ago;
+        keys of idempotency, shown sets and vectors of recipes that ended. How many memories."""
+        ...
+
+    async def memory_scopes(self, tenant: str) -> list[tuple[Scope, int]]:
+        """The scopes in which a tenant has live memories, with their counts: for the command line
+        of whoever runs the store."""
+        ...

@@ -1,0 +1,53 @@
+"""Whose a memory is. Every read and every write of a store names exactly one scope."""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+
+from memtree.errors import BadRequest
+
+_ID = re.compile(r"[A-Za-z0-9._~:@-]{1,200}")
+
+
+class ScopeKind(enum.StrEnum):
+    CHAT = "chat"
+    USER = "user"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """`owner`: the chat, the user ("" is the tenant itself) or the agent. `subject`: whom an agent
+    remembers something of, "" for none. "None" is a scope of its own and never means all."""
+
+    tenant: str
+    kind: ScopeKind
+    owner: str
+    subject: str = ""
+
+    @classmethod
+    def of_chat(cls, tenant: str, chat_id: str) -> Scope:
+        return cls(tenant, ScopeKind.CHAT, chat_id)
+
+    @classmethod
+    def of_user(cls, tenant: str, user_id: str = "") -> Scope:
+        return cls(tenant, ScopeKind.USER, user_id)
+
+    @classmethod
+    def of_agent(cls, tenant: str, agent_id: str, subject_id: str = "") -> Scope:
+        return cls(tenant, ScopeKind.AGENT, agent_id, subject_id)
+
+
+def checked_id(value: object, name: str) -> str:
+    """An id that a caller chose. Raises `BadRequest` naming the field.
+
+    >>> checked_id("550e8400-e29b", "chatId")
+    '550e8400-e29b'
+    """
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise BadRequest(
+            f"{name} must be 1 to 200 of the characters A-Z a-z 0-9 . _ ~ : @ -", param=name
+        )
+    return value
