@@ -22,7 +22,7 @@ from indexer.embedding.queue import InProcessQueue, NoQueue
 from indexer.growing.builder import StageOne
 from indexer.summarizing.open import SummaryStage, open_summarizer
 from indexer.sweeper import Sweeper
-from memtree.config import INPROCESS, Settings
+from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
 from memtree.conversation.message_cache import MessageCache
@@ -31,6 +31,7 @@ from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import IndexQueue
 from memtree.ports.store import Store
+from memtree.setting_values import INPROCESS
 from memtree.stores import open_store
 from memtree.text import tokens
 

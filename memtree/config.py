@@ -13,11 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from memtree.budget.prices import UNKNOWN, Prices
 from memtree.conversation.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
 from memtree.errors import BadRequest
+from memtree.setting_values import check_choice, check_queue, is_plain_url, price, window
 
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
@@ -29,12 +28,11 @@ OTHER_VARIABLES = frozenset(
     for name in ("BENCH_DATA", "BIND", "IMAGE", "LISTEN", "PROXIES", "SITE", "TEST_POSTGRES")
 )
 MODES = ("stable", "auto", "fresh")
-INPROCESS = "inprocess"  # a queue that needs nobody else
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
-OTHERS = "*"  # in `prices` and `window`: every model that nothing else names
 MAY_BE_ZERO = frozenset(
     {
         "port",
+        "deleted_days",
         "requests_per_minute",
         "embedding_dimensions",
         "summary_requests_per_minute",
@@ -43,8 +41,6 @@ MAY_BE_ZERO = frozenset(
     }
 )
 MAX_PORT = 65535
-MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
-LEAST_WINDOW, LARGEST_WINDOW = 1_000, 1_000_000_000  # tokens that an entry of `window` may say
 
 
 def _setting(default: Any, help_: str, *, shown: bool = True) -> Any:
@@ -180,6 +176,20 @@ class Settings:
     preamble_tags: tuple[str, ...] = _setting(
         PREAMBLE_TAGS, "those of them that stay visible when the first user message is folded"
     )
+    memories_placement: str = _setting(
+        "system",
+        "where memories that a chat opted into stand while nothing of it is folded: system (behind "
+        "the system message) or user (before the newest user message)",
+    )
+    max_text_chars: int = _setting(16_000, "longest text of one memory, in characters")
+    max_memories: int = _setting(100_000, "most memories of one tenant")
+    deleted_days: int = _setting(
+        30, "days in which a deleted memory can be brought back; 0: it is erased at once"
+    )
+    memories_cache_mb: int = _setting(256, "megabytes that indexes of memories may take")
+    strict_embedding: bool = _setting(
+        False, "refuse to save a memory while the embedder fails, instead of embedding it later"
+    )
     max_body_bytes: int = _setting(128 * 1024 * 1024, "largest request body that is read")
     max_header_bytes: int = _setting(64 * 1024, "largest request line and headers, together")
     max_messages: int = _setting(200_000, "most messages of one request")
@@ -258,50 +268,6 @@ def variable(name: str) -> str:
     return f"{PREFIX}{name.upper()}"
 
 
-def price(entry: str) -> tuple[str, Prices]:
-    """One entry of `prices`: the model's name as given, and its prices.
-
-    Raises `BadRequest` naming the setting for anything but `NAME=WRITE/READ[/SECONDS]`, both
-    prices above 0 (free reads: write 0.01) and up to `MAX_PRICE`, and a lifetime above 0 seconds.
-
-    >>> price("gpt-5=1/0.1")
-    ('gpt-5', Prices(write=1.0, read=0.1, lifetime=3600.0))
-    """
-    name, _, numbers = entry.rpartition("=")
-    try:
-        write, read, *rest = (float(part) for part in numbers.split("/"))
-        (lifetime,) = rest or (UNKNOWN.lifetime,)
-    except ValueError:
-        write = read = lifetime = math.nan
-    name = name.strip()
-    if not (name and 0 < write <= MAX_PRICE and 0 < read <= MAX_PRICE and 0 < lifetime < math.inf):
-        raise BadRequest(
-            f"prices: {entry!r} is not NAME=WRITE/READ or NAME=WRITE/READ/SECONDS with prices "
-            f"above 0 and up to {MAX_PRICE:.0f}, as in gpt-5=1/0.1/3600",
-            param="prices",
-        )
-    return name, Prices(write, read, lifetime)
-
-
-def window(entry: str) -> tuple[str, int]:
-    """One entry of `window`: the model's name as given, and the tokens that its prompt and answer
-    may have together. Raises `BadRequest` naming the setting for anything but `NAME=TOKENS`.
-
-    >>> window("llama3.2=32768")
-    ('llama3.2', 32768)
-    """
-    name, _, number = entry.rpartition("=")
-    name = name.strip()
-    tokens = int(number) if number.strip().isdecimal() and len(number) < 20 else 0
-    if not (name and LEAST_WINDOW <= tokens <= LARGEST_WINDOW):
-        raise BadRequest(
-            f"window: {entry!r} is not NAME=TOKENS with {LEAST_WINDOW} to {LARGEST_WINDOW} tokens, "
-            "as in llama3.2=32768 or *=32768",
-            param="window",
-        )
-    return name, tokens
-
-
 def _from_file(given: str | None) -> dict[str, Any]:
     path = Path(given or CONFIG_FILE)
     if not path.exists():
@@ -360,17 +326,18 @@ def _read(name: str, value: Any, source: str) -> Any:
 
 def _checked(settings: Settings) -> Settings:
     if settings.mode is not None:
-        _one_of("mode", settings.mode, (*MODES, SHADOW))
+        check_choice("mode", settings.mode, (*MODES, SHADOW))
     for entry in settings.prices:
         price(entry)
     for entry in settings.window:
         window(entry)
-    _one_of("embedder", settings.embedder, ("auto", "local", "remote", "none"))
-    _check_queue(settings.queue)
-    _one_of("overflow_status", settings.overflow_status, (413, 400))
-    _one_of("json_wait", settings.json_wait, ("silent", "spaces"))
-    _one_of("log_level", settings.log_level, ("debug", "info", "warning", "error"))
-    _one_of("log_format", settings.log_format, ("text", "json"))
+    check_choice("embedder", settings.embedder, ("auto", "local", "remote", "none"))
+    check_queue(settings.queue)
+    check_choice("memories_placement", settings.memories_placement, ("system", "user"))
+    check_choice("overflow_status", settings.overflow_status, (413, 400))
+    check_choice("json_wait", settings.json_wait, ("silent", "spaces"))
+    check_choice("log_level", settings.log_level, ("debug", "info", "warning", "error"))
+    check_choice("log_format", settings.log_format, ("text", "json"))
     for one in fields(settings):
         if one.type != "int":
             continue
@@ -401,7 +368,7 @@ def _check_embedding(settings: Settings) -> None:
 
 
 def _check_summaries(settings: Settings) -> None:
-    _one_of("summary_text", settings.summary_text, ("model", "both"))
+    check_choice("summary_text", settings.summary_text, ("model", "both"))
     for name in ("money_per_day", "input_price", "cached_price", "output_price"):
         value = getattr(settings, f"summary_{name}")
         if not 0 <= value < math.inf:
@@ -419,18 +386,8 @@ def _check_summaries(settings: Settings) -> None:
     _check_endpoint(settings, "summary", "a model for summaries", bool(named))
 
 
-def _is_plain(url: str) -> bool:
-    """An address and nothing else."""
-    try:
-        parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-    return sound and parts.username is None and not parts.query and not parts.fragment
-
-
 def _check_traces(settings: Settings) -> None:
-    if settings.otel_endpoint is not None and not _is_plain(settings.otel_endpoint):
+    if settings.otel_endpoint is not None and not is_plain_url(settings.otel_endpoint):
         raise BadRequest(
             "otel_endpoint must be a URL beginning with http:// or https://, without credentials "
             "(OTEL_EXPORTER_OTLP_HEADERS is for these), query and fragment",
@@ -445,7 +402,7 @@ def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> N
     url, model, key = (
         getattr(settings, f"{kind}_{name}") for name in ("base_url", "model", "api_key")
     )
-    if url is not None and not _is_plain(url):
+    if url is not None and not is_plain_url(url):
         raise BadRequest(
             f"{kind}_base_url must be a URL beginning with http:// or https://, without "
             f"credentials ({kind}_api_key is for these), query and fragment",
@@ -459,41 +416,3 @@ def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> N
         raise BadRequest(
             f"{kind}_api_key holds characters that no header can carry", param=f"{kind}_api_key"
         )
-
-
-def _check_queue(url: str) -> None:
-    """The value is not shown: it may carry a password."""
-    if url == INPROCESS:
-        return
-    try:
-        parts = urlsplit(url)
-        place = parts.path if parts.scheme == "unix" else parts.hostname
-        sound = parts.scheme in ("redis", "rediss", "unix") and bool(place) and parts.port != 0
-    except ValueError:
-        sound = False
-    if not sound:
-        raise BadRequest(
-            "queue must be inprocess, or a URL beginning with redis://, rediss:// or unix://",
-            param="queue",
-        )
-
-
-def without_password(url: str) -> str:
-    """A URL as it may be shown.
-
-    >>> without_password("redis://:secret@10.0.0.7:6379/0")
-    'redis://***@10.0.0.7:6379/0'
-    >>> without_password("inprocess")
-    'inprocess'
-    """
-    head, mark, rest = url.partition("://")
-    place, asked, _ = rest.partition("?")
-    if "@" in place:  # the last one: a password that was not quoted may hold more, and slashes
-        place = "***@" + place.rpartition("@")[2]
-    return f"{head}{mark}{place}{'?***' * bool(asked)}"
-
-
-def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if value not in allowed:
-        known = ", ".join(str(one) for one in allowed)
-        raise BadRequest(f"{name} must be one of {known}, not {value!r}", param=name)

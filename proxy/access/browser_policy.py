@@ -28,8 +28,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from memtree.config import Settings, without_password
+from memtree.config import Settings
 from memtree.errors import BadRequest, Forbidden, MisdirectedRequest, UnsupportedMedia
+from memtree.setting_values import without_password
 from proxy.http.authority import DEFAULT_PORTS, MAX_LENGTH, Authority
 from proxy.http.headers import Headers
 

@@ -13,8 +13,9 @@ from rich.markup import escape
 
 from indexer.runtime import Runtime, SystemClock, open_redis_queues, open_runtime
 from memtree.budget.prices import UNKNOWN
-from memtree.config import Settings, config_file, unknown_variables, without_password
+from memtree.config import Settings, config_file, unknown_variables
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
+from memtree.setting_values import without_password
 from memtree.stores import shown_store
 from memtree.summaries.prompts import SourcePiece, leaf_task
 from proxy.cli import checkups

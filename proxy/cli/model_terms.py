@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from memtree.budget import first_fold
 from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
-from memtree.config import SHADOW, Settings, without_password
+from memtree.config import SHADOW, Settings
+from memtree.setting_values import without_password
 from proxy.cli.checkups import Finding
 from proxy.request import context_windows, price_table
 from proxy.request.fields import CHAT_MODE, DEFAULT_RESERVE

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from memtree.config import OTHERS
-from memtree.config import window as window_entry
+from memtree.setting_values import OTHERS
+from memtree.setting_values import window as window_entry
 from proxy.request.model_names import bare, beginning
 
 DEFAULT = 128_000

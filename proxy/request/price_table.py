@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from memtree.budget.prices import LOCAL, UNKNOWN, Prices
-from memtree.config import OTHERS, price
+from memtree.setting_values import OTHERS, price
 from proxy.request.model_names import bare, beginning
 
 _MINUTES_5, _HOUR = 300.0, 3_600.0

@@ -14,8 +14,9 @@ from starlette.types import ASGIApp
 
 from indexer.runtime import Runtime, open_runtime
 from memtree import __version__
-from memtree.config import SHADOW, Settings, without_password
+from memtree.config import SHADOW, Settings
 from memtree.errors import BadRequest
+from memtree.setting_values import without_password
 from memtree.stores import shown_store
 from proxy.access.auth import is_loopback
 from proxy.access.browser_policy import BrowserPolicy

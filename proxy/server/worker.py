@@ -29,8 +29,9 @@ from indexer.progress import StageTotals
 from indexer.runtime import NEEDS_EXTRA, SystemClock, open_embedder, refuse_own_memory
 from indexer.summarizing.open import SummaryStage, open_summarizer
 from memtree import __version__
-from memtree.config import INPROCESS, Settings, without_password
+from memtree.config import Settings
 from memtree.errors import BadRequest
+from memtree.setting_values import INPROCESS, without_password
 from memtree.stores import open_store, shown_store
 from proxy.observability.index_metrics import IndexMetrics
 from proxy.observability.log import Tally, counting

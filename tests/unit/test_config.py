@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memtree.budget.prices import Prices
-from memtree.config import Settings, price, variable, window
+from memtree.config import Settings, variable
 from memtree.errors import BadRequest
+from memtree.setting_values import price, window
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ COVERED_BY = {
         memtree/text/rule_phrases/germanic.py memtree/text/rule_phrases/iberian.py
         memtree/text/rule_phrases/italian.py memtree/text/rule_phrases/others.py
         memtree/text/rule_phrases/slavic.py""",
+    "unit/test_config.py": "memtree/setting_values.py",
     "contracts/test_memory_store.py": "memtree/memories/ports.py",
     # -- memtree: trees, ranking, unfolding
     "unit/tree/test_btree.py": "memtree/tree/node.py",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.config import Settings, without_password
+from memtree.config import Settings
 from memtree.errors import BadRequest
+from memtree.setting_values import without_password
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,110 @@
+"""Values of settings that have a form of their own: prices, windows, addresses.
+
+Reading one entry, saying what is wrong with it, and showing it without its password.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from urllib.parse import urlsplit
+
+from memtree.budget.prices import UNKNOWN, Prices
+from memtree.errors import BadRequest
+
+OTHERS = "*"  # in `prices` and `window`: every model that nothing else names
+MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
+LEAST_WINDOW, LARGEST_WINDOW = 1_000, 1_000_000_000  # tokens that an entry of `window` may say
+INPROCESS = "inprocess"  # a queue that needs nobody else
+
+
+def price(entry: str) -> tuple[str, Prices]:
+    """One entry of `prices`: the model's name as given, and its prices.
+
+    Raises `BadRequest` naming the setting for anything but `NAME=WRITE/READ[/SECONDS]`, both
+    prices above 0 (free reads: write 0.01) and up to `MAX_PRICE`, and a lifetime above 0 seconds.
+
+    >>> price("gpt-5=1/0.1")
+    ('gpt-5', Prices(write=1.0, read=0.1, lifetime=3600.0))
+    """
+    name, _, numbers = entry.rpartition("=")
+    try:
+        write, read, *rest = (float(part) for part in numbers.split("/"))
+        (lifetime,) = rest or (UNKNOWN.lifetime,)
+    except ValueError:
+        write = read = lifetime = math.nan
+    name = name.strip()
+    if not (name and 0 < write <= MAX_PRICE and 0 < read <= MAX_PRICE and 0 < lifetime < math.inf):
+        raise BadRequest(
+            f"prices: {entry!r} is not NAME=WRITE/READ or NAME=WRITE/READ/SECONDS with prices "
+            f"above 0 and up to {MAX_PRICE:.0f}, as in gpt-5=1/0.1/3600",
+            param="prices",
+        )
+    return name, Prices(write, read, lifetime)
+
+
+def window(entry: str) -> tuple[str, int]:
+    """One entry of `window`: the model's name as given, and the tokens that its prompt and answer
+    may have together. Raises `BadRequest` naming the setting for anything but `NAME=TOKENS`.
+
+    >>> window("llama3.2=32768")
+    ('llama3.2', 32768)
+    """
+    name, _, number = entry.rpartition("=")
+    name = name.strip()
+    tokens = int(number) if number.strip().isdecimal() and len(number) < 20 else 0
+    if not (name and LEAST_WINDOW <= tokens <= LARGEST_WINDOW):
+        raise BadRequest(
+            f"window: {entry!r} is not NAME=TOKENS with {LEAST_WINDOW} to {LARGEST_WINDOW} tokens, "
+            "as in llama3.2=32768 or *=32768",
+            param="window",
+        )
+    return name, tokens
+
+
+def is_plain_url(url: str) -> bool:
+    """An address and nothing else."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return sound and parts.username is None and not parts.query and not parts.fragment
+
+
+def check_queue(url: str) -> None:
+    """The value is not shown: it may carry a password."""
+    if url == INPROCESS:
+        return
+    try:
+        parts = urlsplit(url)
+        place = parts.path if parts.scheme == "unix" else parts.hostname
+        sound = parts.scheme in ("redis", "rediss", "unix") and bool(place) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise BadRequest(
+            "queue must be inprocess, or a URL beginning with redis://, rediss:// or unix://",
+            param="queue",
+        )
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown.
+
+    >>> without_password("redis://:secret@10.0.0.7:6379/0")
+    'redis://***@10.0.0.7:6379/0'
+    >>> without_password("inprocess")
+    'inprocess'
+    """
+    head, mark, rest = url.partition("://")
+    place, asked, _ = rest.partition("?")
+    if "@" in place:  # the last one: a password that was not quoted may hold more, and slashes
+        place = "***@" + place.rpartition("@")[2]
+    return f"{head}{mark}{place}{'?***' * bool(asked)}"
+
+
+def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    if value not in allowed:
+        known = ", ".join(str(one) for one in allowed)
+        raise BadRequest(f"{name} must be one of {known}, not {value!r}", param=name)
