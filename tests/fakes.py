@@ -9,6 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from memtree.ranking.relevance_scale import RelevanceScale
+
 Matrix = NDArray[np.float32]
 
 WORD = re.compile(r"\w+")
@@ -20,6 +22,7 @@ class HashingEmbedder:
     name = recipe = "hashing/1"
     dimensions = 64
     relevant = 0.3
+    scale = RelevanceScale(half=0.3, strong=0.75)
 
     def __init__(self) -> None:
         self.embedded: list[str] = []

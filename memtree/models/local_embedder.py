@@ -39,6 +39,7 @@ from tokenizers import Tokenizer
 
 from memtree.errors import EmbedderUnavailable
 from memtree.models.query_cache import QueryCache
+from memtree.ranking.relevance_scale import RelevanceScale
 
 T = TypeVar("T")
 Matrix = NDArray[np.float32]
@@ -48,6 +49,7 @@ QUERY_TOKENS = 128  # 33 ms on one core; 250 wordpieces take 57 ms
 # Best cosine of a chat's passages with questions that it answers: 98 % lie above 0.40; with
 # questions about another chat 0.44 is the 95th percentile, with questions about the world 0.29.
 RELEVANT = 0.38
+SCALE = RelevanceScale(half=0.45, strong=0.7)
 CLS, SEP = 101, 102
 # Coding sessions hold 1.8 to 6.5 characters per wordpiece, so this cuts only runs of white space
 # and single words of hundreds of characters, and saves tokenizing what is cut off anyway.
@@ -151,6 +153,7 @@ class LocalEmbedder:
 
     dimensions: int = DIMENSIONS
     relevant: float = RELEVANT
+    scale: RelevanceScale = SCALE
 
     def __init__(
         self,

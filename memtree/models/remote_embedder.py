@@ -43,6 +43,7 @@ from memtree.models.embedding_endpoint import (
 )
 from memtree.models.openai_client import place
 from memtree.models.query_cache import QueryCache
+from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.text import tokens
 
 Matrix = NDArray[np.float32]
@@ -58,6 +59,7 @@ QUERY_TOKENS = 512
 START_SECONDS = 20.0
 CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see `local_embedder.py`
 RELEVANT = 0.38  # until it is measured
+SCALE = RelevanceScale(half=0.45, strong=0.7)  # until it is measured
 
 
 class RemoteEmbedder:
@@ -89,7 +91,7 @@ class RemoteEmbedder:
         self._prefix = f"remote/1/{place(url)}/{model}/{max_tokens}"
         self.name = self.recipe = f"{self._prefix}/{dimensions}"
         self.dimensions = dimensions
-        self.relevant = relevant or RELEVANT
+        self.relevant, self.scale = relevant or RELEVANT, SCALE
         self._endpoint = Endpoint(url, key, model, dimensions, retries, MAX_TEXTS)
         self._max_tokens, self._query_seconds = max_tokens, query_seconds
         self._measure = not relevant

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.summaries.prompts import Task
 from memtree.summaries.replies import Draft
 
@@ -53,7 +54,8 @@ class Summarizer(Protocol):
 
 class Embedder(Protocol):
     """Text to unit vectors. `recipe` names model and preprocessing: recipes never mix.
-    `relevant`: the cosine under which a passage hardly ever answers a query.
+    `relevant`: the cosine under which a passage hardly ever answers a query. `scale`: what its
+    cosines mean between memories and messages.
 
     A model that was never met may have `dimensions` 0, and a recipe under which nothing is kept;
     `embed` (of no texts, too) finds out both. `name` is what it was configured to be, and stays.
@@ -65,6 +67,7 @@ class Embedder(Protocol):
     recipe: str
     dimensions: int
     relevant: float
+    scale: RelevanceScale
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """(n, dimensions) float32, unit rows; a text without tokens gives a zero row."""

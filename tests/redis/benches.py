@@ -44,6 +44,7 @@ class Gate:
         self.inner, self.arrived, self.open = inner, asyncio.Event(), asyncio.Event()
         self.name = self.recipe = inner.recipe
         self.dimensions, self.relevant = inner.dimensions, inner.relevant
+        self.scale = inner.scale
 
     async def embed(self, texts):
         self.arrived.set()
