@@ -55,6 +55,10 @@ COVERED_BY = {
         memtree/text/rule_phrases/slavic.py""",
     "unit/test_config.py": "memtree/setting_values.py",
     "contracts/test_memory_store.py": "memtree/memories/ports.py",
+    "unit/memories/search/test_scope_index.py": """
+        memtree/memories/search/postings.py memtree/memories/search/row_block.py""",
+    "unit/memories/search/test_searcher.py": """
+        memtree/memories/search/hits.py memtree/memories/search/ranking.py""",
     # -- memtree: trees, ranking, unfolding
     "unit/tree/test_btree.py": "memtree/tree/node.py",
     "unit/ranking/test_bm25.py": "memtree/ranking/corpus.py",

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtree.memories.search.text_terms import packed_terms, unpack_terms
+from memtree.text.terms import terms
+
+
+@given(st.text())
+def test_packed_terms_come_back(text):
+    hashes, counts = unpack_terms(packed_terms(text))
+    found = dict(zip(hashes.tolist(), counts.tolist(), strict=True))
+    assert found == {term: min(count, 255) for term, count in terms(text).items()}
+    assert list(found) == sorted(found)
+
+
+def test_what_is_no_packed_terms_holds_none():
+    hashes, counts = unpack_terms(b"1234567")
+    assert len(hashes) == len(counts) == 0
+
+
+def test_a_term_counts_255_times_at_most():
+    _, counts = unpack_terms(packed_terms("port " * 300))
+    assert counts.tolist() == [255]
