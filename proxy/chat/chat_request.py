@@ -14,13 +14,16 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import side_requests
 from memtree.errors import BadRequest
+from memtree.memories.scope import Scope
 from proxy.chat import context_overflow
 from proxy.chat.model_limits import ModelLimits
+from proxy.chat.turn_sources import others_spoke
 from proxy.dialects import openai_chat
 from proxy.http import json_body
-from proxy.request import fields, memory_switch
+from proxy.request import chat_scope, fields, memory_switch
 from proxy.request.patience import patience
 from proxy.server_tools import offer
+from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
 from proxy.server_tools.offer import Offer
 
 
@@ -49,6 +52,8 @@ class ChatRequest:
 
     `ask` is None where memory is off (`state` says so), cannot be asked (`state` says why), or has
     no say (`shadow`). `offer`: the tools of ours that the model may be given, counted in `ask`.
+    `chat_scope`: whose memories the chat sees, None where chat memory is off; `others_spoke`: a
+    tool or a web page spoke in its present turn. `body` is there with either.
     """
 
     content: bytes
@@ -61,19 +66,29 @@ class ChatRequest:
     streams: bool = False
     shadow: ShadowRequest | None = None
     offer: Offer | None = None
+    chat_scope: Scope | None = None
+    others_spoke: bool = False
 
     def with_messages(
         self,
-        answer: Answer,
+        answer: Answer | None,
         more: Sequence[bytes] = (),
         also: Mapping[str, bytes] | None = None,
     ) -> bytes:
-        """The body for the upstream with the messages of an answer, with `more` behind them, and
-        with other fields (raw JSON)."""
-        if self.body is None or self.ask is None or not (answer.changed or more or also):
+        """The body for the upstream with the messages of an answer (None: those that were posted),
+        with `more` behind them, and with other fields (raw JSON). Posted messages stay as they are,
+        byte for byte."""
+        changed = answer is not None and answer.changed
+        if self.body is None or not (changed or more or also):
             return self.plain
-        messages = json_body.joined((*openai_chat.messages(answer.items, self.ask.messages), *more))
-        return self.body.rewritten({**self.changed, "messages": messages, **(also or {})})
+        put = {**self.changed, **(also or {})}
+        if answer is not None and self.ask is not None and changed:
+            kept = openai_chat.messages(answer.items, self.ask.messages)
+            put["messages"] = json_body.joined((*kept, *more))
+        elif more:
+            posted = self.body.fragment("messages") or b"[]"
+            put["messages"] = json_body.extended(posted, more)
+        return self.body.rewritten(put)
 
 
 def read(
@@ -83,10 +98,12 @@ def read(
     settings: Settings,
     learned: ModelLimits,
 ) -> ChatRequest:
-    """Read a chat body. Raises `BadRequest` for a field of ours with a wrong type, if memory is on.
+    """Read a chat body. Raises `BadRequest` for a field of ours with a wrong type, if memory is on,
+    and for a chat id that cannot be one.
 
     A body that is no sound JSON object goes on as it came: the upstream judges it.
     """
+    scope = chat_scope.of(tenant, headers)
     try:
         body = json_body.split(content)
     except BadRequest:
@@ -94,42 +111,61 @@ def read(
         return ChatRequest(content, content, State.INVALID_HISTORY if on else State.OFF)
     suffix = memory_switch.suffix_of(body)
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
-    plain = body.rewritten(changed)
     shadowed = fields.shadowed(body, headers, settings)
-    if not memory_switch.wanted(body, headers, suffix, settings.memory or shadowed):
-        return ChatRequest(content, plain)
-    if shadowed:  # nothing else of it is read now: it must not wait
+    on = memory_switch.wanted(body, headers, suffix, settings.memory or shadowed)
+    chat = ChatRequest(content, body.rewritten(changed), changed=changed, model=suffix.model)
+    if on and shadowed:  # its history is not read now: it must not wait
         ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}
-        return ChatRequest(content, plain, State.SHADOW, shadow=ShadowRequest(body, suffix, ours))
-    ask = fields.chat_ask(tenant, body, headers, settings, suffix.days)
-    window = learned.window(tenant, suffix.model)
-    streams = body.value("stream") is True
-    silent = not streams and settings.json_wait != "spaces"
+        shadow = ShadowRequest(body, suffix, ours)
+        chat = dataclasses.replace(chat, state=State.SHADOW, shadow=shadow)
+    packed = on and not shadowed
+    if not packed and scope is None:
+        return chat
+    ask = fields.chat_ask(tenant, body, headers, settings, suffix.days) if packed else None
     try:
         messages = body.messages(settings.max_messages)
-        whole = side_requests.is_side(messages, tools=bool(ask.tools_tokens))
+        whole = side_requests.is_side(messages, tools=fields.tools_tokens(body) > 0)
     except BadRequest:
-        return ChatRequest(content, plain, State.INVALID_HISTORY)
-    wanted = memory_switch.recall_tools(headers, settings.recall_tools) and not whole
-    offered = offer.of(body) if wanted and learned.takes_tools(tenant, suffix.model) else None
+        return dataclasses.replace(chat, state=State.INVALID_HISTORY) if packed else chat
+    scope = None if whole else scope
+    groups = _groups(headers, settings, packed=packed and not whole, scope=scope)
+    usable = groups and learned.takes_tools(tenant, suffix.model)
+    chat = dataclasses.replace(
+        chat,
+        body=body,
+        streams=_streams(body),
+        offer=offer.of(body, groups) if usable else None,
+        chat_scope=scope,
+        others_spoke=scope is not None and others_spoke(messages, body, suffix.model),
+    )
+    if ask is None:
+        return chat
+    silent = not chat.streams and settings.json_wait != "spaces"
     ask = dataclasses.replace(
-        context_overflow.narrowed(ask, window),
+        context_overflow.narrowed(ask, learned.window(tenant, suffix.model)),
         messages=messages,
         whole=whole,
         patience=patience(headers, settings, silent=silent),
-        tools_tokens=ask.tools_tokens + (offer.size() if offered else 0),
+        tools_tokens=ask.tools_tokens + (chat.offer.size if chat.offer else 0),
     )
-    return ChatRequest(
-        content,
-        plain,
-        State.UNDECIDED,
-        body,
-        ask,
-        changed,
-        suffix.model,
-        streams,
-        offer=offered,
-    )
+    return dataclasses.replace(chat, state=State.UNDECIDED, ask=ask)
+
+
+def _groups(
+    headers: Mapping[str, str], settings: Settings, *, packed: bool, scope: Scope | None
+) -> tuple[ToolGroup, ...]:
+    """The tools that may be offered. Those of chat memory stand first: they are there from the
+    beginning, the others once something is folded."""
+    recall = packed and memory_switch.recall_tools(headers, settings.recall_tools)
+    saving = (CHAT_MEMORY_TOOLS,) if scope is not None else ()
+    return (*saving, CONTEXT_TOOLS) if recall else saving
+
+
+def _streams(body: json_body.Body) -> bool:
+    try:
+        return body.value("stream") is True
+    except BadRequest:
+        return False  # the upstream's to judge
 
 
 def unread(posted: bytes, headers: Mapping[str, str], settings: Settings) -> ChatRequest:

@@ -118,7 +118,8 @@ class ChatCompletions:
         trace.decide(exchange.chat.state)
         trace.mode = exchange.chat.state
         try:
-            return Relay(await exchange.forward(exchange.chat.plain), trace.headers())
+            reply = await self._answer(exchange, _unpacked(exchange), begun=False)
+            return Relay(reply, trace.headers())
         finally:
             self._shadows.follow(exchange.tenant.id, shadowed)
 
@@ -141,12 +142,12 @@ class ChatCompletions:
             trace.decide(State.INTERNAL)
         finally:
             trace.memory_ms = (time.perf_counter() - started) * 1000
-        return PreparedChat(chat.plain)
+        return _unpacked(exchange)
 
     async def _remember(self, exchange: ChatExchange) -> PreparedChat:
         chat, trace = exchange.chat, exchange.trace
         if chat.ask is None:
-            return PreparedChat(chat.plain)
+            return _unpacked(exchange)
         trace.mode = chat.ask.mode
         answer, details = await self._memory.compress_with_details(chat.ask)
         trace.learn(answer)
@@ -199,6 +200,12 @@ class ChatCompletions:
             return await upstream.reply(session.body(exchange.chat))
 
         return await tool_rounds.answered(reply, session, again)
+
+
+def _unpacked(exchange: ChatExchange) -> PreparedChat:
+    """The history as it was posted: context memory is off, or has failed."""
+    session = tool_session.begin(exchange.chat, None, None)
+    return PreparedChat(exchange.body(None, session), session=session)
 
 
 async def _cancelled(task: asyncio.Task[PreparedChat]) -> None:

@@ -39,8 +39,8 @@ class ChatExchange:
     chat: ChatRequest
     trace: Trace
 
-    def body(self, answer: Answer, session: ToolSession | None) -> bytes:
-        """The body for the upstream with the messages that memory sends."""
+    def body(self, answer: Answer | None, session: ToolSession | None) -> bytes:
+        """The body for the upstream with the messages that memory sends; None: it has no say."""
         return session.body(self.chat) if session else self.chat.with_messages(answer)
 
     async def forward(self, body: bytes, *, readable: bool = False) -> RelayedReply:

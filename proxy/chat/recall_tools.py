@@ -10,8 +10,8 @@ from memtree.context.answer_details import FoldedReader
 from memtree.errors import BadRequest
 from memtree.unfolding.search import EXCERPTS
 from proxy.request import fields
-from proxy.server_tools import offer
 from proxy.server_tools.calls import ToolHandler
+from proxy.server_tools.definitions import READ, SEARCH
 
 _MAX_NUMBER = 10**12
 
@@ -32,7 +32,7 @@ def handlers(folded: FoldedReader) -> dict[str, ToolHandler]:
         # A message of megabytes takes a while to be read.
         return await asyncio.to_thread(folded.read, first, last, start, room)
 
-    return {offer.SEARCH: search, offer.READ: read}
+    return {SEARCH: search, READ: read}
 
 
 def _number(arguments: Mapping[str, Any], name: str, default: int | None) -> int:

@@ -47,7 +47,7 @@ class RetryingUpstream:
     async def reply(self, body: bytes) -> RelayedReply:
         """The reply to `body`, or to the same request as the upstream takes it."""
         reply = await self._forward(body)
-        if self._exchange.chat.ask is None:
+        if self._exchange.chat.ask is None and self._session is None:
             return reply
         if self._may_be_refused(reply.status):
             with ExitStack() as unused:
@@ -93,14 +93,14 @@ class RetryingUpstream:
     async def _toolless(self, status: int, error: bytes) -> RelayedReply | None:
         """The reply to the same request without our tools, where `error` is about tools."""
         session, chat = self._session, self._exchange.chat
-        if session is None or session.withdrawn or session.rounds or chat.ask is None:
+        if session is None or session.withdrawn or session.rounds:
             return None
         if not refusal.is_about_tools(status, error):
             return None
         session.withdrawn = True
         reply = await self._forward(session.body(chat))
         if reply.status == 200:  # else it was about something else
-            self._learned.learn_toolless(chat.ask.tenant, chat.model)
+            self._learned.learn_toolless(self._exchange.tenant.id, chat.model)
             log.event("chat.toolless", status=status)
         return reply
 

@@ -61,7 +61,10 @@ class StreamedRounds:
         while True:
             pieces = decoded(self._reply)
             async for chunk in pieces:
-                if shown := stream.feed(chunk):
+                shown = stream.feed(chunk)
+                # Before the end of the answer: the client may leave as soon as it has that.
+                await self._session.settle(stream.unanswered())
+                if shown:
                     yield shown
                 if stream.waiting > LONGEST:
                     raise _too_long()
@@ -69,6 +72,7 @@ class StreamedRounds:
                     await _drained(pieces)
                     break
             shown, asked = stream.end()
+            await self._session.settle(stream.unanswered())
             if shown:
                 yield shown
             if asked is None:
@@ -129,6 +133,7 @@ async def _whole(reply: RelayedReply, session: ToolSession, again: Again) -> Rel
         finally:
             reply.close()
         if isinstance(asked, bytes):
+            await session.settle(whole.unanswered)
             return FinishedReply(reply.status, _other_bytes(reply.headers), asked)
         await session.answer(asked)
         whole.offered = session.offered

@@ -7,7 +7,7 @@ told to the model; nothing of it fails the answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +19,14 @@ from memtree.context.answer_details import FoldedReader
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import MESSAGE_OVERHEAD
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, Conflict, SecretRejected
 from memtree.text import tokens
 from proxy.chat import recall_tools
 from proxy.chat.chat_request import ChatRequest
 from proxy.observability import log
 from proxy.server_tools import calls
 from proxy.server_tools.calls import StreamedCall, ToolHandler
+from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, SAVE, ToolGroup
 from proxy.server_tools.offer import Offer
 from proxy.server_tools.stream import ToolRound
 
@@ -33,19 +34,22 @@ from proxy.server_tools.stream import ToolRound
 STATES = frozenset({State.PACKED, State.PROVISIONAL, State.NO_EMBEDDER})
 MOST_ROUNDS = 8
 MOST_CALLS = 8  # of one round
+UNCOUNTED_ROOM = 4_000  # tokens for results where nobody has counted the prompt
 
-BROKEN = "Error: the record cannot be read at the moment. Answer without it."
+BROKEN = "Error: the memory cannot be reached at the moment. Answer without it."
 TOO_MANY = f"Error: at most {MOST_CALLS} calls at once are answered. Ask again with fewer."
+# What is wrong with a call, in words that hold nothing of what was saved.
+_TOLD = (BadRequest, SecretRejected, Conflict)
 
 
 @dataclass(slots=True)
 class ToolSession:
-    """`packed`: what memory sends. `handlers`: by the name of their tool. `room`: tokens that the
-    model's window has left. `messages`: what the rounds so far add to the prompt, raw JSON; `size`:
-    their tokens. `withdrawn`: the upstream takes no tools."""
+    """`packed`: what memory sends, None where it has no say. `handlers`: by the name of their tool.
+    `room`: tokens that the model's window has left. `messages`: what the rounds so far add to the
+    prompt, raw JSON; `size`: their tokens. `withdrawn`: the upstream takes no tools."""
 
     offer: Offer
-    packed: Answer
+    packed: Answer | None
     handlers: Mapping[str, ToolHandler]
     room: int
     messages: list[bytes] = field(default_factory=list)
@@ -72,7 +76,7 @@ class ToolSession:
         """Memory packed again: the window is smaller than it was thought. `ask` counts what the
         rounds have added."""
         self.packed, self.room = answer, _room(ask, answer) + self.size
-        if folded is not None:
+        if folded is not None and CONTEXT_TOOLS in self.offer.groups:
             self.handlers = {**self.handlers, **recall_tools.handlers(folded)}
 
     async def answer(self, asked: ToolRound) -> None:
@@ -85,6 +89,13 @@ class ToolSession:
             self._add({"role": "tool", "tool_call_id": id_, "content": result})
         log.event("chat.recalled", round=self.rounds, calls=len(asked.calls), tokens=self.size)
 
+    async def settle(self, calls: Sequence[StreamedCall]) -> None:
+        """Calls of a round that ends the answer, since the client has its own calls to run first:
+        the model never sees results. What is to be saved is saved."""
+        for call in calls[:MOST_CALLS]:
+            if call.name == SAVE:
+                await self._result(call)
+
     def _add(self, message: dict[str, Any]) -> None:
         raw = msgspec.json.encode(message)
         self.messages.append(raw)
@@ -96,21 +107,37 @@ class ToolSession:
             return "Error: the arguments are not a JSON object"
         try:
             return await self.handlers[call.name](arguments, self.room - self.size)
-        except BadRequest as error:
+        except _TOLD as error:
             return f"Error: {error.message}"
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
             log.failure("chat.recall_failed", error)
             return BROKEN
 
 
-def begin(chat: ChatRequest, answer: Answer, folded: FoldedReader | None) -> ToolSession | None:
-    """`folded`: a way into what the answer folded. None where the model gets no tools of ours."""
-    if chat.offer is None or chat.ask is None:
+def begin(
+    chat: ChatRequest,
+    answer: Answer | None,
+    folded: FoldedReader | None,
+    saved: Mapping[str, ToolHandler] | None = None,
+) -> ToolSession | None:
+    """`answer`: of context memory, None where it has no say. `folded`: a way into what that folded.
+    `saved`: what answers the tools of chat memory. None where the model gets no tools of ours."""
+    if chat.offer is None:
         return None
-    if folded is None or answer.state not in STATES:
+    handlers: dict[ToolGroup, Mapping[str, ToolHandler]] = {}
+    if saved is not None:
+        handlers[CHAT_MEMORY_TOOLS] = saved
+    if folded is not None and answer is not None and answer.state in STATES:
+        handlers[CONTEXT_TOOLS] = recall_tools.handlers(folded)
+    offer = chat.offer.only(handlers)
+    if offer is None:
         return None
-    handlers = recall_tools.handlers(folded)
-    return ToolSession(chat.offer, answer, handlers, _room(chat.ask, answer))
+    return ToolSession(
+        offer,
+        answer,
+        {name: one for group in offer.groups for name, one in handlers[group].items()},
+        _room(chat.ask, answer) if chat.ask and answer else UNCOUNTED_ROOM,
+    )
 
 
 def _room(ask: CompressRequest, answer: Answer) -> int:

@@ -168,6 +168,11 @@ def joined(fragments: Iterable[bytes]) -> bytes:
     return b"[" + b",".join(fragments) + b"]"
 
 
+def extended(array: bytes, fragments: Iterable[bytes]) -> bytes:
+    """A JSON array that is not empty with more raw fragments behind its own bytes."""
+    return b",".join((array.rstrip()[:-1], *fragments)) + b"]"
+
+
 async def off_loop(size: int, work: Callable[[], Result]) -> Result:
     """Do `work` here, or in a thread where a body of `size` bytes would hold up the event loop."""
     if size > OFF_LOOP_BYTES:

@@ -30,12 +30,15 @@ _DESCRIPTIONS = {
     404: "Nothing is known by this name.",
     405: "A route of ours, under another method.",
     408: "The request did not arrive in time.",
+    409: "What is stored stands against it: another version (`version_conflict`), or as many "
+    "memories as a tenant may have (`memory_limit`).",
     413: "The body is over the size limit (`request_too_large`), or what must be sent whole does "
     'not fit the model (`context_length_exceeded`, with the words that clients look for: "This '
     "model's maximum context length is N tokens. However, your messages resulted in M tokens.\").",
     415: "The body's `content-type` is not JSON (forms and pages may send others without asking), "
     "or its `content-encoding` cannot be read here. `param` names the header.",
     421: "A server without access keys was asked under a name that it does not answer to.",
+    422: "The text holds a secret (`secret_rejected`). The message names its kind, not its value.",
     429: "Too many requests of one tenant. Try again after `retry-after` seconds.",
     431: "The request line and headers are too long.",
     500: "A defect on our side. The message says nothing of the request.",

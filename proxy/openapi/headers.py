@@ -8,9 +8,14 @@ from memtree.context.state import Reason, State, with_size
 from proxy.access.auth import SESSION_COOKIE, is_loopback
 from proxy.http import content_encoding
 from proxy.openapi.shapes import COUNT, STRING, Json, ref
-from proxy.request import fields, memory_switch, patience
+from proxy.request import chat_scope, fields, memory_switch, patience
 
 REQUEST_ID = "x-memtree-request-id"
+CHAT_ID: Json = {
+    "type": "string",
+    "pattern": r"^[A-Za-z0-9._~:@\-]{1,200}$",
+    "examples": ["550e8400-e29b-41d4-a716-446655440000"],
+}
 _WORDS = list(memory_switch.WORDS)
 _STATE = (
     f"What memory did: `{State.OFF}`; `{State.BELOW_THRESHOLD}`: sent whole, under "
@@ -51,6 +56,19 @@ def request_headers() -> dict[str, Json]:
             "Whether the model is offered tools that search and read what memory folded; they are "
             "answered here, inside the same answer. Wins over the setting `recall_tools`. Other "
             "words do not count.",
+            {"type": "string", "enum": _WORDS, "examples": ["on"]},
+        ),
+        chat_scope.CHAT_HEADER: _header(
+            chat_scope.CHAT_HEADER,
+            "Opts in to chat memory: the chat that this request belongs to, whose memories the "
+            "model may save and recall by the tools `save_memory` and `recall_memory`, answered "
+            "here inside the same answer.",
+            CHAT_ID,
+        ),
+        chat_scope.SWITCH_HEADER: _header(
+            chat_scope.SWITCH_HEADER,
+            f"`off` (also `false`, `no`, `0`) switches chat memory off for this request, though it "
+            f"carries `{chat_scope.CHAT_HEADER}`; `on` is the default. Other words do not count.",
             {"type": "string", "enum": _WORDS, "examples": ["on"]},
         ),
         fields.MODE_HEADER: _mode_header(),

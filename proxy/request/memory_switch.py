@@ -12,15 +12,19 @@ from typing import NamedTuple
 
 from memtree.errors import BadRequest
 from proxy.http.json_body import Body
-from proxy.request import fields
+from proxy.request import chat_scope, fields
 
 HEADER = "x-polychat-memory"
 FLAG_HEADER = "memory"
 TOOLS_HEADER = "x-memtree-recall-tools"
 # Headers that are meant for us: they do not go to the upstream of a chat.
 OWN_HEADERS = frozenset(
-    name.encode() for name in (HEADER, FLAG_HEADER, TOOLS_HEADER, *fields.OWN_HEADERS)
-)
+    name.encode()
+    for name in (
+        HEADER, FLAG_HEADER, TOOLS_HEADER, chat_scope.CHAT_HEADER, chat_scope.SWITCH_HEADER,
+        *fields.OWN_HEADERS,
+    )
+)  # fmt: skip
 
 _SUFFIX = re.compile(r":memory(?:-([0-9]{1,9}))?(?=:|$)")
 # What the headers may say; anything else counts as nothing said.

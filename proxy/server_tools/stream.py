@@ -7,7 +7,7 @@
 A first round that calls none of our tools goes through byte for byte, a later one under the head of
 the first. Calls of our tools are held back, and so are finish reason, usage and `[DONE]` of a round
 that another one follows. A round that calls the client's tools as well is the last one: the client
-has to answer those calls, and ours are dropped.
+has to answer those calls, and ours are `unanswered`.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ class ToolStream:
         self._over = False  # there was a finish reason, or an error
         self._asks = False  # and another round follows
         self._done = False
+        self._unanswered: list[StreamedCall] = []
 
     @property
     def waiting(self) -> int:
@@ -77,6 +78,12 @@ class ToolStream:
     def asks(self) -> bool:
         """Whether another round follows, and this one has said its last word."""
         return self._asks and self._done
+
+    def unanswered(self) -> list[StreamedCall]:
+        """Whole calls of ours whose results the model will not see, since the client's calls beside
+        them end the answer; each is told once."""
+        calls, self._unanswered = self._unanswered, []
+        return calls
 
     def feed(self, chunk: bytes) -> bytes:
         """What the client gets for these bytes of the upstream."""
@@ -168,7 +175,9 @@ class ToolStream:
         self._over = True
         held_back = self._calls.settle()
         ours, theirs = self._calls.ours, self._calls.theirs
-        self._asks = bool(ours) and not theirs and self.offered and reason not in UNFINISHED
+        whole = bool(ours) and self.offered and reason not in UNFINISHED
+        self._asks = whole and not theirs
+        self._unanswered = ours if whole and theirs else []
         return held_back
 
     def _reason(self, reason: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from proxy.server_tools.assistant_message import LISTS, TEXTS, AssistantMessage
-from proxy.server_tools.calls import StreamedCalls
+from proxy.server_tools.calls import StreamedCall, StreamedCalls
 from proxy.server_tools.stream import SEAM, UNFINISHED, ToolRound
 from proxy.server_tools.usage import added
 
@@ -30,6 +30,7 @@ class WholeAnswer:
         self._head: Json = {}
         self._used: Json | None = None
         self._before: Json = {}  # of the message: texts and reasoning of the rounds before
+        self.unanswered: list[StreamedCall] = []  # of ours, beside calls of the client
 
     def take(self, raw: bytes) -> bytes | ToolRound:
         """The body of an answer: the client's answer, or what it asks of us."""
@@ -44,8 +45,10 @@ class WholeAnswer:
         # Whole calls: each of them begins one, whatever its index and id.
         shown = calls.whole(posted) if isinstance(posted, list) else []
         reason = choice.get("finish_reason")
-        if calls.ours and not calls.theirs and self.offered and reason not in UNFINISHED:
-            return self._asked(answer, message, calls)
+        if calls.ours and self.offered and reason not in UNFINISHED:
+            if not calls.theirs:
+                return self._asked(answer, message, calls)
+            self.unanswered = calls.ours
         if not calls.ours and self._rounds == 1:
             return raw
         dropped = calls.ours and not calls.theirs and reason == "tool_calls"

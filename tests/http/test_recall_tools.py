@@ -10,9 +10,8 @@ import pytest
 from memtree.context.retrieval import Retriever
 from memtree.context.state import State
 from memtree.unfolding.search import NO_ROOM
-from proxy.chat.tool_session import MOST_ROUNDS, TOO_MANY
-from proxy.server_tools import offer
-from proxy.server_tools.offer import NAMES
+from proxy.chat.tool_session import BROKEN, MOST_ROUNDS, TOO_MANY
+from proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.completion import completed
 from tests.http.fakes import FakeMemory, real_memory
 from tests.http.recalling import CHAT, FACT, KEY, ON, READ_FILE, SEARCH, body, large, rounds
@@ -197,7 +196,7 @@ async def test_the_tools_count_against_the_budget():
         for word in ("on", "off"):
             await upstream.post(large(tools=[READ_FILE]), x_memtree_recall_tools=word)
     on, off = (ask.tools_tokens for ask in memory.asks)
-    assert on - off == offer.size()
+    assert on - off == CONTEXT_TOOLS.size
 
 
 @pytest.mark.parametrize(("limit", "state"), [(128_000, "passed"), (10_000, "packed")])
@@ -309,8 +308,7 @@ async def test_a_search_that_fails_is_told_to_the_model(monkeypatch: pytest.Monk
         upstream.script.at = 0
         monkeypatch.setattr(Retriever, "rank", broken)
         answer = await upstream.post(large(stream=True))
-    assert upstream.results(-1) == ["Error: the record cannot be read at the moment. "
-                                    "Answer without it."]  # fmt: skip
+    assert upstream.results(-1) == [BROKEN]
     assert completed(answer.content).content == "ok"
 
 
@@ -345,4 +343,4 @@ async def test_in_a_mixed_round_the_client_gets_its_own_calls(streams: bool):
 
 
 def test_names_are_those_of_the_tools():
-    assert {"memory_search", "memory_read"} == NAMES
+    assert {"memory_search", "memory_read"} == CONTEXT_TOOLS.names

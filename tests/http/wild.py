@@ -289,7 +289,8 @@ HEADER_VALUES = (
 )  # fmt: skip
 OWN = (
     b"x-polychat-memory", b"memory", b"x-memtree-mode", b"memory_expiration_days",
-    b"memory-expiration-days", b"x-memory-expiration-days",
+    b"memory-expiration-days", b"x-memory-expiration-days", b"x-chat-id", b"x-chat-memory",
+    b"x-memtree-recall-tools",
 )  # fmt: skip
 HEADER_NAMES = (
     *OWN, b"authorization", b"x-api-key", b"cookie", b"content-type", b"content-encoding",

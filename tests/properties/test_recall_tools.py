@@ -10,12 +10,12 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from proxy.server_tools.offer import NAMES
+from proxy.server_tools.definitions import CONTEXT_TOOLS
 from proxy.server_tools.stream import SEAM, ToolStream
 from proxy.server_tools.whole import WholeAnswer
 from tests.completion import completed
 
-OURS = sorted(NAMES)
+OURS = sorted(CONTEXT_TOOLS.names)
 THEIRS = ["read_file", "memory", "memory_search_all", "m"]
 MOST = 4  # rounds that may call
 
@@ -35,11 +35,11 @@ class Made:
 
     @property
     def ours(self) -> list[tuple[str, str]]:
-        return [call for call in self.calls if call[0] in NAMES]
+        return [call for call in self.calls if call[0] in CONTEXT_TOOLS.names]
 
     @property
     def theirs(self) -> list[tuple[str, str]]:
-        return [call for call in self.calls if call[0] not in NAMES]
+        return [call for call in self.calls if call[0] not in CONTEXT_TOOLS.names]
 
     @property
     def follows(self) -> bool:
@@ -55,7 +55,7 @@ def made(draw: st.DrawFn, *, asking: bool = False) -> Made:
     names = st.sampled_from(OURS if asking else OURS + THEIRS)
     call = st.tuples(names, arguments.map(json.dumps))
     calls = draw(st.lists(call, min_size=int(asking), max_size=4))
-    client = any(name not in NAMES for name, _ in calls)
+    client = any(name not in CONTEXT_TOOLS.names for name, _ in calls)
     # What a client cannot read without us, it cannot read through us.
     numbers = "right" if client else draw(st.sampled_from(["right", "zero", "none"]))
     words = st.lists(st.sampled_from(["a", "b c", " ", "d\n", "é"]), max_size=3).map(tuple)
@@ -142,7 +142,7 @@ def text_of(parts: list[str]) -> str:
 @given(st.lists(made(asking=True), max_size=MOST + 1), made(), st.integers(1, 200))
 def test_the_client_sees_one_completion(asking: list[Made], end: Made, size: int):
     script = [*asking, end]
-    stream, plain = ToolStream(NAMES), WholeAnswer(NAMES)
+    stream, plain = ToolStream(CONTEXT_TOOLS.names), WholeAnswer(CONTEXT_TOOLS.names)
     out, answer, used = b"", b"", list[Made]()
     for number, one in enumerate([*script, *script[-1:] * MOST], 1):
         stream.offered = plain.offered = number <= MOST
@@ -207,7 +207,7 @@ def odd(draw: st.DrawFn, name: str) -> dict[str, Any]:
 @pytest.mark.slow
 @given(st.lists(odd("delta"), max_size=6), odd("message"))
 def test_what_no_upstream_should_say_breaks_nothing(chunks: list[dict[str, Any]], answer: Any):
-    stream, plain = ToolStream(NAMES), WholeAnswer(NAMES)
+    stream, plain = ToolStream(CONTEXT_TOOLS.names), WholeAnswer(CONTEXT_TOOLS.names)
     for _ in range(2):
         for chunk in chunks:
             stream.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n")

@@ -147,7 +147,8 @@ COVERED_BY = {
         proxy/server_tools/assistant_message.py proxy/server_tools/calls.py
         proxy/server_tools/offer.py""",
     "unit/server_tools/test_whole.py": """
-        proxy/server_tools/refusal.py proxy/server_tools/sse.py proxy/server_tools/usage.py""",
+        proxy/server_tools/definitions.py proxy/server_tools/refusal.py
+        proxy/server_tools/sse.py proxy/server_tools/usage.py""",
     # -- proxy: the server
     "clients/test_start.py": "indexer/runtime.py proxy/server/serve.py",
     "http/test_protocol.py": "proxy/server/http_protocol.py",

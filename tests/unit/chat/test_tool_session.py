@@ -11,12 +11,14 @@ from memtree.context.answer import Answer, KeptMessage
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import Message
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, SecretRejected
+from proxy.chat import tool_session
 from proxy.chat.chat_request import ChatRequest
 from proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
 from proxy.http import json_body
 from proxy.server_tools import offer
 from proxy.server_tools.calls import StreamedCall
+from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from proxy.server_tools.stream import ToolRound
 
 BODY = json_body.split(b'{"model": "m", "messages": [1]}')
@@ -35,10 +37,46 @@ async def broken(arguments: Mapping[str, Any], room: int) -> str:
 
 
 def session(room: int = 1_000) -> ToolSession:
-    offered = offer.of(BODY)
+    offered = offer.of(BODY, (CHAT_MEMORY_TOOLS,))
     assert offered
     packed = Answer(State.PACKED, True, (KeptMessage(1),), b"", 0, 0, 0)
     return ToolSession(offered, packed, {"save_memory": save, "broken": broken}, room)
+
+
+def test_without_context_memory_posted_messages_stay_byte_for_byte():
+    raw = b'{"model": "m", "messages": [ {"role" : "user","content":"a"} ] }'
+    posted = json_body.split(raw)
+    offered = offer.of(posted, (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
+    chat = ChatRequest(raw, raw, body=posted, offer=offered)
+    assert tool_session.begin(chat, None, None) is None
+    rounds = tool_session.begin(chat, None, None, {"save_memory": save})
+    assert rounds
+    tools = CHAT_MEMORY_TOOLS.definitions
+    assert rounds.body(chat) == raw[:-2] + b',"tools":[' + tools + b"] }"
+    asyncio.run(rounds.answer(asked(StreamedCall(name="save_memory", said=['{"fact": "x"}']))))
+    more = b",".join(rounds.messages)
+    head = raw[:-3] + b"," + more + b"]"
+    assert rounds.body(chat) == head + b',"tools":[' + tools + b"] }"
+    rounds.withdrawn, rounds.messages = True, []
+    assert rounds.body(chat) is raw
+
+
+def test_what_is_to_be_saved_is_saved_though_nobody_sees_the_result():
+    kept: list[Any] = []
+
+    async def keep(arguments: Mapping[str, Any], room: int) -> str:
+        kept.append(arguments)
+        raise SecretRejected("a password")
+
+    rounds = session()
+    rounds.handlers = {"save_memory": keep, "recall_memory": keep}
+    calls = [StreamedCall(name=name, said=["{}"]) for name in ("recall_memory", "save_memory")]
+    asyncio.run(rounds.settle(calls))
+    assert (kept, rounds.messages, rounds.rounds) == ([{}], [], 0)
+    asyncio.run(rounds.settle([calls[1]] * 20))
+    assert len(kept) == 1 + MOST_CALLS
+    asyncio.run(rounds.answer(asked(calls[1])))
+    assert results(rounds) == ["Error: a password"]
 
 
 def asked(*calls: StreamedCall) -> ToolRound:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proxy.server_tools.offer import NAMES
+from proxy.server_tools.definitions import CONTEXT_TOOLS
 from proxy.server_tools.stream import SEAM, ToolStream
 from tests.completion import Completion, completed
 
@@ -51,7 +51,7 @@ OURS = [
 
 def run(*rounds: Iterable[bytes], offered: Iterable[bool] = (), size: int | None = None) -> Any:
     """(what the client got, what was asked of us in each round that was followed)."""
-    stream, out, asked = ToolStream(NAMES), b"", []
+    stream, out, asked = ToolStream(CONTEXT_TOOLS.names), b"", []
     may = iter(offered)
     for round_ in rounds:
         stream.offered = next(may, True)
@@ -118,7 +118,7 @@ def test_the_client_sees_one_answer_whatever_the_pieces(size):
 
 
 def test_text_is_shown_as_it_comes_and_calls_are_not():
-    stream = ToolStream(NAMES)
+    stream = ToolStream(CONTEXT_TOOLS.names)
     assert stream.feed(ROLE) == ROLE
     assert stream.feed(said := chunk({"content": "Hm"})) == said
     for event in OURS[1:]:
@@ -396,3 +396,39 @@ def test_usage_that_grows_in_every_chunk_counts_once():
     first = [*grown, *OURS[1:-2], chunk({}, "tool_calls", usage={"total_tokens": 9}), DONE]
     answer = seen(first, [*grown, chunk({}, "stop", usage={"total_tokens": 4}), DONE])
     assert answer.usage == {"total_tokens": 13}
+
+
+# ---------------------------------------------------------------- calls that nobody answers
+
+
+@pytest.mark.parametrize("size", [None, 7])
+@pytest.mark.parametrize("ends", [[ENDS, DONE], [DONE]])
+def test_whole_calls_beside_the_clients_are_told_before_the_end(ends: list[bytes], size: int):
+    stream, told, out = ToolStream(CONTEXT_TOOLS.names), [], b""
+    mine = calls(piece(0, "a", "memory_search", SEARCH), piece(1, "b", "read_file", "{}"))
+    raw = b"".join([ROLE, mine, *ends])
+    step = size or len(raw)
+    for at in range(0, len(raw), step):
+        shown = stream.feed(raw[at : at + step])
+        told += stream.unanswered()
+        assert told or b"[DONE]" not in out + shown
+        out += shown
+    assert [(call.name, call.arguments) for call in told] == [("memory_search", SEARCH)]
+    assert stream.end() == (b"", None)
+    assert stream.unanswered() == []
+
+
+@pytest.mark.parametrize(
+    ("events", "offered"),
+    [
+        (OURS, True),
+        ([calls(piece(0, "b", "read_file", "{}")), ENDS, DONE], True),
+        ([*OURS[:-2], calls(piece(1, "b", "read_file", "{}")), ENDS, DONE], False),
+        ([*OURS[:-2], calls(piece(1, "b", "read_file", "{}")), chunk({}, "length"), DONE], True),
+    ],
+    ids=["answered", "none of ours", "not offered", "cut off"],
+)
+def test_calls_that_were_answered_or_may_not_count_are_not_told(events: Any, offered: bool):
+    stream = ToolStream(CONTEXT_TOOLS.names, offered=offered)
+    stream.feed(b"".join(events))
+    assert stream.unanswered() == []

@@ -9,7 +9,7 @@ import pytest
 
 from proxy.http import json_body
 from proxy.server_tools import offer, refusal, sse
-from proxy.server_tools.offer import NAMES
+from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from proxy.server_tools.sse import SseEvents
 from proxy.server_tools.stream import ToolRound
 from proxy.server_tools.usage import added
@@ -56,11 +56,11 @@ def taken(plain: WholeAnswer, raw: bytes) -> dict[str, Any]:
     ],
 )
 def test_an_answer_without_calls_of_ours_is_the_same_bytes(raw):
-    assert WholeAnswer(NAMES).take(raw) is raw
+    assert WholeAnswer(CONTEXT_TOOLS.names).take(raw) is raw
 
 
 def test_rounds_add_up():
-    plain = WholeAnswer(NAMES)
+    plain = WholeAnswer(CONTEXT_TOOLS.names)
     first = plain.take(answer("Hm.", call("memory_search"), reasoning_content="a ",
                               reasoning_details=[{"index": 0}]))  # fmt: skip
     assert isinstance(first, ToolRound)
@@ -81,7 +81,7 @@ def test_rounds_add_up():
 
 
 def test_contents_of_parts_are_joined_as_parts():
-    plain = WholeAnswer(NAMES)
+    plain = WholeAnswer(CONTEXT_TOOLS.names)
     part = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
     plain.take(answer([part], call("memory_search")))
     message = taken(plain, answer("So."))["choices"][0]["message"]
@@ -90,24 +90,25 @@ def test_contents_of_parts_are_joined_as_parts():
 
 def test_a_mixed_round_is_the_clients():
     signed = call("read_file", "b", extra_content={"sig": 1})
-    found = taken(
-        WholeAnswer(NAMES), answer("x", call("memory_search"), signed, call("memory_read"))
-    )
+    plain = WholeAnswer(CONTEXT_TOOLS.names)
+    found = taken(plain, answer("x", call("memory_search"), signed, call("memory_read")))
+    assert [one.name for one in plain.unanswered] == ["memory_search", "memory_read"]
     choice = found["choices"][0]
     assert (choice["message"]["tool_calls"], choice["finish_reason"]) == ([signed], "tool_calls")
 
 
 @pytest.mark.parametrize(("reason", "ends"), [("length", "length"), ("tool_calls", "stop")])
 def test_calls_that_may_not_be_followed_are_dropped(reason, ends):
-    plain = WholeAnswer(NAMES, offered=reason == "length")
+    plain = WholeAnswer(CONTEXT_TOOLS.names, offered=reason == "length")
     choice = taken(plain, answer("x", call("memory_search"), reason=reason))["choices"][0]
     assert choice["finish_reason"] == ends
+    assert plain.unanswered == []
     assert "tool_calls" not in choice["message"]
 
 
 def test_calls_without_ids_get_some():
     """Of nine letters and digits, which is what Mistral takes."""
-    plain = WholeAnswer(NAMES)
+    plain = WholeAnswer(CONTEXT_TOOLS.names)
     for round_ in ("01", "02"):
         asked = plain.take(answer("", call("memory_search", ""), call("memory_read", "")))
         assert isinstance(asked, ToolRound)
@@ -171,24 +172,42 @@ def test_refusals_of_tools(status, text, about):
 
 
 def offered(body: dict[str, Any]) -> offer.Offer | None:
-    return offer.of(json_body.split(json.dumps({"model": "m", **body}).encode()))
+    posted = json_body.split(json.dumps({"model": "m", **body}).encode())
+    return offer.of(posted, (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
 
 
 def test_our_definitions_stand_behind_the_clients_bytes():
     tool = {"type": "function", "function": {"name": "f"}}
     raw = b'{ "tools" :[ {"type":"function",  "function":{"name":"f"}} ] , "messages":[] }'
-    found = offer.of(json_body.split(raw))
+    found = offer.of(json_body.split(raw), (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
     assert found
-    assert not found.alone
-    assert found.tools.startswith(b'[ {"type":"function",  "function":{"name":"f"}} ,{')
-    names = [one["function"]["name"] for one in json.loads(found.tools)]
-    assert names == ["f", "memory_search", "memory_read"]
+    tools = found.fields(last=False)["tools"]
+    assert tools.startswith(b'[ {"type":"function",  "function":{"name":"f"}} ,{')
+    assert names(tools) == ["f", "save_memory", "recall_memory", "memory_search", "memory_read"]
     assert found.fields(last=True) == {}
     alone = offered({})
     assert alone
-    assert json.loads(alone.tools) == json.loads(found.tools)[1:]
-    assert alone.fields(last=True) == {"tools": alone.tools, "tool_choice": b'"none"'}
+    ours = alone.fields(last=False)["tools"]
+    assert json.loads(ours) == json.loads(tools)[1:]
+    assert alone.fields(last=True) == {"tools": ours, "tool_choice": b'"none"'}
     assert offered({"tools": [tool]}) == offered({"tools": [tool]})
+
+
+def names(tools: bytes) -> list[str]:
+    return [tool["function"]["name"] for tool in json.loads(tools)]
+
+
+def test_groups_are_left_out_in_the_order_in_which_they_stand():
+    found = offered({})
+    assert found
+    saving = found.only({CHAT_MEMORY_TOOLS: None})
+    assert saving
+    assert names(saving.fields(last=False)["tools"]) == ["save_memory", "recall_memory"]
+    assert saving.size + CONTEXT_TOOLS.size == found.size
+    both = found.only((CONTEXT_TOOLS, CHAT_MEMORY_TOOLS))
+    assert both == found
+    assert found.only(()) is None
+    assert offer.of(json_body.split(b"{}"), ()) is None
 
 
 @pytest.mark.parametrize(
@@ -199,14 +218,19 @@ def test_our_definitions_stand_behind_the_clients_bytes():
         {"name": "memory_read"},
     ],
 )
-def test_a_name_of_ours_in_any_form_of_a_tool_leaves_ours_out(tool):
-    assert offered({"tools": [tool]}) is None
+def test_a_name_of_ours_in_any_form_of_a_tool_leaves_its_group_out(tool):
+    found = offered({"tools": [tool]})
+    assert found
+    assert found.groups == (CHAT_MEMORY_TOOLS,)
+    other = {"type": "function", "function": {"name": "save_memory"}}
+    assert offered({"tools": [tool, other]}) is None
 
 
 def test_definitions_are_sound_schemas_and_small():
     found = offered({})
     assert found
-    for tool in json.loads(found.tools):
+    for tool in json.loads(found.fields(last=False)["tools"]):
         parameters = tool["function"]["parameters"]
         assert set(parameters["required"]) <= set(parameters["properties"])
-    assert 150 < offer.size() < 400
+    assert 150 < CONTEXT_TOOLS.size < 400
+    assert 150 < CHAT_MEMORY_TOOLS.size < 300

@@ -1,0 +1,51 @@
+"""Who spoke in the present turn besides the user: what a model saves then may be another's idea.
+
+A turn begins with the newest message of the user. A tool speaks in it by a message of its role, or
+by one of the user's role with a result in it, as clients send them that describe tools in the
+prompt. A web page speaks where the provider was asked to search the web.
+
+What a user attaches or pastes counts as the user's own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memtree.conversation.message import RESULT_ROLES, Message
+from memtree.errors import BadRequest
+from proxy.http.json_body import Body
+
+_RESULT_PARTS = frozenset({"tool_result", "function_call_output"})
+_RESULT = re.compile(r"\s{0,20}\[[A-Za-z_][\w.-]{0,80}(?: for '[^\n]{0,1000}')?\] Result:")
+_ONLINE = ":online"  # OpenRouter's suffix for a model that searches the web
+_WEB_FIELDS = ("web_search_options", "plugins")
+
+
+def others_spoke(messages: Sequence[Message], body: Body, model: str) -> bool:
+    """Whether a tool or a web page spoke since the user asked. What cannot be read
+    counts as such. Reads no further back than the turn."""
+    try:
+        if _ONLINE in model or any(body.value(name) is not None for name in _WEB_FIELDS):
+            return True
+        for message in reversed(messages):
+            if message.role in RESULT_ROLES:
+                return True
+            if message.role == "user":
+                return _holds_result(message)
+    except BadRequest:
+        return True
+    return False
+
+
+def _holds_result(message: Message) -> bool:
+    content = message.content
+    if isinstance(content, str):
+        return _RESULT.match(content) is not None
+    parts = (
+        [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    )
+    return any(
+        part.get("type") in _RESULT_PARTS or _RESULT.match(str(part.get("text") or ""))
+        for part in parts
+    )

@@ -1,0 +1,25 @@
+"""The headers by which a chat request opts in to chat memory: which chat it belongs to.
+
+>>> of("t", {"x-chat-id": "550e8400"}).owner
+'550e8400'
+>>> of("t", {"x-chat-id": "550e8400", "x-chat-memory": "off"})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memtree.memories.scope import Scope, checked_id
+
+CHAT_HEADER = "x-chat-id"
+SWITCH_HEADER = "x-chat-memory"
+_OFF = frozenset({"off", "false", "no", "0"})  # as `memory_switch` reads them
+
+
+def of(tenant: str, headers: Mapping[str, str]) -> Scope | None:
+    """The chat's scope, None where the request names no chat or switches its memory off. Raises
+    `BadRequest` for an id that cannot be one."""
+    chat_id = headers.get(CHAT_HEADER)
+    if chat_id is None or headers.get(SWITCH_HEADER, "").strip().lower() in _OFF:
+        return None
+    return Scope.of_chat(tenant, checked_id(chat_id.strip(), CHAT_HEADER))
