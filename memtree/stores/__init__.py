@@ -9,16 +9,26 @@ memory:              nothing is kept
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from memtree.errors import BadRequest
+from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.stores.ram.store import RamStore
 from memtree.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from memtree.stores.postgres import PostgresStore
 
-__all__ = ["Opened", "RamStore", "SqliteStore", "open_store", "shown_store", "store_file"]
+__all__ = [
+    "Memories",
+    "Opened",
+    "RamStore",
+    "SqliteStore",
+    "open_memories",
+    "open_store",
+    "shown_store",
+    "store_file",
+]
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
@@ -42,6 +52,15 @@ def open_store(url: str) -> Opened:
             param="store",
         )
     return SqliteStore(path)
+
+
+class Memories(MemoryStore, MemoryMaintenance, Protocol):
+    """What memories ask of a store."""
+
+
+def open_memories(store: Opened) -> Memories:
+    """Memories in an open store: they share its connections and its clock, and close with it."""
+    return store.memories()
 
 
 def store_file(url: str) -> Path | None:

@@ -54,11 +54,19 @@ COVERED_BY = {
         memtree/text/rule_phrases/italian.py memtree/text/rule_phrases/others.py
         memtree/text/rule_phrases/slavic.py""",
     "unit/test_config.py": "memtree/setting_values.py",
-    "contracts/test_memory_store.py": "memtree/memories/ports.py",
     "unit/memories/search/test_scope_index.py": """
         memtree/memories/search/postings.py memtree/memories/search/row_block.py""",
     "unit/memories/search/test_searcher.py": """
         memtree/memories/search/hits.py memtree/memories/search/ranking.py""",
+    "contracts/test_memory_store.py": """
+        memtree/memories/ports.py memtree/stores/memories/counters.py
+        memtree/stores/memories/deletion.py memtree/stores/memories/lookup.py
+        memtree/stores/memories/reading.py memtree/stores/memories/rows.py
+        memtree/stores/memories/saving.py memtree/stores/memories/schema.py
+        memtree/stores/memories/search.py memtree/stores/memories/shown.py
+        memtree/stores/memories/sql.py memtree/stores/memories/store.py
+        memtree/stores/memories/sweep.py memtree/stores/postgres/memories.py
+        memtree/stores/ram/memories.py memtree/stores/sqlite/memories.py""",
     # -- memtree: trees, ranking, unfolding
     "unit/tree/test_btree.py": "memtree/tree/node.py",
     "unit/ranking/test_bm25.py": "memtree/ranking/corpus.py",

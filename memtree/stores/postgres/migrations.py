@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from psycopg import AsyncConnection, errors
 
 from memtree.errors import StoreUnavailable
+from memtree.stores.memories import schema
 from memtree.stores.postgres.locks import ALONE, lock_key
 
 Step = Sequence[str]
@@ -72,14 +73,19 @@ _ALIASES: Step = (
     "CREATE TABLE tenant_aliases (name text PRIMARY KEY, tenant text NOT NULL)",
 )
 TREE_STEPS: tuple[Step, ...] = ((*_TREE, *_PLANS, *_CLAIMS, *_RECIPES, *_KEYS), _ALIASES)
-TABLES = """
+MEMORY_STEPS: tuple[Step, ...] = tuple(
+    (*step, "ALTER TABLE memory_vectors ALTER COLUMN data SET STORAGE EXTERNAL")
+    for step in schema.steps(schema.POSTGRES)
+)
+_TREE_TABLES = """
     tenants nodes frontiers addresses vectors summaries epochs turns deletions claims tallies
     recipes keys key_values tenant_aliases
 """.split()
+TABLES = (*_TREE_TABLES, *schema.TABLES)
 
 
 # Another port that keeps tables in the same schema names its steps here.
-PARTS: dict[str, Sequence[Step]] = {"tree": TREE_STEPS}
+PARTS: dict[str, Sequence[Step]] = {"tree": TREE_STEPS, "memories": MEMORY_STEPS}
 
 
 async def migrate_all(db: AsyncConnection, schema: str) -> None:

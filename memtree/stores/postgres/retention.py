@@ -122,6 +122,12 @@ async def scrub(db: Connection) -> None:
         await db.execute("DELETE FROM deletions WHERE number <= %s", (newest,))
 
 
+async def bytes_of(db: Connection) -> int:
+    """The size of all tables."""
+    ((size,),) = await rows(db, BYTES, tables=list(TABLES))
+    return int(size)
+
+
 async def begin_alone(db: Connection, tenant: str) -> int | None:
     """Alone with the tenant; who is told of a deletion may rely on it after a crash, too."""
     await db.execute(DURABLE)
@@ -328,7 +334,7 @@ class PostgresRetention(PostgresPart):
         """Afterwards no read finds it. Its bytes leave the server's files as PostgreSQL goes:
         the space is freed at once in a small store, by the next sweep in a large one."""
         receipt = await self.database.transact(lambda db: forget(db, tenant, addresses))
-        if await self.database.run(unscrubbed) and await self._bytes() <= SMALL_BYTES:
+        if await self.database.run(unscrubbed) and await self.database.run(bytes_of) <= SMALL_BYTES:
             await self._scrub()
         return receipt
 
@@ -364,10 +370,6 @@ class PostgresRetention(PostgresPart):
 
     async def _drop_unused(self, tenant: str) -> Receipt:
         return await self.database.transact(lambda db: drop_unused(db, tenant))
-
-    async def _bytes(self) -> int:
-        ((size,),) = await self.database.run(lambda db: rows(db, BYTES, tables=list(TABLES)))
-        return int(size)
 
     async def _scrub(self) -> None:
         async with self.database.apart() as db:

@@ -13,6 +13,7 @@ from memtree.stores.dump import problems
 from memtree.stores.postgres.claims import PostgresClaims
 from memtree.stores.postgres.dsn import read_dsn
 from memtree.stores.postgres.keys import PostgresKeys
+from memtree.stores.postgres.memories import PostgresMemories
 from memtree.stores.postgres.migrations import TABLES, migrate_all
 from memtree.stores.postgres.plans import PostgresPlans
 from memtree.stores.postgres.pool import Pool
@@ -58,6 +59,9 @@ class PostgresStore(
     async def stats(self) -> StoreStats:
         ((*counts,),) = await self.database.run(lambda db: rows(db, _STATS, tables=list(TABLES)))
         return StoreStats(*counts)
+
+    def memories(self) -> PostgresMemories:
+        return PostgresMemories(self.database, self.now)
 
     async def close(self) -> None:
         await self.database.close()

@@ -6,6 +6,7 @@ comes before the first change; a deletion works on a copy.
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from memtree.stores.rows import (
     TurnRow,
     VectorRow,
 )
+from memtree.stores.sqlite.migrations import migrate_all
 
 T = TypeVar("T")
 
@@ -76,7 +78,17 @@ class RamDatabase:
         self.aliases: dict[str, str] = {}  # tenant that is named -> tenant that is meant
         self.tallies: dict[tuple[str, int], dict[str, int]] = {}  # (tenant, day) -> amounts
         self.recipes: dict[str, RecipeRow] = {}
+        self._memories: sqlite3.Connection | None = None
         self._closed = False
+
+    @property
+    def memories(self) -> sqlite3.Connection:
+        """Memories are kept in SQL, as in the other stores; the first one makes the tables."""
+        if self._memories is None:
+            db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            migrate_all(db)
+            self._memories = db
+        return self._memories
 
     def require_open(self) -> None:
         if self._closed:
@@ -84,6 +96,9 @@ class RamDatabase:
 
     def close(self) -> None:
         self._closed = True
+        if self._memories is not None:
+            self._memories.close()
+            self._memories = None
 
     def read(self, tenant: str) -> TenantData:
         """A tenant that is not known has nothing, and what is put there is not kept."""

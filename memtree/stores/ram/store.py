@@ -14,6 +14,7 @@ from memtree.stores.dump import problems
 from memtree.stores.ram.claims import RamClaims
 from memtree.stores.ram.database import RamDatabase
 from memtree.stores.ram.keys import RamKeys
+from memtree.stores.ram.memories import RamMemories
 from memtree.stores.ram.plans import RamPlans
 from memtree.stores.ram.retention import RamRetention
 from memtree.stores.ram.snapshot import RamCopies, RamSnapshot
@@ -37,6 +38,9 @@ class RamStore(RamTrees, RamPlans, RamRetention, RamClaims, RamKeys, RamCopies):
         leaves = sum(row.level == 0 for data in tenants for row in data.nodes.values())
         addresses = sum(len(data.addresses) for data in tenants)
         return StoreStats(nodes, leaves, addresses, sum(len(data.vectors) for data in tenants), 0)
+
+    def memories(self) -> RamMemories:
+        return RamMemories(self.database, self.now)
 
     async def close(self) -> None:
         self.database.close()

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from memtree.errors import StoreUnavailable
+from memtree.stores.memories import schema
 
 Step = Callable[[sqlite3.Connection], None]
 
@@ -98,11 +99,20 @@ def _aliases(db: sqlite3.Connection) -> None:
     )
 
 
+def _statements(statements: Sequence[str]) -> Step:
+    def step(db: sqlite3.Connection) -> None:
+        for statement in statements:
+            db.execute(statement)
+
+    return step
+
+
 TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans, _claims, _recipes, _aliases)
+MEMORY_STEPS = tuple(_statements(step) for step in schema.steps(schema.SQLITE))
 
 
 # Another port that keeps tables in the same file names its steps here.
-PARTS: dict[str, Sequence[Step]] = {"tree": TREE_STEPS}
+PARTS: dict[str, Sequence[Step]] = {"tree": TREE_STEPS, "memories": MEMORY_STEPS}
 
 
 def migrate_all(db: sqlite3.Connection) -> None:

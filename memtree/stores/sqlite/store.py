@@ -20,6 +20,7 @@ from memtree.stores.dump import problems
 from memtree.stores.sqlite.claims import SqliteClaims
 from memtree.stores.sqlite.database import BUSY_TIMEOUT, SqliteDatabase
 from memtree.stores.sqlite.keys import SqliteKeys
+from memtree.stores.sqlite.memories import SqliteMemories
 from memtree.stores.sqlite.plans import SqlitePlans
 from memtree.stores.sqlite.retention import SqliteRetention
 from memtree.stores.sqlite.snapshot import SqliteCopies, one_state
@@ -63,6 +64,9 @@ class SqliteStore(
             return StoreStats(nodes, nodes - inner, addresses, vectors, self.database.bytes())
 
         return await self.database.read(work)
+
+    def memories(self) -> SqliteMemories:
+        return SqliteMemories(self.database, self.now)
 
     async def close(self) -> None:
         await self.database.close()

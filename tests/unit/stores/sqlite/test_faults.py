@@ -20,7 +20,7 @@ from memtree.conversation.addresses import node_id
 from memtree.errors import BadRequest, StoreCorrupt, StoreUnavailable
 from memtree.ports.store import IndexBatch, Receipt
 from memtree.stores import RamStore, SqliteStore, open_store
-from memtree.stores.sqlite.migrations import PARTS, TREE_STEPS
+from memtree.stores.sqlite.migrations import MEMORY_STEPS, PARTS, TREE_STEPS
 from memtree.tree.node import Frontier, Node, Summary
 
 T = "tenant"
@@ -182,7 +182,7 @@ async def test_an_empty_file_is_migrated(path):
     await store.close()
     with closing(sqlite3.connect(path)) as db:
         versions = db.execute("SELECT part, version FROM schema_version").fetchall()
-    assert versions == [("tree", len(TREE_STEPS))]
+    assert versions == [("memories", len(MEMORY_STEPS)), ("tree", len(TREE_STEPS))]
 
 
 @pytest.mark.slow
@@ -267,7 +267,7 @@ async def test_a_damaged_page(path):
         await store.commit(T, batch(group))
     await store.close()
     content = bytearray(path.read_bytes())
-    content[40 * 8192 : 60 * 8192] = b"\xff" * (20 * 8192)  # rows; the schema stands before
+    content[-60 * 8192 : -10 * 8192] = b"\xff" * (50 * 8192)  # rows; the schema stands before
     path.write_bytes(content)
     store = SqliteStore(path)
     assert await store.check() != []

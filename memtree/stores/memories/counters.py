@@ -1,0 +1,145 @@
+"""The counters of scopes and tenants: change counts, numbers and how many memories count.
+
+A write begins with `begin`, which locks the scope's row, and only then reads what it decides on.
+It locks its tenant's row after that, never before: so no two writers wait for each other in a
+circle, counts of a scope are handed out in the order in which their writes become visible, and a
+reader that has seen a count has seen all that came before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtree.errors import MemoryLimit
+from memtree.memories.ports import ScopeState
+from memtree.memories.scope import Scope, ScopeKind
+from memtree.stores.memories.rows import EXPIRED, SCOPE, scope_values
+from memtree.stores.memories.sql import Sql
+
+_COLUMNS = "number, tenant, kind, owner, subject, changed, counted, purges"
+_FIND = f"""
+    SELECT {_COLUMNS} FROM memory_scopes
+    WHERE tenant = :tenant AND kind = :scope_kind AND owner = :owner AND subject = :subject"""
+_NEW = """
+    INSERT INTO memory_scopes (tenant, kind, owner, subject, changed, counted, purges)
+    VALUES (:tenant, :scope_kind, :owner, :subject, 0, 0, 0) ON CONFLICT DO NOTHING"""
+_PUT = """
+    UPDATE memory_scopes SET changed = :changed, counted = :counted, purges = :purges
+    WHERE number = :scope"""
+_TENANT = "SELECT last, counted FROM memory_tenants WHERE tenant = :tenant"
+_NEW_TENANT = """
+    INSERT INTO memory_tenants (tenant, last, counted) VALUES (:tenant, 0, 0)
+    ON CONFLICT DO NOTHING"""
+_PUT_TENANT = """
+    UPDATE memory_tenants SET last = last + :numbers, counted = counted + :counted
+    WHERE tenant = :tenant"""
+_TENANT_EXPIRED = f"""
+    SELECT count(*) FROM memories
+    WHERE scope IN (SELECT number FROM memory_scopes WHERE tenant = :tenant) AND {EXPIRED}"""
+_STATE = f"""
+    SELECT changed, counted, purges,
+        (SELECT count(*) FROM memories WHERE scope = memory_scopes.number AND {EXPIRED})
+    FROM memory_scopes WHERE number = {SCOPE}"""
+_RECIPES = """
+    SELECT recipe, count(*) FROM memory_vectors WHERE scope = :scope AND number IN :numbers[]
+    GROUP BY recipe ORDER BY recipe"""
+_COUNT_RECIPE = """
+    INSERT INTO memory_recipes (scope, recipe, counted) VALUES (:scope, :recipe, :counted)
+    ON CONFLICT (scope, recipe) DO UPDATE SET counted = memory_recipes.counted + excluded.counted"""
+
+
+class ScopeRow(NamedTuple):
+    """A scope's counters, as this transaction found them."""
+
+    number: int
+    tenant: str
+    kind: str
+    owner: str
+    subject: str
+    changed: int
+    counted: int
+    purges: int
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(self.tenant, ScopeKind(self.kind), self.owner, self.subject)
+
+    @property
+    def next(self) -> int:
+        """The count of the change that this transaction makes."""
+        return self.changed + 1
+
+
+async def begin(sql: Sql, scope: Scope) -> ScopeRow:
+    """The scope, known from here on and nobody else's until the end of the transaction."""
+    found = await begin_known(sql, scope)
+    while found is None:
+        await sql.run(_NEW, scope_values(scope))
+        found = await begin_known(sql, scope)
+    return found
+
+
+async def begin_known(sql: Sql, scope: Scope) -> ScopeRow | None:
+    """The same where the scope holds anything already."""
+    found = await sql.fetch(_FIND + sql.lock, scope_values(scope))
+    return ScopeRow._make(found[0]) if found else None
+
+
+async def begin_number(sql: Sql, number: int) -> ScopeRow:
+    statement = f"SELECT {_COLUMNS} FROM memory_scopes WHERE number = :scope{sql.lock}"
+    return ScopeRow._make((await sql.fetch(statement, {"scope": number}))[0])
+
+
+async def commit(sql: Sql, scope: ScopeRow, *, counted: int = 0, purged: bool = False) -> None:
+    """Count a change. `counted`: how many memories more count than before."""
+    values = {
+        "scope": scope.number,
+        "changed": scope.next,
+        "counted": scope.counted + counted,
+        "purges": scope.purges + purged,
+    }
+    await sql.run(_PUT, values)
+    if counted:
+        of_tenant = {"tenant": scope.tenant, "numbers": 0, "counted": counted}
+        await sql.run(_PUT_TENANT, of_tenant)
+
+
+async def next_number(sql: Sql, scope: ScopeRow, *, most: int = 0, now: float = 0.0) -> int:
+    """A number for a new memory, which no other gets. `MemoryLimit` where the tenant has `most`
+    live ones."""
+    tenant = {"tenant": scope.tenant}
+    found = await sql.fetch(_TENANT + sql.lock, tenant)
+    while not found:
+        await sql.run(_NEW_TENANT, tenant)
+        found = await sql.fetch(_TENANT + sql.lock, tenant)
+    ((last, counted),) = found
+    if most and counted >= most:
+        ((expired,),) = await sql.fetch(_TENANT_EXPIRED, {**tenant, "now": now})
+        if counted - expired >= most:
+            raise MemoryLimit(
+                f"There are {counted - expired} memories, and at most {most} are allowed: delete "
+                "some, or raise the limit."
+            )
+    await sql.run(_PUT_TENANT, {**tenant, "numbers": 1, "counted": 0})
+    return int(last) + 1
+
+
+async def state(sql: Sql, scope: Scope, now: float) -> ScopeState:
+    found = await sql.fetch(_STATE, {**scope_values(scope), "now": now})
+    if not found:
+        return ScopeState()
+    ((changed, counted, purges, expired),) = found
+    return ScopeState(changed, counted - expired, purges)
+
+
+async def count_vectors(sql: Sql, scope: ScopeRow, numbers: Sequence[int], sign: int) -> None:
+    """These memories count from now on (`sign` 1), or no longer (-1): with their vectors."""
+    values = {"scope": scope.number, "numbers": list(numbers)}
+    for recipe, count in await sql.fetch(_RECIPES, values):
+        await count_recipe(sql, scope, recipe, sign * count)
+
+
+async def count_recipe(sql: Sql, scope: ScopeRow, recipe: str, count: int) -> None:
+    values = {"scope": scope.number, "recipe": recipe, "counted": count}
+    await sql.run(_COUNT_RECIPE, values)

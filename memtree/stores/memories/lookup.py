@@ -1,0 +1,68 @@
+"""Finding stored memories by their ids, numbers and texts, in a scope that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtree.memories.ports import MemoryRef
+from memtree.stores.memories.rows import LIVE, STANDING, Standing, in_order, named, standing
+from memtree.stores.memories.sql import Sql
+
+_NAMED = f"""
+    SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (
+        SELECT number FROM memories WHERE scope = :scope AND id IN :ids[]
+        UNION SELECT number FROM memories WHERE scope = :scope AND number IN :numbers[])"""
+_OF_TEXT = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND text_hash = :text_hash AND {LIVE} ORDER BY number LIMIT 1"""
+_STEPS = 64  # from a memory to what took its place, and on
+
+
+async def stored(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
+    """Whatever is there, as it is, in the order asked for."""
+    values = named(refs)
+    if not values["ids"] and not values["numbers"]:
+        return []
+    found = await sql.fetch(_NAMED, {"scope": scope, **values})
+    return in_order(standing(found), refs)
+
+
+async def resolved(sql: Sql, scope: int, refs: Sequence[MemoryRef]) -> list[Standing]:
+    """The same, with those that count in the place of duplicates."""
+    rows = await stored(sql, scope, refs)
+    if not any(row.duplicate_of for row in rows):
+        return rows
+    mains = await stored(sql, scope, [row.duplicate_of for row in rows if row.duplicate_of])
+    by_id = {row.id: row for row in mains}
+    counted = (by_id.get(row.duplicate_of) if row.duplicate_of else row for row in rows)
+    return list({row.number: row for row in counted if row is not None}.values())
+
+
+async def live(
+    sql: Sql, scope: int, refs: Sequence[MemoryRef], now: float, *, follow: bool = True
+) -> list[Standing]:
+    """Live memories. `follow`: a duplicate's id means the one that counts."""
+    rows = await (resolved if follow else stored)(sql, scope, refs)
+    return [row for row in rows if row.live(now)]
+
+
+async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standing | None:
+    """The oldest live memory with this text."""
+    values = {"scope": scope, "text_hash": text_hash, "now": now}
+    found = standing(await sql.fetch(_OF_TEXT, values))
+    return found[0] if found else None
+
+
+async def counting(sql: Sql, scope: int, number: int) -> Standing | None:
+    """What stands in the place of a memory now: itself, or what superseded it; None where that was
+    deleted."""
+    refs: list[MemoryRef] = [number]
+    for _ in range(_STEPS):
+        rows = await stored(sql, scope, refs)
+        if not rows or rows[0].deleted:
+            return None
+        after = rows[0].duplicate_of or rows[0].superseded_by
+        if not after:
+            return rows[0]
+        refs = [after]
+    return None

@@ -1,0 +1,235 @@
+"""Stored memories as rows and back, and what a filter means in SQL. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import msgspec
+
+from memtree.errors import BadRequest, StoreCorrupt
+from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
+from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.memories.scope import Scope
+from memtree.stores.memories.sql import Row
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+LARGEST = 2**63 - 1  # of a number in a database
+SCOPE = """
+    (SELECT number FROM memory_scopes WHERE tenant = :tenant AND kind = :scope_kind
+    AND owner = :owner AND subject = :subject)"""
+LIVE = "counted = 1 AND (expires = 0 OR expires > :now)"
+EXPIRED = "counted = 1 AND expires > 0 AND expires <= :now"
+STORED = "data, deleted, superseded_by, duplicate_of"  # what `read_memory` takes
+
+
+class Standing(NamedTuple):
+    """The columns of a stored memory that decide what may become of it."""
+
+    number: int
+    id: str
+    version: int
+    counted: int
+    vectors: int
+    expires: float
+    deleted: float
+    superseded_by: str
+    duplicate_of: str
+    text_hash: bytes
+    terms: bytes
+    data: bytes
+
+    def live(self, now: float) -> bool:
+        return bool(self.counted) and (self.expires == 0 or self.expires > now)
+
+    def memory(self) -> Memory:
+        return read_memory(self.data, self.deleted, self.superseded_by, self.duplicate_of)
+
+
+STANDING = ", ".join(Standing._fields)
+
+
+def scope_values(scope: Scope) -> dict[str, Any]:
+    return {
+        "tenant": scope.tenant,
+        "scope_kind": scope.kind.value,
+        "owner": scope.owner,
+        "subject": scope.subject,
+    }
+
+
+# ---------------------------------------------------------------- to rows
+
+
+def new_memory(new: NewMemory, number: int) -> Memory:
+    return Memory(
+        id=new.id,
+        number=number,
+        text=new.text,
+        created=new.created,
+        updated=new.created,
+        kind=new.kind,
+        data=new.data,
+        category=new.category,
+        tags=new.tags,
+        source_type=new.source_type,
+        source_provider=new.source_provider,
+        importance=new.importance,
+        capture_mode=new.capture_mode,
+        session_id=new.session_id,
+        thread_id=new.thread_id,
+        expires=new.expires,
+        last_confirmed=new.last_confirmed,
+        supersedes=new.supersedes,
+        tainted=new.tainted,
+        source=new.source,
+    )
+
+
+def changed_memory(old: Memory, change: MemoryChange) -> Memory:
+    names = ("text", "category", "tags", "data", "expires", "last_confirmed", "tainted")
+    given = {name: getattr(change, name) for name in names}
+    fields = {name: value for name, value in given.items() if not isinstance(value, Unset)}
+    return replace(old, **fields, version=old.version + 1, updated=change.at)
+
+
+def columns(memory: Memory) -> dict[str, Any]:
+    """What the memory itself says; `BadRequest` where it holds what no database takes."""
+    return {
+        "number": memory.number,
+        "id": memory.id,
+        "version": memory.version,
+        "expires": time_column(memory.expires),
+        "kind": plain(memory.kind),
+        "category": plain(memory.category),
+        "source_type": plain(memory.source_type),
+        "session_id": plain(memory.session_id),
+        "thread_id": plain(memory.thread_id),
+        "tags": tags_column(memory.tags),
+        "data": encoded(memory),
+    }
+
+
+def encoded(value: Memory | Tombstone) -> bytes:
+    try:
+        return msgspec.msgpack.encode(value)
+    except (OverflowError, TypeError, ValueError) as error:  # lone surrogates, numbers over 64 bits
+        raise BadRequest(f"A memory cannot be stored: {type(error).__name__}.") from None
+
+
+def time_column(at: float | None) -> float:
+    return 0.0 if at is None else max(at, 1e-9)
+
+
+def plain(value: str | None) -> str:
+    """PostgreSQL takes no NUL in a text, and no database half a surrogate pair; both what is stored
+    and what is asked for lose them."""
+    return _UNSTORABLE.sub("\ufffd", value or "")
+
+
+def tags_column(tags: Iterable[str]) -> str:
+    r"""Each between two line ends, so that one is found as a whole.
+
+    >>> tags_column(["a", "b c"])
+    '\na\nb c\n'
+    """
+    return "".join(["\n", *(_line(tag) + "\n" for tag in tags)]) if tags else ""
+
+
+def _line(tag: str) -> str:
+    return plain(tag).replace("\n", " ")
+
+
+def key_hash(value: str) -> bytes:
+    """Of an idempotency key or the name of a conversation: bounded, and it tells nothing."""
+    return sha256(value.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+# ---------------------------------------------------------------- from rows
+
+_decode = msgspec.msgpack.Decoder(Memory).decode
+_decode_tombstone = msgspec.msgpack.Decoder(Tombstone).decode
+
+
+def read_memory(data: bytes, deleted: float, superseded_by: str, duplicate_of: str) -> Memory:
+    """Raises `StoreCorrupt`."""
+    try:
+        memory = _decode(data)
+    except msgspec.DecodeError as error:
+        raise _corrupt("memory", error) from error
+    if not (deleted or superseded_by or duplicate_of):
+        return memory
+    return replace(
+        memory,
+        deleted=deleted or None,
+        superseded_by=superseded_by or None,
+        duplicate_of=duplicate_of or None,
+    )
+
+
+def read_tombstone(data: bytes) -> Tombstone:
+    try:
+        return _decode_tombstone(data)
+    except msgspec.DecodeError as error:
+        raise _corrupt("tombstone", error) from error
+
+
+def _corrupt(what: str, error: msgspec.DecodeError) -> StoreCorrupt:
+    # The error names a place in the value, never what stands there.
+    return StoreCorrupt(f"A stored {what} does not decode ({error}); restore it from a backup.")
+
+
+# ---------------------------------------------------------------- what is asked for
+
+
+def named(refs: Iterable[MemoryRef]) -> dict[str, Any]:
+    """Ids and numbers as values of a statement; what no database could hold names nothing."""
+    given = list(refs)
+    return {
+        "ids": [ref for ref in given if isinstance(ref, str) and storable(ref)],
+        "numbers": [ref for ref in given if isinstance(ref, int) and 0 < ref <= LARGEST],
+    }
+
+
+def storable(text: str) -> bool:
+    return not _UNSTORABLE.search(text)
+
+
+def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
+    """A condition and its values."""
+    parts: list[str] = ["duplicate_of = ''"]
+    values: dict[str, Any] = {}
+    if not (wanted.superseded or wanted.deleted):
+        parts.append("counted = 1")  # of which there is an index
+    if not wanted.deleted:
+        parts.append("deleted = 0")
+    if not wanted.superseded:
+        parts.append("superseded_by = ''")
+    if not wanted.expired:
+        parts.append("(expires = 0 OR expires > :now)")
+        values["now"] = now
+    for name in ("category", "kind", "source_type", "session_id", "thread_id"):
+        value = getattr(wanted, name)
+        if value is not None:
+            parts.append(f"{name} = :{name}")
+            values[name] = plain(value)
+    for at, tag in enumerate(wanted.tags):
+        parts.append(f"replace(tags, :tag{at}, '') <> tags")
+        values[f"tag{at}"] = f"\n{_line(tag)}\n"
+    return " AND ".join(parts), values
+
+
+def in_order(rows: Sequence[Standing], refs: Sequence[MemoryRef]) -> list[Standing]:
+    """Each row once, in the order of the refs that name it."""
+    by_ref: dict[MemoryRef, Standing] = {}
+    for row in rows:
+        by_ref[row.id] = by_ref[row.number] = row
+    found = (by_ref.get(ref) for ref in refs)
+    return list({row.number: row for row in found if row is not None}.values())
+
+
+def standing(rows: Iterable[Row]) -> list[Standing]:
+    return [Standing._make(row) for row in rows]

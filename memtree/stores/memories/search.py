@@ -1,0 +1,152 @@
+"""What a search reads and keeps: terms, vectors and segments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memtree.memories.memory import Memory
+from memtree.memories.ports import MemoryFilter, SearchRow, SearchRows, StoredSegment
+from memtree.memories.scope import Scope, ScopeKind
+from memtree.stores.memories.counters import begin_known, commit, count_recipe, state
+from memtree.stores.memories.reading import known
+from memtree.stores.memories.rows import LIVE, SCOPE, STORED, filtering, read_memory, scope_values
+from memtree.stores.memories.sql import Sql
+
+PACKED_ROWS = 10_000  # of about a kilobyte, in one answer
+
+_ROWS = """
+    SELECT memories.number AS number, counted, expires, terms, memory_vectors.data AS vector
+    FROM memories LEFT JOIN memory_vectors ON memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe = :recipe
+    WHERE memories.scope = :scope AND changed > :after AND memories.number > :above
+    ORDER BY memories.number LIMIT :limit"""
+_MATCHING = "SELECT number FROM memories WHERE scope = :scope AND {} ORDER BY number"
+_NUMBERS = """
+    SELECT number, version, counted, vectors, EXISTS (
+        SELECT 1 FROM memory_vectors WHERE scope = :scope AND recipe = :recipe
+        AND memory_vectors.number = memories.number)
+    FROM memories WHERE scope = :scope AND number IN :numbers[]"""
+_PUT_VECTOR = """
+    INSERT INTO memory_vectors (scope, recipe, number, data)
+    VALUES (:scope, :recipe, :number, :data)
+    ON CONFLICT (scope, number, recipe) DO UPDATE SET data = excluded.data"""
+_STAMP = """
+    UPDATE memories SET changed = :changed, vectors = vectors + :more
+    WHERE scope = :scope AND number IN :numbers[]"""
+_MISSING = f"""
+    SELECT counted - coalesce(
+        (SELECT memory_recipes.counted FROM memory_recipes
+        WHERE scope = number AND recipe = :recipe), 0),
+        (SELECT count(*) FROM memories WHERE scope = memory_scopes.number
+        AND memories.counted = 1 AND vectors = 0)
+    FROM memory_scopes WHERE number = {SCOPE}"""
+_NEW = f"""
+    SELECT {STORED} FROM memories
+    WHERE scope = {SCOPE} AND vectors = 0 AND {LIVE} ORDER BY number LIMIT :limit"""
+_WITHOUT = f"""
+    SELECT {STORED} FROM memories WHERE scope = {SCOPE} AND {LIVE} AND NOT EXISTS (
+        SELECT 1 FROM memory_vectors WHERE memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe = :recipe)
+    ORDER BY number LIMIT :limit"""
+_INCOMPLETE = """
+    SELECT tenant, kind, owner, subject FROM memory_scopes
+    LEFT JOIN memory_recipes ON scope = number AND recipe = :recipe
+    WHERE memory_scopes.counted > coalesce(memory_recipes.counted, 0) ORDER BY number"""
+_SEGMENT = f"""
+    SELECT changed, purges, data FROM memory_segments
+    WHERE scope = {SCOPE} AND recipe = :recipe"""
+_SEGMENT_COUNT = """
+    SELECT changed FROM memory_segments WHERE scope = :scope AND recipe = :recipe"""
+_PUT_SEGMENT = """
+    INSERT INTO memory_segments (scope, recipe, changed, purges, data)
+    VALUES (:scope, :recipe, :changed, :purges, :data)
+    ON CONFLICT (scope, recipe) DO UPDATE SET changed = excluded.changed,
+        purges = excluded.purges, data = excluded.data"""
+
+
+async def search_rows(sql: Sql, scope: Scope, recipe: str, after: int, now: float) -> SearchRows:
+    now_state = await state(sql, scope, now)
+    number = await known(sql, scope)
+    rows: list[SearchRow] = []
+    if number is None or now_state.changed <= after:
+        return SearchRows(now_state, ())
+    values = {"scope": number, "recipe": recipe, "after": after, "limit": PACKED_ROWS}
+    above, full = 0, True
+    while full:
+        part = await sql.search_rows(_ROWS, {**values, "above": above})
+        rows += part
+        full = len(part) == PACKED_ROWS
+        above = rows[-1].number if rows else 0
+    return SearchRows(now_state, tuple(rows))
+
+
+async def matching(sql: Sql, scope: Scope, wanted: MemoryFilter, now: float) -> list[int]:
+    number = await known(sql, scope)
+    if number is None:
+        return []
+    condition, values = filtering(wanted, now)
+    return await sql.numbers(_MATCHING.format(condition), {**values, "scope": number})
+
+
+async def put_vectors(
+    sql: Sql, scope: Scope, recipe: str, rows: Mapping[int, tuple[int, bytes]]
+) -> None:
+    at = await begin_known(sql, scope)
+    if at is None:
+        return
+    values = {"scope": at.number, "recipe": recipe}
+    found = await sql.fetch(_NUMBERS, {**values, "numbers": list(rows)})
+    current = [row for row in found if row[1] == rows[row[0]][0]]
+    if not current:
+        return
+    vectors = [{**values, "number": row[0], "data": rows[row[0]][1]} for row in current]
+    await sql.run_many(_PUT_VECTOR, vectors)
+    for more, known_one in ((1, False), (0, True)):
+        numbers = [row[0] for row in current if bool(row[4]) is known_one]
+        stamp = {"scope": at.number, "changed": at.next, "more": more, "numbers": numbers}
+        if numbers:
+            await sql.run(_STAMP, stamp)
+    counted = sum(row[2] for row in current if not row[4])
+    if counted:
+        await count_recipe(sql, at, recipe, counted)
+    await commit(sql, at)
+
+
+async def without_vectors(
+    sql: Sql, scope: Scope, recipe: str, limit: int, now: float
+) -> list[Memory]:
+    """In the common case those that are new are all that lack one: of them there is an index."""
+    values = {**scope_values(scope), "recipe": recipe, "limit": limit, "now": now}
+    found = await sql.fetch(_MISSING, values)
+    missing, new = found[0] if found else (0, 0)
+    if not missing:
+        return []
+    rows = await sql.fetch(_NEW if missing == new else _WITHOUT, values)
+    return [read_memory(*row) for row in rows]
+
+
+async def scopes_without_vectors(sql: Sql, recipe: str, limit: int, now: float) -> list[Scope]:
+    """What expired without a vector makes a scope a candidate, so each is looked into."""
+    found = []
+    for tenant, kind, owner, subject in await sql.fetch(_INCOMPLETE, {"recipe": recipe}):
+        scope = Scope(tenant, ScopeKind(kind), owner, subject)
+        if await without_vectors(sql, scope, recipe, 1, now):
+            found.append(scope)
+        if len(found) >= limit:
+            break
+    return found
+
+
+async def segment(sql: Sql, scope: Scope, recipe: str) -> StoredSegment | None:
+    rows = await sql.fetch(_SEGMENT, {**scope_values(scope), "recipe": recipe})
+    return StoredSegment._make(rows[0]) if rows else None
+
+
+async def put_segment(sql: Sql, scope: Scope, recipe: str, segment: StoredSegment) -> None:
+    at = await begin_known(sql, scope)
+    if at is None or at.purges != segment.purges:
+        return
+    values = {"scope": at.number, "recipe": recipe}
+    there = await sql.fetch(_SEGMENT_COUNT, values)
+    if not there or there[0][0] < segment.changed:
+        await sql.run(_PUT_SEGMENT, {**values, **segment._asdict()})

@@ -1,0 +1,215 @@
+"""`MemoryStore` and `MemoryMaintenance` over SQL. A back end says how a transaction is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone
+from memtree.memories.ports import (
+    ANY,
+    Added,
+    ChangeEvent,
+    MemoryFilter,
+    MemoryPage,
+    MemoryRef,
+    ScopeState,
+    SearchRows,
+    ShownMemory,
+    StoredSegment,
+)
+from memtree.memories.scope import Scope
+from memtree.stores.memories import counters, deletion, reading, saving, search, shown, sweep
+from memtree.stores.memories.sql import Work
+
+T = TypeVar("T")
+DAY = 86_400.0
+
+
+class SqlMemories:
+    """Its docstrings are those of the ports."""
+
+    now: Callable[[], float]
+
+    async def read_memories(self, work: Work[T]) -> T:
+        """`work` on one state of the store."""
+        raise NotImplementedError
+
+    async def write_memories(self, work: Work[T]) -> T:
+        """All of `work` or nothing; what returned is there after a crash."""
+        raise NotImplementedError
+
+    async def scrub_memories(self, *, at_once: bool) -> None:
+        """Get the bytes of erased rows out of the files. `at_once`: however long it takes."""
+        raise NotImplementedError
+
+    # -- one by one --------------------------------------------------------------------------
+
+    async def add(
+        self,
+        scope: Scope,
+        memory: NewMemory,
+        *,
+        once: bool = False,
+        idempotency_key: str = "",
+        most: int = 0,
+    ) -> Added:
+        return await self.write_memories(
+            lambda sql: saving.add(
+                sql,
+                scope,
+                memory,
+                once=once,
+                idempotency_key=idempotency_key,
+                most=most,
+                now=self.now(),
+            )
+        )
+
+    async def get(
+        self, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool = False
+    ) -> list[Memory]:
+        return await self.read_memories(
+            lambda sql: reading.get(sql, scope, refs, deleted=deleted, now=self.now())
+        )
+
+    async def page(
+        self,
+        scope: Scope,
+        wanted: MemoryFilter = ANY,
+        *,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> MemoryPage:
+        return await self.read_memories(
+            lambda sql: reading.page(sql, scope, wanted, before=before, limit=limit, now=self.now())
+        )
+
+    async def change(
+        self, scope: Scope, ref: MemoryRef, change: MemoryChange, *, if_version: int | None = None
+    ) -> Memory:
+        return await self.write_memories(
+            lambda sql: saving.change(
+                sql, scope, ref, change, if_version=if_version, now=self.now()
+            )
+        )
+
+    async def supersede(self, scope: Scope, ref: MemoryRef, by: NewMemory, reason: str) -> Memory:
+        return await self.write_memories(
+            lambda sql: saving.supersede(sql, scope, ref, by, reason=reason, now=self.now())
+        )
+
+    async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
+        return await self.write_memories(
+            lambda sql: saving.mark_duplicate(sql, scope, id_, of, now=self.now())
+        )
+
+    async def delete(
+        self,
+        scope: Scope,
+        refs: Sequence[MemoryRef],
+        *,
+        reason: str | None = None,
+        purge: bool = False,
+    ) -> list[str]:
+        how = deletion.purge if purge else deletion.delete
+        gone = await self.write_memories(
+            lambda sql: how(sql, scope, refs, reason=reason, now=self.now())
+        )
+        if purge:
+            await self.scrub_memories(at_once=True)
+        return gone
+
+    async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
+        return await self.write_memories(
+            lambda sql: deletion.undelete(sql, scope, refs, now=self.now())
+        )
+
+    async def versions(
+        self, scope: Scope, wanted: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], Memory]:
+        return await self.read_memories(lambda sql: reading.versions(sql, scope, wanted))
+
+    async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
+        return await self.read_memories(lambda sql: reading.history(sql, scope, ref))
+
+    async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
+        return await self.read_memories(lambda sql: reading.tombstones(sql, scope, limit))
+
+    # -- changes -----------------------------------------------------------------------------
+
+    async def state(self, scope: Scope) -> ScopeState:
+        return await self.read_memories(lambda sql: counters.state(sql, scope, self.now()))
+
+    async def changes(self, scope: Scope, after: int, limit: int = 1_000) -> list[ChangeEvent]:
+        return await self.read_memories(lambda sql: reading.changes(sql, scope, after, limit))
+
+    # -- search ------------------------------------------------------------------------------
+
+    async def search_rows(self, scope: Scope, recipe: str, after: int) -> SearchRows:
+        return await self.read_memories(
+            lambda sql: search.search_rows(sql, scope, recipe, after, self.now())
+        )
+
+    async def matching(self, scope: Scope, wanted: MemoryFilter) -> list[int]:
+        return await self.read_memories(lambda sql: search.matching(sql, scope, wanted, self.now()))
+
+    async def put_vectors(
+        self, scope: Scope, recipe: str, rows: Mapping[int, tuple[int, bytes]]
+    ) -> None:
+        if rows:
+            await self.write_memories(lambda sql: search.put_vectors(sql, scope, recipe, rows))
+
+    async def without_vectors(self, scope: Scope, recipe: str, limit: int) -> list[Memory]:
+        return await self.read_memories(
+            lambda sql: search.without_vectors(sql, scope, recipe, limit, self.now())
+        )
+
+    async def segment(self, scope: Scope, recipe: str) -> StoredSegment | None:
+        return await self.read_memories(lambda sql: search.segment(sql, scope, recipe))
+
+    async def put_segment(self, scope: Scope, recipe: str, segment: StoredSegment) -> None:
+        await self.write_memories(lambda sql: search.put_segment(sql, scope, recipe, segment))
+
+    # -- injection ---------------------------------------------------------------------------
+
+    async def shown(self, scope: Scope, conversation: str) -> list[ShownMemory]:
+        return await self.read_memories(
+            lambda sql: shown.shown(sql, scope, conversation, self.now())
+        )
+
+    async def put_shown(
+        self, scope: Scope, conversation: str, shown_: Sequence[ShownMemory], expires: float
+    ) -> None:
+        await self.write_memories(
+            lambda sql: shown.put_shown(sql, scope, conversation, shown_, expires)
+        )
+
+    # -- maintenance -------------------------------------------------------------------------
+
+    async def scopes_without_vectors(self, recipe: str, limit: int) -> list[Scope]:
+        return await self.read_memories(
+            lambda sql: search.scopes_without_vectors(sql, recipe, limit, self.now())
+        )
+
+    async def sweep_memories(self, now: float, deleted_days: int) -> int:
+        """A transaction for each scope, so that other writers get their turn in between."""
+        before = now - deleted_days * DAY
+        erased = 0
+        for scope in await self.read_memories(lambda sql: deletion.ended_scopes(sql, before)):
+            erased += await self._erase_ended(scope, before, now)
+        if await self.read_memories(lambda sql: sweep.any_ended(sql, now)):
+            await self.write_memories(lambda sql: sweep.drop_ended(sql, now))
+        for scope in await self.read_memories(sweep.scopes_of_unused):
+            await self._drop_unused(scope)
+        await self.scrub_memories(at_once=False)
+        return erased
+
+    async def memory_scopes(self, tenant: str) -> list[tuple[Scope, int]]:
+        return await self.read_memories(lambda sql: reading.memory_scopes(sql, tenant, self.now()))
+
+    async def _erase_ended(self, scope: int, before: float, now: float) -> int:
+        return await self.write_memories(lambda sql: deletion.erase_ended(sql, scope, before, now))
+
+    async def _drop_unused(self, scope: int) -> None:
+        await self.write_memories(lambda sql: sweep.drop_unused(sql, scope))

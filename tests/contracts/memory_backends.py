@@ -1,0 +1,98 @@
+"""Memories that the contracts of their store are given, and the back ends they run over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtree.memories.memory import MemoryChange, NewMemory
+from memtree.memories.scope import Scope
+from memtree.stores import Memories, Opened, RamStore, SqliteStore, open_memories
+from memtree.stores.postgres import PostgresStore
+from tests.postgres import drop_schema, store_url
+
+START = 1_700_000_000.0
+RECIPE = "minilm/1"
+CHAT = Scope.of_chat("tenant", "chat")
+
+
+class Clock:
+    """Stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.time = START
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def text_hash(text: str) -> bytes:
+    return sha256(text.encode()).digest()[:16]
+
+
+def terms(text: str) -> bytes:
+    return b"terms of " + text.encode()
+
+
+def new(text: str, **fields: Any) -> NewMemory:
+    """A memory whose id follows from its text, unless one is given."""
+    fields = {"id": f"mem_{text.replace(' ', '-')}", "created": START} | fields
+    return NewMemory(text=text, text_hash=text_hash(text), terms=terms(text), **fields)
+
+
+def rewritten(text: str, at: float = START + 9) -> MemoryChange:
+    return MemoryChange(at, text, text_hash(text), terms(text))
+
+
+async def save(memories: Memories, scope: Scope, *texts: str, **fields: Any) -> list[str]:
+    """Their ids."""
+    return [(await memories.add(scope, new(text, **fields))).memory.id for text in texts]
+
+
+def texts(rows: Sequence[Any]) -> list[str]:
+    return [row.text for row in rows]
+
+
+class MemoryBackend:
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    @pytest.fixture
+    async def store(self, tmp_path: Path, clock: Clock) -> AsyncIterator[Opened]:
+        store = self.open(tmp_path, clock)
+        yield store
+        await store.close()
+
+    @pytest.fixture
+    def memories(self, store: Opened) -> Memories:
+        return open_memories(store)
+
+    def open(self, folder: Path, clock: Clock) -> Opened:
+        raise NotImplementedError
+
+
+class InRam(MemoryBackend):
+    def open(self, folder: Path, clock: Clock) -> Opened:
+        return RamStore(now=clock)
+
+
+class InSqlite(MemoryBackend):
+    def open(self, folder: Path, clock: Clock) -> Opened:
+        return SqliteStore(folder / "new" / "store.db", now=clock)
+
+
+class InPostgres(MemoryBackend):
+    @pytest.fixture
+    async def store(self, tmp_path: Path, clock: Clock) -> AsyncIterator[Opened]:
+        store = self.open(tmp_path, clock)
+        yield store
+        await store.close()
+        drop_schema(tmp_path)
+
+    def open(self, folder: Path, clock: Clock) -> Opened:
+        return PostgresStore(store_url(folder), now=clock)
