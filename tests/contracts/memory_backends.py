@@ -40,8 +40,8 @@ def terms(text: str) -> bytes:
 
 def new(text: str, **fields: Any) -> NewMemory:
     """A memory whose id follows from its text, unless one is given."""
-    fields = {"id": f"mem_{text.replace(' ', '-')}", "created": START} | fields
-    return NewMemory(text=text, text_hash=text_hash(text), terms=terms(text), **fields)
+    given: dict[str, Any] = {"id": f"mem_{text.replace(' ', '-')}", "created": START} | fields
+    return NewMemory(text=text, text_hash=text_hash(text), terms=terms(text), **given)
 
 
 def rewritten(text: str, at: float = START + 9) -> MemoryChange:
