@@ -16,12 +16,12 @@ from benchmarks.facts import Fact
 from benchmarks.subject import Subject, settings
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
-from indexer.runtime import Runtime, SystemClock
+from indexer.runtime import Runtime, SystemClock, open_book
 from indexer.summarizing.open import SummaryStage
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache
 from memtree.ports.models import SummaryDrafts, Usage
-from memtree.stores import open_store
+from memtree.stores import open_memories, open_store
 from memtree.summaries.prompts import TOLD, Task
 from memtree.summaries.replies import Draft
 from memtree.text import tokens
@@ -101,7 +101,11 @@ async def open_quoting(facts: Sequence[Fact]) -> AsyncIterator[Subject]:
             settled=three.completed,
         )
         try:
-            yield Subject(Runtime(memory, store, None, queue, summaries=three), path)
+            memories = open_memories(store)
+            book = open_book(named, memories, clock, None)
+            yield Subject(
+                Runtime(memory, book, memories, store, None, queue, summaries=three), path
+            )
         finally:
             await memory.close()
             await three.close(0)

@@ -27,12 +27,14 @@ from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
 from memtree.conversation.message_cache import MessageCache
 from memtree.errors import BadRequest, EmbedderUnavailable
+from memtree.memories.book import MemoryBook, MemoryRules
+from memtree.memories.search.searcher import MemorySearch
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import IndexQueue
 from memtree.ports.store import Store
 from memtree.setting_values import INPROCESS
-from memtree.stores import open_store
+from memtree.stores import Memories, open_memories, open_store
 from memtree.text import tokens
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ class Runtime:
     """The open parts of a process; `open_runtime` closes them."""
 
     memory: ContextMemory
+    book: MemoryBook
+    memories: Memories
     store: Store
     embedder: Embedder | None
     queue: IndexQueue
@@ -116,7 +120,11 @@ async def open_runtime(
             settled=stage_three.completed if stage_three else None,
             peers=redis.peers if redis else None,
         )
-        sweeper = Sweeper(memory)
+        memories = open_memories(store)
+        book = open_book(settings, memories, clock, embedder)
+        if shared:
+            book.start()
+        sweeper = Sweeper(memory, book)
         sweeper.start()
         if isinstance(queue, InProcessQueue):
             queue.start()
@@ -125,9 +133,12 @@ async def open_runtime(
         if redis:
             await redis.start(memory.forgotten)
         try:
-            yield Runtime(memory, store, embedder, queue, trouble, stage_three, builder, redis)
+            yield Runtime(
+                memory, book, memories, store, embedder, queue, trouble, stage_three, builder, redis
+            )
         finally:
             await sweeper.close()
+            await book.close()
             await memory.close()
             await asyncio.gather(
                 *([queue.close(drain)] if isinstance(queue, InProcessQueue) else ()),
@@ -139,6 +150,27 @@ async def open_runtime(
     finally:
         await builder.close()
         await store.close()
+
+
+def open_book(
+    settings: Settings, memories: Memories, clock: Clock, embedder: Embedder | None
+) -> MemoryBook:
+    """What saves and finds memories. Not started: nothing works in the background until `start`."""
+    cache = settings.memories_cache_mb << 20
+    search = MemorySearch(memories, embedder, now=clock.now, cache_bytes=cache)
+    rules = MemoryRules(
+        max_text_chars=settings.max_text_chars,
+        most=settings.max_memories,
+        deleted_days=settings.deleted_days,
+        strict=settings.strict_embedding,
+    )
+    return MemoryBook(
+        memories, memories, search, clock, new_memory_id, embedder=embedder, rules=rules
+    )
+
+
+def new_memory_id() -> str:
+    return f"mem_{secrets.token_hex(12)}"
 
 
 def refuse_own_memory(settings: Settings) -> None:

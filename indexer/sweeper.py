@@ -7,6 +7,7 @@ import logging
 
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import Unavailable
+from memtree.memories.book import MemoryBook
 from memtree.ports.store import Receipt
 
 log = logging.getLogger("memtree.indexer")
@@ -19,9 +20,14 @@ class Sweeper:
     """Sweeps in the background. `start()` and `close()` belong to a running loop."""
 
     def __init__(
-        self, memory: ContextMemory, *, interval: float = INTERVAL, first: float = FIRST
+        self,
+        memory: ContextMemory,
+        book: MemoryBook,
+        *,
+        interval: float = INTERVAL,
+        first: float = FIRST,
     ) -> None:
-        self._memory = memory
+        self._memory, self._book = memory, book
         self._interval, self._first = interval, first
         self._task: asyncio.Task[None] | None = None
 
@@ -52,6 +58,7 @@ class Sweeper:
         """One sweep; a store that is out of order is left for the next time."""
         try:
             gone = await self._memory.sweep()
+            memories = await self._book.sweep()
         except Unavailable as error:
             log.warning("retention.failed code=%s", error.code)
             return Receipt()
@@ -62,4 +69,6 @@ class Sweeper:
                 gone.epochs,
                 gone.vectors,
             )
+        if memories:
+            log.info("retention.erased memories=%d", memories)
         return gone

@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from indexer.summarizing.queue import InProcessSummaries
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
+from memtree.memories.book import MemoryBook
 from memtree.ports.store import Credentials, Tallies
 from proxy.access.auth import Gate, is_loopback
 from proxy.access.browser_policy import BrowserPolicy
@@ -53,6 +54,7 @@ class Services:
     those that have to be asked first are asked. No `spans`: there are no traces."""
 
     memory: ContextMemory
+    book: MemoryBook
     keys: Credentials
     upstream: Upstream | None
     settings: Settings

@@ -105,6 +105,7 @@ async def open_services(
         store = runtime.store
         yield Services(
             runtime.memory,
+            runtime.book,
             store,
             upstream,
             settings,

@@ -12,7 +12,7 @@ import httpx
 
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock
+from indexer.runtime import SystemClock, open_book
 from memtree.config import Settings
 from memtree.context.answer import AnswerItem, KeptMessage, MemoryText
 from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest, ContextMemory
@@ -20,9 +20,10 @@ from memtree.context.state import State
 from memtree.conversation import history
 from memtree.conversation.message import Volatile
 from memtree.errors import MemTreeError, NotFound
+from memtree.memories.book import MemoryBook
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.ports.store import Credentials, Receipt
-from memtree.stores import open_store
+from memtree.stores import RamStore, open_memories, open_store
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeNode, TreeView
 from proxy.chat.keepalive import PACE, KeepalivePace
@@ -166,13 +167,17 @@ def services(
     fake: FakeMemory | ContextMemory | None = None,
     keys: Credentials | None = None,
     pace: KeepalivePace = PACE,
+    book: MemoryBook | None = None,
     **changes: Any,
 ) -> Services:
+    """`book`: None for an empty one without an embedder."""
+    settings = dataclasses.replace(Settings(upstream=base), **changes)
     return Services(
         memory=cast(ContextMemory, fake or FakeMemory()),
+        book=book or open_book(settings, open_memories(RamStore()), SystemClock(), None),
         keys=keys or FakeKeys(),
         upstream=Upstream(base) if base else None,
-        settings=dataclasses.replace(Settings(upstream=base), **changes),
+        settings=settings,
         pace=pace,
     )
 

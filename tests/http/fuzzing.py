@@ -22,11 +22,11 @@ from starlette.types import Message
 
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock
+from indexer.runtime import SystemClock, open_book
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache
-from memtree.stores import open_store
+from memtree.stores import open_memories, open_store
 from proxy.http.request_body import PREFIXES
 from proxy.openapi import failures
 from proxy.server.app import Services, create_app
@@ -112,7 +112,8 @@ class World:
         )
         self._upstream = Upstream(base) if base else None
         settings = Settings(upstream=base, max_body_bytes=4_000_000)
-        self._app = create_app(Services(self._memory, store, self._upstream, settings))
+        book = open_book(settings, open_memories(store), SystemClock(), None)
+        self._app = create_app(Services(self._memory, book, store, self._upstream, settings))
         self._runner = asyncio.Runner()
         self._lines = Lines()
         self.tried: Counter[tuple[str, int]] = Counter()

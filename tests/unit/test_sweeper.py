@@ -10,6 +10,7 @@ from indexer.growing.builder import StageOne
 from indexer.sweeper import Sweeper
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import StoreUnavailable
+from memtree.memories.book import MemoryBook
 from memtree.ports.store import RECIPE_DAYS, IndexBatch, Receipt
 from memtree.stores import RamStore
 from tests.contracts.backends import address, frontier, leaf
@@ -36,8 +37,16 @@ class Swept:
         return Receipt(addresses=3, nodes=2, vectors=4, epochs=1)
 
 
+class SweptBook:
+    """Memories of which nothing was deleted."""
+
+    async def sweep(self) -> int:
+        return 0
+
+
 def sweeper(memory: Swept, **times: float) -> Sweeper:
-    return Sweeper(cast(ContextMemory, memory), **{"first": 0.0, "interval": 0.0} | times)
+    book = cast(MemoryBook, SweptBook())
+    return Sweeper(cast(ContextMemory, memory), book, **{"first": 0.0, "interval": 0.0} | times)
 
 
 async def test_it_goes_on_after_a_store_that_failed(caplog):
@@ -114,7 +123,7 @@ async def test_a_process_says_at_its_start_what_it_uses():
     other = HashingEmbedder()
     other.recipe = "old/1"
     memory = ContextMemory(store, StageOne(child=False), NoQueue(), clock, embedder=other)
-    running = Sweeper(memory)
+    running = Sweeper(memory, cast(MemoryBook, SweptBook()))
     running.start()
     async with asyncio.timeout(5):
         while store.database.recipes["old/1"].idle:  # noqa: ASYNC110  what is waited for has no event

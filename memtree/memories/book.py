@@ -1,0 +1,399 @@
+"""Saving, finding, changing and deleting memories: what all their dialects call.
+
+    save     look for the same -> store (words find it from now on) -> vector, at once or later
+    search   filters, then words and meaning, fused; never an LLM
+
+No failure of the embedder loses a memory: it is stored, words rank it, and its vector follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.errors import BadRequest, EmbedderUnavailable, NotFound
+from memtree.memories.changes import ScopeWatch
+from memtree.memories.draft import DedupPolicy, Draft, Edit, checked_name, checked_text, inheriting
+from memtree.memories.draft import new_memory as made
+from memtree.memories.memory import (
+    MAX_TEXT_CHARS,
+    Memory,
+    MemoryChange,
+    NewMemory,
+    Tombstone,
+    Unset,
+)
+from memtree.memories.pending_vectors import PendingVectors
+from memtree.memories.ports import (
+    ANY,
+    ChangeEvent,
+    MemoryFilter,
+    MemoryMaintenance,
+    MemoryRef,
+    MemoryStore,
+    ScopeState,
+)
+from memtree.memories.rules.canonical import text_hash
+from memtree.memories.rules.relation import Relation, compare
+from memtree.memories.scope import Scope
+from memtree.memories.search.hits import MemoryHit, SearchResult
+from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import pack_vector
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
+
+Vector = NDArray[np.float32]
+
+PATIENCE = 0.3  # seconds that a save waits for its vector
+NEIGHBOURS = 8  # looked at in a duplicate check
+MOST_NEAR = 5  # told to the caller
+MOST_TOMBSTONES = 200  # newest ones, compared with a new text
+MAX_PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRules:
+    """Settings of memories. `most`: memories of a tenant; `strict`: a save needs its vector."""
+
+    max_text_chars: int = MAX_TEXT_CHARS
+    most: int = 100_000
+    deleted_days: int = 30
+    strict: bool = False
+
+
+class NearMemory(NamedTuple):
+    """A stored memory that a new text comes close to. `differs`: as in `8090 -> 8091`."""
+
+    memory: Memory
+    relevance: float
+    relation: Relation
+    differs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SaveResult:
+    """`existing`: nothing was stored, `memory` was there before. `near`: best first; a
+    `possible_update` among them is one that the new memory may replace. `corrected`: tombstones
+    near the new text. `deferred`: the look for duplicates is still to come."""
+
+    memory: Memory
+    existing: bool = False
+    near: tuple[NearMemory, ...] = ()
+    corrected: tuple[Tombstone, ...] = ()
+    deferred: bool = False
+    degraded: tuple[str, ...] = ()
+
+
+class BookPage(NamedTuple):
+    """`next_cursor`: for the page of older memories, None on the last one. `total`: live memories
+    of the scope."""
+
+    memories: tuple[Memory, ...]
+    next_cursor: str | None
+    total: int
+
+
+class MemoryBook:
+    """Memories bound to their ports. One per process; safe for concurrent calls."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        maintenance: MemoryMaintenance,
+        search: MemorySearch,
+        clock: Clock,
+        new_id: Callable[[], str],
+        *,
+        embedder: Embedder | None = None,
+        rules: MemoryRules = MemoryRules(),
+        patience: float = PATIENCE,
+    ) -> None:
+        self._store, self._maintenance = store, maintenance
+        self._search, self._embedder = search, embedder
+        self._clock, self._new_id = clock, new_id
+        self._rules, self._patience = rules, patience
+        self._watch = ScopeWatch(store, clock)
+        self._saving: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
+        self._pending = (
+            PendingVectors(store, maintenance, search, embedder, self._settle)
+            if embedder is not None
+            else None
+        )
+
+    def start(self) -> None:
+        """Begin work in the background."""
+        if self._pending is not None:
+            self._pending.start()
+
+    async def join(self) -> None:
+        """Until every memory has its vector."""
+        if self._pending is not None:
+            await self._pending.join()
+
+    async def close(self) -> None:
+        if self._pending is not None:
+            await self._pending.close()
+        await self._search.close()
+
+    # -- saving ------------------------------------------------------------------------------
+
+    async def save(
+        self,
+        scope: Scope,
+        draft: Draft,
+        policy: DedupPolicy = DedupPolicy.SKIP,
+        *,
+        idempotency_key: str = "",
+    ) -> SaveResult:
+        """Raises `BadRequest`, `SecretRejected`, `MemoryLimit`, store errors, and
+        `EmbedderUnavailable` where the setting `strict_embedding` asks for it."""
+        new = self._made(draft)
+        if policy is not DedupPolicy.SKIP:
+            return await self._stored(scope, new, policy, idempotency_key)
+        # Of one process, one at a time: two that say nearly the same would not see each other.
+        lock = self._saving.setdefault(scope, asyncio.Lock())
+        async with lock:
+            return await self._stored(scope, new, policy, idempotency_key)
+
+    async def correct(
+        self, scope: Scope, ref: MemoryRef, draft: Draft, reason: str = ""
+    ) -> SaveResult:
+        """A new memory in the place of an old one, which leaves a tombstone with its text. Raises
+        as `save` does, and `NotFound`."""
+        old = await self.get(scope, ref)
+        new = self._made(inheriting(draft, old))
+        if new.text_hash == text_hash(old.text):
+            return SaveResult(old, existing=True)
+        vector = await self._vector(new.text)
+        memory = await self._store.supersede(scope, old.id, new, reason)
+        await self._keep_vector(scope, memory, vector)
+        return SaveResult(memory, degraded=self._degraded(vector))
+
+    def _made(self, draft: Draft) -> NewMemory:
+        return made(draft, self._new_id(), self._clock.now(), self._rules.max_text_chars)
+
+    async def _stored(
+        self, scope: Scope, new: NewMemory, policy: DedupPolicy, idempotency_key: str
+    ) -> SaveResult:
+        vector = await self._vector(new.text)
+        near: tuple[NearMemory, ...] = ()
+        corrected: tuple[Tombstone, ...] = ()
+        if policy is not DedupPolicy.INSERT:
+            near = await self._near(scope, new.text, vector)
+            corrected = await self._corrected(scope, new.text)
+        skips = policy is DedupPolicy.SKIP
+        if skips and near and near[0].relation in (Relation.SAME, Relation.DUPLICATE):
+            return SaveResult(near[0].memory, True, near, corrected)
+        memory, existing = await self._store.add(
+            scope, new, once=skips, idempotency_key=idempotency_key, most=self._rules.most
+        )
+        if existing:
+            return SaveResult(memory, True, near, corrected)
+        deferred = vector is None and self._pending is not None
+        await self._keep_vector(scope, memory, vector, check=skips)
+        checked = policy is DedupPolicy.INSERT or not deferred
+        return SaveResult(memory, False, near, corrected, not checked, self._degraded(vector))
+
+    async def _vector(self, text: str) -> Vector | None:
+        """None where the embedder is not there, or is not quick enough."""
+        if self._embedder is None:
+            return None
+        vectors = await self._search.embed([text], None if self._rules.strict else self._patience)
+        if vectors is None and self._rules.strict:
+            raise EmbedderUnavailable("The embedder does not answer, and a memory needs a vector.")
+        return None if vectors is None else vectors[0]
+
+    async def _keep_vector(
+        self, scope: Scope, memory: Memory, vector: Vector | None, *, check: bool = False
+    ) -> None:
+        if vector is not None and self._embedder is not None:
+            row = {memory.number: (memory.version, pack_vector(vector))}
+            await self._store.put_vectors(scope, self._embedder.recipe, row)
+        elif self._pending is not None:
+            self._pending.submit(scope, memory.id if check else None)
+        self._watch.wake(scope)
+
+    def _degraded(self, vector: Vector | None) -> tuple[str, ...]:
+        return ("embedder",) if vector is None and self._embedder is not None else ()
+
+    # -- duplicates --------------------------------------------------------------------------
+
+    async def _near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
+        hits = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
+        rows = [_near(text, hit, vector is not None) for hit in hits]
+        near = [row for row in rows if row.relation is not Relation.OTHER]
+        near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))
+        return tuple(near[:MOST_NEAR])
+
+    async def _corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
+        """Tombstones of texts that this one comes close to. The text of a forgotten memory is read
+        where it is still stored, and is not told."""
+        stones = await self._store.tombstones(scope, MOST_TOMBSTONES)
+        bare = [stone.id for stone in stones if not stone.text]
+        rows = await self._store.get(scope, bare, deleted=True) if bare else []
+        texts = {row.id: row.text for row in rows}
+        return tuple(
+            stone
+            for stone in stones
+            if (old := stone.text or texts.get(stone.id))
+            and compare(text, old, None).relation is not Relation.OTHER
+        )[:MOST_NEAR]
+
+    async def _settle(self, scope: Scope, memory: Memory) -> None:
+        """The check that a save could not wait for: the older of two counts."""
+        vectors = await self._search.embed([memory.text], None)
+        if vectors is None:
+            return
+        for near in await self._near(scope, memory.text, vectors[0]):
+            same = near.relation in (Relation.SAME, Relation.DUPLICATE)
+            if same and near.memory.number < memory.number:
+                await self._store.mark_duplicate(scope, memory.id, near.memory.id)
+                self._watch.wake(scope)
+                return
+
+    # -- reading -----------------------------------------------------------------------------
+
+    async def get(self, scope: Scope, ref: MemoryRef) -> Memory:
+        """Raises `NotFound`."""
+        rows = await self._store.get(scope, [ref])
+        if not rows:
+            raise NotFound("There is no such memory.", param="id")
+        return rows[0]
+
+    async def page(
+        self,
+        scope: Scope,
+        wanted: MemoryFilter = ANY,
+        *,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> BookPage:
+        """Newest first. Raises `BadRequest` for a cursor that is none of ours."""
+        limit = min(MAX_PAGE, max(1, limit))
+        page = await self._store.page(scope, wanted, before=_before(cursor), limit=limit)
+        following = str(page.memories[-1].number) if page.more and page.memories else None
+        return BookPage(page.memories, following, page.total)
+
+    async def search(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        wanted: MemoryFilter = ANY,
+        limit: int = 5,
+        least: float = 0.0,
+        patience: float | None = PATIENCE,
+    ) -> SearchResult:
+        """The best first. `least`: relevance that a hit must have. Raises `BadRequest` for an empty
+        query, and store errors."""
+        if not query.strip():
+            raise BadRequest("query must not be empty", param="query")
+        return await self._search.search(
+            scope, query, wanted=wanted, limit=limit, least=least, patience=patience
+        )
+
+    async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
+        return await self._store.history(scope, ref)
+
+    async def state(self, scope: Scope) -> ScopeState:
+        return await self._store.state(scope)
+
+    async def changes(self, scope: Scope, after: int) -> list[ChangeEvent]:
+        return await self._store.changes(scope, after)
+
+    async def changed(self, scope: Scope, after: int, timeout: float) -> ScopeState:
+        """The state as soon as something has changed after that count, or after `timeout` seconds;
+        changes of other processes are seen within a second."""
+        return await self._watch.changed(scope, after, timeout)
+
+    # -- changing ----------------------------------------------------------------------------
+
+    async def edit(
+        self, scope: Scope, ref: MemoryRef, edit: Edit, *, if_version: int | None = None
+    ) -> Memory:
+        """Raises `NotFound`, `VersionConflict`, and as `save` does."""
+        text = edit.text
+        if isinstance(edit.category, str):
+            checked_name(edit.category, "category")
+        change = MemoryChange(
+            self._clock.now(), category=edit.category, tags=edit.tags, expires=edit.expires
+        )
+        if isinstance(text, Unset):
+            memory = await self._store.change(scope, ref, change, if_version=if_version)
+            self._watch.wake(scope)
+            return memory
+        text = checked_text(text, self._rules.max_text_chars)
+        change = MemoryChange(
+            change.at,
+            text=text,
+            text_hash=text_hash(text),
+            terms=packed_terms(text),
+            category=edit.category,
+            tags=edit.tags,
+            expires=edit.expires,
+        )
+        vector = await self._vector(text)
+        memory = await self._store.change(scope, ref, change, if_version=if_version)
+        await self._keep_vector(scope, memory, vector)
+        return memory
+
+    async def confirm(self, scope: Scope, ref: MemoryRef) -> Memory:
+        """A person says that it is still true: its taint is gone. Raises `NotFound`."""
+        now = self._clock.now()
+        change = MemoryChange(now, last_confirmed=now, tainted=False)
+        memory = await self._store.change(scope, ref, change)
+        self._watch.wake(scope)
+        return memory
+
+    async def forget(self, scope: Scope, ref: MemoryRef, reason: str = "") -> Memory:
+        """Delete it, and leave a tombstone without text. Returns what it was. Raises `NotFound`."""
+        memory = await self.get(scope, ref)
+        purge = not self._rules.deleted_days
+        if not await self._store.delete(scope, [memory.id], reason=reason, purge=purge):
+            raise NotFound("There is no such memory.", param="id")
+        self._watch.wake(scope)
+        return memory
+
+    async def delete(
+        self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False
+    ) -> list[str]:
+        """Ids of those that went. They can be brought back for `deleted_days` days, or not at all
+        where these are 0 or `purge` is asked for."""
+        purge = purge or not self._rules.deleted_days
+        gone = await self._store.delete(scope, refs, purge=purge)
+        self._watch.wake(scope)
+        return gone
+
+    async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
+        back = await self._store.undelete(scope, refs)
+        if back and self._pending is not None:
+            self._pending.submit(scope)
+        self._watch.wake(scope)
+        return back
+
+    async def sweep(self) -> int:
+        """Erase for good what was deleted long ago. How many memories. Raises store errors."""
+        return await self._maintenance.sweep_memories(self._clock.now(), self._rules.deleted_days)
+
+
+_ORDER = {Relation.SAME: 0, Relation.DUPLICATE: 1, Relation.POSSIBLE_UPDATE: 2}
+
+
+def _near(text: str, hit: MemoryHit, by_vector: bool) -> NearMemory:
+    relation, differs = compare(text, hit.memory.text, hit.relevance if by_vector else None)
+    return NearMemory(hit.memory, hit.relevance, relation, differs)
+
+
+def _before(cursor: str | None) -> int | None:
+    if cursor is None:
+        return None
+    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19):
+        raise BadRequest("cursor must be the next_cursor of an earlier page", param="cursor")
+    return int(cursor)

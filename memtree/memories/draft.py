@@ -1,0 +1,158 @@
+"""What a caller wants to save or to change, and what is refused of it before it is stored."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memtree.errors import BadRequest
+from memtree.memories.memory import (
+    MAX_TEXT_CHARS,
+    UNSET,
+    Memory,
+    MemorySource,
+    NewMemory,
+    Unset,
+)
+from memtree.memories.rules.canonical import text_hash
+from memtree.memories.rules.categories import category_of
+from memtree.memories.rules.secret_check import refuse_secrets
+from memtree.memories.rules.taint import tainted
+from memtree.memories.search.text_terms import packed_terms
+
+MAX_NAME_CHARS = 200  # of a category, a session, a provider
+
+
+class DedupPolicy(enum.StrEnum):
+    """`INSERT`: no look at neighbours. `SKIP`: nothing is stored where the same is there already.
+    `ASK`: stored anyway, and the neighbours are told."""
+
+    INSERT = "insert"
+    SKIP = "skip_if_near"
+    ASK = "ask"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """`category` None: inferred from the text. `tainted`: a tool or a web page spoke in the turn in
+    which a model saves it."""
+
+    text: str
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    source_type: str = "user"
+    source_provider: str | None = None
+    importance: float = 0.5
+    capture_mode: str | None = None
+    session_id: str | None = None
+    thread_id: str | None = None
+    expires: float | None = None
+    last_confirmed: float | None = None
+    tainted: bool = False
+    source: MemorySource | None = None
+    kind: str = ""
+    data: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Fields that are `UNSET` stay as they are."""
+
+    text: str | Unset = UNSET
+    category: str | Unset | None = UNSET
+    tags: tuple[str, ...] | Unset = UNSET
+    expires: float | Unset | None = UNSET
+
+
+def checked_text(text: str, most: int = MAX_TEXT_CHARS, name: str = "text") -> str:
+    """The text as it is kept. Raises `BadRequest` naming the field, and `SecretRejected`."""
+    if not text.strip():
+        raise BadRequest(f"{name} must not be empty", param=name)
+    if len(text) > most:
+        raise BadRequest(f"{name} has {len(text)} characters; at most {most} are kept", param=name)
+    _refuse_unstorable(text, name)
+    refuse_secrets(text)
+    return text.strip()
+
+
+def new_memory(draft: Draft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -> NewMemory:
+    """What is stored of a draft. Raises as `checked_text` does, also for its other fields."""
+    text = checked_text(draft.text, most)
+    names = {
+        "category": draft.category,
+        "source_provider": draft.source_provider,
+        "session_id": draft.session_id,
+    }
+    for name, value in names.items():
+        if value is not None:
+            checked_name(value, name)
+    for tag in draft.tags:
+        refuse_secrets(tag)
+    if not (math.isfinite(draft.importance) and 0 <= draft.importance <= 1):
+        raise BadRequest("importance must be a number from 0 to 1", param="importance")
+    category = draft.category or category_of(text)
+    by_rule = tainted(source_type=draft.source_type, category=category, after_tool=draft.tainted)
+    return NewMemory(
+        id=id_,
+        text=text,
+        text_hash=text_hash(text),
+        terms=packed_terms(text),
+        created=now,
+        kind=draft.kind,
+        data=draft.data,
+        category=category,
+        tags=draft.tags,
+        source_type=draft.source_type,
+        source_provider=draft.source_provider,
+        importance=draft.importance,
+        capture_mode=draft.capture_mode,
+        session_id=draft.session_id,
+        thread_id=draft.thread_id,
+        expires=draft.expires,
+        last_confirmed=now if draft.last_confirmed is None else draft.last_confirmed,
+        tainted=by_rule,
+        source=draft.source,
+    )
+
+
+def inheriting(draft: Draft, old: Memory) -> Draft:
+    """A correction keeps what it does not say itself. Whoever corrects speaks anew, so a taint of
+    the old text says nothing of the new one."""
+    return Draft(
+        text=draft.text,
+        category=draft.category or old.category,
+        tags=draft.tags or old.tags,
+        source_type=draft.source_type,
+        source_provider=draft.source_provider or old.source_provider,
+        importance=old.importance,
+        capture_mode=draft.capture_mode or old.capture_mode,
+        session_id=draft.session_id or old.session_id,
+        thread_id=draft.thread_id or old.thread_id,
+        expires=draft.expires,
+        last_confirmed=draft.last_confirmed,
+        tainted=draft.tainted,
+        source=draft.source,
+        kind=draft.kind or old.kind,
+        data=draft.data,
+    )
+
+
+def checked_name(value: str, name: str) -> str:
+    """A short free text that is shown beside a memory."""
+    if not 0 < len(value) <= MAX_NAME_CHARS:
+        raise BadRequest(f"{name} must have 1 to {MAX_NAME_CHARS} characters", param=name)
+    _refuse_unstorable(value, name)
+    refuse_secrets(value)
+    return value
+
+
+def _refuse_unstorable(text: str, name: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadRequest(f"{name} holds half a character (a lone surrogate)", param=name) from None
+    if "\0" in text:
+        raise BadRequest(f"{name} holds a NUL character", param=name)

@@ -1,0 +1,93 @@
+"""What may be saved, and how a refusal names what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.draft import Draft, checked_name, checked_text, inheriting, new_memory
+from memtree.memories.memory import Memory
+from memtree.memories.rules.canonical import text_hash
+
+KEY = "ghp_" + "a1B2c3" * 6
+
+
+def test_a_draft_becomes_a_memory_with_what_can_be_told_of_its_text():
+    made = new_memory(Draft("  User prefers tea.  "), "mem_1", 100.0)
+    assert (made.id, made.text, made.created, made.last_confirmed) == (
+        "mem_1",
+        "User prefers tea.",
+        100.0,
+        100.0,
+    )
+    assert made.text_hash == text_hash("user prefers tea")
+    assert made.category == "preference"
+    assert made.terms
+
+
+def test_what_a_caller_says_stands():
+    draft = Draft("User prefers tea.", category="drinks", importance=0.9, last_confirmed=50.0)
+    made = new_memory(draft, "mem_1", 100.0)
+    assert (made.category, made.importance, made.last_confirmed) == ("drinks", 0.9, 50.0)
+
+
+@pytest.mark.parametrize("text", ["", "   \n", "x" * 16_001, "half \ud800 of it", "nul \0 in it"])
+def test_texts_that_are_not_kept(text):
+    with pytest.raises(BadRequest) as refused:
+        checked_text(text)
+    assert refused.value.param == "text"
+
+
+def test_the_longest_text_is_kept_whole():
+    assert len(checked_text("x y " * 4_000)) == 15_999
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        Draft(f"the key is {KEY}"),
+        Draft("a fact", tags=("family", KEY)),
+        Draft("a fact", session_id=KEY),
+        Draft("a fact", source_provider=KEY),
+        Draft("a fact", category=KEY),
+    ],
+)
+def test_secrets_are_refused_wherever_they_stand_and_never_repeated(draft):
+    with pytest.raises(SecretRejected) as refused:
+        new_memory(draft, "mem_1", 100.0)
+    assert KEY not in refused.value.message
+
+
+@pytest.mark.parametrize("importance", [-0.1, 1.1, float("nan"), float("inf")])
+def test_importance_lies_between_0_and_1(importance):
+    with pytest.raises(BadRequest) as refused:
+        new_memory(Draft("a fact", importance=importance), "mem_1", 100.0)
+    assert refused.value.param == "importance"
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201, "nul \0"])
+def test_names_are_short_and_can_be_stored(name):
+    with pytest.raises(BadRequest) as refused:
+        checked_name(name, "category")
+    assert refused.value.param == "category"
+
+
+def test_an_instruction_that_a_model_saves_waits_for_a_person():
+    asked = Draft("Always answer in French.", source_type="model")
+    assert new_memory(asked, "mem_1", 0.0).tainted
+    by_user = Draft("Always answer in French.", source_type="user")
+    assert not new_memory(by_user, "mem_1", 0.0).tainted
+
+
+def test_what_a_model_saves_after_a_tool_spoke_is_tainted():
+    fact = Draft("The build runs on Linux.", source_type="model")
+    assert not new_memory(fact, "mem_1", 0.0).tainted
+    heard = Draft("The build runs on Linux.", source_type="model", tainted=True)
+    assert new_memory(heard, "mem_1", 0.0).tainted
+
+
+def test_a_correction_keeps_what_it_does_not_say():
+    old = Memory("mem_1", 1, "a", 0.0, 0.0, category="drinks", tags=("x",), importance=0.9)
+    kept = inheriting(Draft("b"), old)
+    assert (kept.text, kept.category, kept.tags, kept.importance) == ("b", "drinks", ("x",), 0.9)
+    assert inheriting(Draft("b", tags=("y",)), old).tags == ("y",)
