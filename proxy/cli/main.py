@@ -19,6 +19,7 @@ from proxy.cli import (
     doctor,
     import_command,
     keys,
+    memories,
     report,
     store_copy,
     tenants,
@@ -66,6 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
     _keys(subs)
     _tenants(subs)
     _store(subs)
+    memories.register(subs, add_settings)
     _demo(subs)
     _report(subs)
     _simple(subs, "check", "check the integrity of the store", commands.check)

@@ -1,0 +1,246 @@
+"""`memtree memories`: list, add, search, delete and undelete saved memories, scope by scope.
+
+For whoever runs the store: it opens the store itself, beside a running server, which notices the
+changes within a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from indexer.runtime import open_runtime
+from memtree.config import Settings
+from memtree.errors import BadRequest
+from memtree.memories.book import MemoryBook
+from memtree.memories.draft import DedupPolicy, Draft
+from memtree.memories.memory import Memory
+from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryRef
+from memtree.memories.rules.expiry import shown, timestamp
+from memtree.memories.rules.tags import canonical_tags
+from memtree.memories.scope import Scope, ScopeKind, checked_id
+from memtree.ports.store import KeyStore
+from proxy.access import auth
+from proxy.cli.keys import chosen, matching, secret
+
+LOCAL = "local"  # the tenant of `memtree mcp` on standard input and output
+PAGE = 1_000
+WIDTH = 160  # characters of a text in a line
+
+
+def register(
+    subs: Any, add_settings: Callable[[argparse.ArgumentParser, Sequence[str]], None]
+) -> None:
+    sub = subs.add_parser("memories", help="saved facts, preferences and instructions")
+    actions = sub.add_subparsers(metavar="ACTION", required=True)
+
+    def action(name: str, help_: str, run: Any) -> argparse.ArgumentParser:
+        added: argparse.ArgumentParser = actions.add_parser(name, help=help_)
+        _add_scope(added)
+        added.add_argument("--json", action="store_true", help="one JSON object a line")
+        add_settings(added, ["store", "embedder"])
+        added.set_defaults(run=run)
+        return added
+
+    listing = action("list", "newest first; without --chat, --user or --agent: all scopes", show)
+    listing.add_argument("--category", help="only these")
+    listing.add_argument("--tag", action="append", default=[], help="only with this tag")
+    listing.add_argument("--deleted", action="store_true", help="with deleted and expired ones")
+    add = action("add", "save one; what is there already is not saved twice", save)
+    add.add_argument("text", help="the fact, or - for standard input")
+    add.add_argument("--category", help="default: inferred from the text")
+    add.add_argument("--tag", action="append", default=[], help="may be given several times")
+    add.add_argument("--expires", metavar="DATE", help="ISO 8601; not found after it")
+    search = action("search", "by words and meaning", find)
+    search.add_argument("query")
+    search.add_argument("--limit", type=int, default=10, help="most hits (default 10)")
+    delete = action("delete", "delete by id or number; `undelete` brings them back", remove)
+    delete.add_argument("ids", nargs="+", metavar="ID")
+    delete.add_argument("--purge", action="store_true", help="erase them for good")
+    undelete = action("undelete", "bring deleted memories back", bring_back)
+    undelete.add_argument("ids", nargs="+", metavar="ID")
+
+
+async def show(options: argparse.Namespace, settings: Settings) -> int:
+    wanted = MemoryFilter(
+        category=options.category,
+        tags=canonical_tags(options.tag),
+        deleted=options.deleted,
+        expired=options.deleted,
+        superseded=options.deleted,
+    )
+    async with _opened(options, settings, embedder="none") as (book, scopes):
+        for scope in scopes:
+            cursor: str | None = None
+            page = await book.page(scope, wanted, limit=PAGE)
+            if not options.json:
+                print(f"{_named(scope)}: {page.total:,} memories")
+            while True:
+                _print(page.memories, options.json)
+                cursor = page.next_cursor
+                if cursor is None:
+                    break
+                page = await book.page(scope, wanted, cursor=cursor, limit=PAGE)
+    return 0
+
+
+async def save(options: argparse.Namespace, settings: Settings) -> int:
+    text = sys.stdin.read() if options.text == "-" else options.text
+    draft = Draft(
+        text,
+        category=options.category,
+        tags=canonical_tags(options.tag),
+        expires=timestamp(options.expires, "expires"),
+    )
+    async with _opened(options, settings) as (book, (scope, *_)):
+        saved = await book.save(scope, draft, DedupPolicy.SKIP)
+    _print([saved.memory], options.json)
+    if saved.existing:
+        print("It was there already; nothing is saved.", file=sys.stderr)
+    for near in saved.near:
+        if not saved.existing:
+            print(f"It may replace {near.memory.id}: {', '.join(near.differs)}", file=sys.stderr)
+    return 0
+
+
+async def find(options: argparse.Namespace, settings: Settings) -> int:
+    async with _opened(options, settings) as (book, (scope, *_)):
+        found = await book.search(scope, options.query, limit=options.limit, patience=None)
+    for hit in found.hits:
+        if options.json:
+            print(msgspec.json.encode({**_row(hit.memory), "relevance": hit.relevance}).decode())
+        else:
+            print(f"{hit.relevance:.2f}  {_line(hit.memory)}")
+    if found.degraded and not options.json:
+        print("ranked by words alone", file=sys.stderr)
+    return 0
+
+
+async def remove(options: argparse.Namespace, settings: Settings) -> int:
+    async with _opened(options, settings, embedder="none") as (book, (scope, *_)):
+        gone = await book.delete(scope, _refs(options.ids), purge=options.purge)
+    return _told(gone, options.ids, "deleted")
+
+
+async def bring_back(options: argparse.Namespace, settings: Settings) -> int:
+    async with _opened(options, settings, embedder="none") as (book, (scope, *_)):
+        back = await book.undelete(scope, _refs(options.ids))
+    return _told([memory.id for memory in back], options.ids, "brought back")
+
+
+def _add_scope(parser: argparse.ArgumentParser) -> None:
+    whose = parser.add_argument_group("whose memories")
+    whose.add_argument(
+        "--tenant",
+        default=auth.ANONYMOUS,
+        metavar="WHICH",
+        help="a key (id or label), a tenant, - for a credential that is asked for, or "
+        f"{LOCAL}, that of `memtree mcp` (default {auth.ANONYMOUS}: requests without a credential)",
+    )
+    kinds = whose.add_mutually_exclusive_group()
+    kinds.add_argument("--chat", metavar="ID", help="of one chat")
+    kinds.add_argument("--user", metavar="ID", help="of one user of the tenant")
+    kinds.add_argument("--agent", metavar="ID", help="of an agent")
+    whose.add_argument("--subject", metavar="ID", help="whom the agent remembers it of")
+
+
+@asynccontextmanager
+async def _opened(
+    options: argparse.Namespace, settings: Settings, **changes: Any
+) -> AsyncIterator[tuple[MemoryBook, list[Scope]]]:
+    """The memories, and the scopes that are meant: one, but for a list without a scope."""
+    async with open_runtime(replace(settings, **changes), drain=0.0) as runtime:
+        tenant = await _tenant(runtime.store, runtime.memories, options.tenant)
+        if options.run is show and not (options.chat or options.user or options.agent):
+            own = Scope.of_user(tenant)
+            others = [scope for scope, _ in await runtime.memories.memory_scopes(tenant)]
+            scopes = [own, *(scope for scope in others if scope != own)]
+        else:
+            scopes = [_scope(tenant, options)]
+        yield runtime.book, scopes
+
+
+async def _tenant(store: KeyStore, maintenance: MemoryMaintenance, name: str) -> str:
+    """`BadRequest` for a name that means nobody: what is saved there could never be reached."""
+    if name == "-":
+        credential = secret()
+        return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
+    keys = await store.list_keys()
+    if matching(keys, name):
+        return chosen(keys, name).tenant
+    if name == auth.ANONYMOUS:
+        return await auth.bare_tenant(store, None)
+    if name == LOCAL or await maintenance.memory_scopes(name):
+        return name
+    raise BadRequest(f"there is no key {name}, and no tenant of that name has memories")
+
+
+def _scope(tenant: str, options: argparse.Namespace) -> Scope:
+    if options.subject and not options.agent:
+        raise BadRequest("--subject belongs to --agent", param="subject")
+    if options.chat:
+        return Scope.of_chat(tenant, checked_id(options.chat, "chat"))
+    if options.agent:
+        subject = checked_id(options.subject, "subject") if options.subject else ""
+        return Scope.of_agent(tenant, checked_id(options.agent, "agent"), subject)
+    return Scope.of_user(tenant, checked_id(options.user, "user") if options.user else "")
+
+
+def _refs(given: Sequence[str]) -> list[MemoryRef]:
+    return [int(ref) if ref.isascii() and ref.isdecimal() else ref for ref in given]
+
+
+def _told(done: Sequence[str], asked: Sequence[str], verb: str) -> int:
+    for id_ in done:
+        print(id_)
+    if len(done) < len(set(asked)):
+        print(f"{len(done)} of {len(set(asked))} were {verb}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _named(scope: Scope) -> str:
+    owner = scope.owner or "the tenant itself"
+    subject = f", subject {scope.subject}" if scope.subject else ""
+    kind = "user" if scope.kind is ScopeKind.USER else scope.kind.value
+    return f"{kind} {owner}{subject}"
+
+
+def _print(memories: Sequence[Memory], as_json: bool) -> None:
+    for memory in memories:
+        print(msgspec.json.encode(_row(memory)).decode() if as_json else _line(memory))
+
+
+def _row(memory: Memory) -> dict[str, Any]:
+    row = {
+        "id": memory.id,
+        "memory_id": memory.number,
+        "text": memory.text,
+        "category": memory.category,
+        "tags": list(memory.tags),
+        "source_type": memory.source_type,
+        "created_at": shown(memory.created),
+        "updated_at": shown(memory.updated),
+        "expires_at": None if memory.expires is None else shown(memory.expires),
+        "deleted_at": None if memory.deleted is None else shown(memory.deleted),
+        "version": memory.version,
+        "tainted": memory.tainted,
+    }
+    return {name: value for name, value in row.items() if value not in (None, [], False)}
+
+
+def _line(memory: Memory) -> str:
+    """No character of it moves the cursor or changes a colour, whoever wrote the text."""
+    text = "".join(char if char.isprintable() else " " for char in memory.text[: 2 * WIDTH])
+    text = " ".join(text.split())
+    short = text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
+    marks = [memory.category or "-", memory.source_type, *memory.tags]
+    marks += ["deleted"] if memory.deleted is not None else []
+    marks += ["unconfirmed"] if memory.tainted else []
+    return f"{memory.number:>5}  {memory.id}  {short}  ({', '.join(marks)})"
