@@ -25,6 +25,7 @@ from memtree.budget import packing
 from memtree.budget.packing import LARGE_TARGET, SMALL_TARGET, TokenLimits, most_sent
 from memtree.budget.prices import Prices
 from memtree.conversation.history import History
+from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
 
 PLAN_VERSION = 3  # of everything that turns a plan into bytes: another version, another epoch
@@ -36,7 +37,7 @@ CEILING = 4.0  # times the target, or half the window
 class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`start`: messages of the history that began it. `size`, `memory`: tokens of what was sent
     then (system messages and recall blocks apart), and of the memory message in it with what
-    stands beside it (`packing.Packed.beside`)."""
+    stands beside it (`packing.Packed.beside`). `memories`: whose lines it ends with."""
 
     id: bytes
     start: int
@@ -44,11 +45,13 @@ class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     memory: int
     plan: Plan
     created: float  # unix seconds
+    memories: tuple[MemoryVersion, ...] = ()
 
 
 class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One request within an epoch. `block`: spans of the recall block before its newest message,
-    none where there is nothing to recall. `direct`, `paid`: input cost of the conversation so far
+    none where there is nothing to recall; `memories`: whose lines stand there, too; `block_tokens`:
+    of both. `direct`, `paid`: input cost of the conversation so far
     in uncached input tokens, sent whole and sent by us; `sent`: tokens of this request.
     `recalled`: the messages (index in the history) that have a block in what is sent."""
 
@@ -62,11 +65,17 @@ class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     recalled: tuple[int, ...] = ()
     outline: tuple[OutlineNode, ...] = ()  # of the recall block
     notes: tuple[ExcerptNote, ...] = ()
+    memories: tuple[MemoryVersion, ...] = ()
 
     @property
     def recall(self) -> RecallPlan:
         """The recall block."""
         return RecallPlan(self.block, self.outline, self.notes)
+
+    @property
+    def shows(self) -> bool:
+        """Whether anything stands before its newest message."""
+        return bool(self.block or self.memories)
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -105,16 +114,28 @@ class EpochTerms:
         return cls(min(limits.target, room), limits.hard, room, window, prices)
 
 
-def key(limits: TokenLimits, window: int, prices: Prices, recipe: str, query: str | None) -> bytes:
-    """Requests with another key never continue each other's epochs."""
+def key(
+    limits: TokenLimits,
+    window: int,
+    prices: Prices,
+    recipe: str,
+    query: str | None,
+    memories: str = "",
+) -> bytes:
+    """Requests with another key never continue each other's epochs. `memories`: whose are shown,
+    opaque; "" for nobody's."""
     named = (PLAN_VERSION, limits.target, limits.hard, window, prices.write, prices.read)
     form = (limits.alternate, limits.keep_first)
-    return _hash(repr((*named, *form, recipe, query)).encode())
+    scope = (memories,) if memories else ()
+    return _hash(repr((*named, *form, recipe, query, *scope)).encode())
 
 
-def name(key_: bytes, address: bytes, plan: Plan, now: float) -> bytes:
+def name(
+    key_: bytes, address: bytes, plan: Plan, now: float, memories: tuple[MemoryVersion, ...] = ()
+) -> bytes:
     """An id for a new epoch; two that are begun at once differ unless they are the same."""
-    return _hash(repr((key_, address, now)).encode() + _encoder.encode(plan))
+    shown = _encoder.encode(memories) if memories else b""
+    return _hash(repr((key_, address, now)).encode() + _encoder.encode(plan) + shown)
 
 
 def _hash(data: bytes) -> bytes:
@@ -188,7 +209,7 @@ def serves(
     if not terms.hard or not wants:
         return True
     if terms.target >= LARGE_TARGET:
-        return _left(epoch, history, terms, blocks) >= LARGE_WANTED * block_size(terms.target)
+        return left(epoch, history, terms, blocks) >= LARGE_WANTED * block_size(terms.target)
     recent = epoch.size - epoch.memory
     requests, growth = packing.planned(history, terms.target, recent)
     memory = packing.small_memory(terms.target, recent, growth, wants=True)
@@ -204,7 +225,7 @@ def _question_room(
     ahead = max(0.0, growth - history.size(epoch.start))
     if growth:
         requests = math.ceil(requests * ahead / growth)
-    return _question_share(_left(epoch, history, terms, blocks), requests, ahead, terms.target)
+    return _question_share(left(epoch, history, terms, blocks), requests, ahead, terms.target)
 
 
 def _question_share(left: float, requests: int, ahead: float, target: int) -> float:
@@ -233,10 +254,10 @@ def block_room(
     level = _bucket(epoch, history, terms, blocks)
     if not wants:
         level -= RESERVE * block_size(terms.target)
-    return int(min(_left(epoch, history, terms, blocks), level))
+    return int(min(left(epoch, history, terms, blocks), level))
 
 
-def _left(
+def left(
     epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn]
 ) -> float:
     """Tokens between what is sent and the most that may be."""

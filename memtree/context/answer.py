@@ -62,6 +62,8 @@ class Answer:
     `saved_tokens`: what the epochs of this conversation saved so far against sending everything,
     `gain`: this request's part in it; both in uncached input tokens, a loss is negative.
 
+    `memories`: ids of those that stand in what is sent.
+
     `continued`: the epoch is an earlier request's. `stays`: tokens at the beginning of what is
     sent (tools and system messages included) that the request before it has sent already.
     """
@@ -88,6 +90,12 @@ class Answer:
     continued: bool = False
     stays: int = 0
     reason: str = Reason.NONE
+    memories: tuple[str, ...] = ()
+
+    @property
+    def folds(self) -> bool:
+        """Whether it has a memory message."""
+        return any(isinstance(item, MemoryText) for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ import msgspec
 from memtree import tracing
 from memtree.budget import costs, epoch, packing
 from memtree.budget.epoch import Epoch, EpochTurn
+from memtree.context import injected
 from memtree.context.answer import CompressResult, passed
 from memtree.context.index_request import IndexRequest
 from memtree.context.index_state import IndexState, with_summary
@@ -38,6 +39,7 @@ from memtree.ports.store import ContextStore, ContinuedTurn
 from memtree.ranking.query_text import query_text
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
+from memtree.text.memory_lines import MemoryLine, MemoryVersion
 from memtree.unfolding import recall_block
 from memtree.unfolding.budget_split import LASTING
 from memtree.unfolding.memory_text import render
@@ -130,9 +132,14 @@ class EpochAnswers:
         if versions is None:
             log.warning("epoch.lost")
             return None
+        lines = await injected.kept_lines(request.ask.memories, previous.epoch, blocks)
+        if lines is None:
+            log.info("epoch.memory_deleted")
+            return None
         nodes = {shown.id: versions[shown.id, shown.version] for shown in (*recalled, *outline)}
         text = render(previous.epoch.plan, request.posted, nodes)
-        return TurnContent(previous.epoch, nodes, text, blocks, versions)
+        text = injected.beside(text, previous.epoch.memories, lines)
+        return TurnContent(previous.epoch, nodes, text, blocks, versions, lines)
 
     def _goes_on(
         self, request: TurnRequest, previous: ContinuedTurn, sent: Mapping[int, EpochTurn]
@@ -177,24 +184,28 @@ class EpochAnswers:
         )
         if not packed.memory or index.trouble:
             return None
+        lines, packed = injected.in_memory_message(request.ask.memories, packed)
         newest = await self._indexing.newest(posted, index)
         retrieved = await self._retriever.unfolded(
             posted, newest, packed, request.ask.query, request.limits.target, LASTING
         )
         unfolding = retrieved.unfolding
-        memory = unfolding.tokens + MESSAGE_OVERHEAD + packed.beside
+        memory = unfolding.tokens + MESSAGE_OVERHEAD + packed.beside + injected.size(lines)
+        shown = tuple(line.memory for line in lines)
         begun = Epoch(
-            epoch.name(request.key, request.address, unfolding.plan, request.now),
+            epoch.name(request.key, request.address, unfolding.plan, request.now, shown),
             len(posted),
             memory + packed.recent,
             memory,
             unfolding.plan,
             request.now,
+            shown,
         )
         return TurnContent(
             begun,
             newest.all_nodes,
-            unfolding.text,
+            injected.beside(unfolding.text, shown, dict(lines)),
+            lines=dict(lines),
             retrieved=retrieved,
             by_words=retrieved.by_words,
         )
@@ -213,9 +224,10 @@ class EpochAnswers:
                 return content, previous.turn
             turn = msgspec.structs.replace(previous.turn, used=request.now)
         else:
-            turn, above, by_words = await self._turn(request, index, content)
+            turn, above, lines, by_words = await self._turn(request, index, content)
             content = replace(
                 content,
+                lines={**content.lines, **lines},
                 nodes={**{id_: node for (id_, _), node in above.items()}, **content.nodes},
                 versions={**content.versions, **above},
                 by_words=content.by_words or by_words,
@@ -237,9 +249,9 @@ class EpochAnswers:
                 instead_of=replaces,
                 expires=request.now + max(KEPT, request.ask.prices.lifetime),
             )
-        if (kept.epoch, kept.recall, kept.recalled) != (turn.epoch, turn.recall, turn.recalled):
+        if _shown(kept) != _shown(turn):
             return None
-        if kept.block:
+        if kept.shows:
             content = replace(content, blocks={**content.blocks, len(posted) - 1: kept})
         if content.epoch.plan.cut < len(posted) - 1 and request.strays(index.prefix):
             await self._put_before(request, kept)
@@ -257,6 +269,7 @@ class EpochAnswers:
             block_tokens=0,
             outline=(),
             notes=(),
+            memories=(),
             sent=turn.sent - posted.facts[-1].tokens - turn.block_tokens,
             recalled=tuple(message for message in turn.recalled if message < len(posted) - 1),
         )
@@ -275,13 +288,15 @@ class EpochAnswers:
 
     async def _turn(
         self, request: TurnRequest, index: IndexState, content: TurnContent
-    ) -> tuple[EpochTurn, recall_block.Versions, bool]:
-        """The record of this request, the nodes that its recall block names, and whether that was
-        ranked by words alone."""
+    ) -> tuple[EpochTurn, recall_block.Versions, injected.Lines, bool]:
+        """The record of this request, the nodes and lines that its block names, and whether that
+        was ranked by words alone."""
         posted, previous = request.posted, request.previous
-        (block, above), by_words = await self._recall_block(request, index, content)
+        added = self._added(request, content)
+        taken = injected.size(added)
+        (block, above), by_words = await self._recall_block(request, index, content, taken)
         shown = recall_block.text_of(block, posted, above) + recall_block.SEAM if block else ""
-        block_tokens = tokens.count(shown)
+        block_tokens = tokens.count(shown) + taken
         block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
         recent = posted.size(content.epoch.plan.cut)
         sent = request.fixed + request.carried + content.epoch.memory + recent + block_sum
@@ -298,7 +313,7 @@ class EpochAnswers:
                 sent,
                 request.ask.prices,
             )
-        recalled = (*sorted(content.blocks), *((len(posted) - 1,) if block else ()))
+        recalled = (*sorted(content.blocks), *((len(posted) - 1,) if block or added else ()))
         now = request.now
         turn = EpochTurn(
             content.epoch.id,
@@ -311,19 +326,33 @@ class EpochAnswers:
             recalled,
             block.outline,
             block.notes,
+            tuple(line.memory for line in added),
         )
-        return turn, above, by_words
+        return turn, above, dict(added), by_words
+
+    def _added(self, request: TurnRequest, content: TurnContent) -> tuple[MemoryLine, ...]:
+        """Memories for the newest message, where that is a new one of the user."""
+        posted = request.posted
+        if posted.facts[-1].role != "user":
+            return ()
+        room = epoch.left(content.epoch, posted, request.terms, content.blocks)
+        sent = [
+            MemoryLine(memory, content.lines[memory])
+            for memory in injected.sent(content.epoch, content.blocks)
+        ]
+        return injected.in_block(request.ask.memories, sent, int(room))
 
     async def _recall_block(
-        self, request: TurnRequest, index: IndexState, content: TurnContent
+        self, request: TurnRequest, index: IndexState, content: TurnContent, taken: int
     ) -> tuple[tuple[RecallPlan, recall_block.Versions], bool]:
         """A recall block for the newest message, where that is a new one of the user, with the
-        nodes that it names; and whether words alone ranked its passages."""
+        nodes that it names; and whether words alone ranked its passages. `taken`: tokens of its
+        room that are not to be had."""
         posted = request.posted
         if not index.whole or recall_block.needless(posted):
             return (RecallPlan(), {}), False
         wants = recall_block.wants(posted)
-        room = epoch.block_room(content.epoch, posted, request.terms, content.blocks, wants)
+        room = epoch.block_room(content.epoch, posted, request.terms, content.blocks, wants) - taken
         if room < recall_block.LEAST:
             return (RecallPlan(), {}), False
         earlier = [span for turn in content.blocks.values() for span in turn.block]
@@ -338,6 +367,13 @@ class EpochAnswers:
         return await self._retriever.rank(
             posted, index, query_text(posted, request.ask.query), work
         )
+
+
+def _shown(
+    turn: EpochTurn,
+) -> tuple[bytes, RecallPlan, tuple[int, ...], tuple[MemoryVersion, ...]]:
+    """What of a turn makes its bytes."""
+    return turn.epoch, turn.recall, turn.recalled, turn.memories
 
 
 def _wants(posted: History) -> bool:

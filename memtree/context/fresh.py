@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from memtree import tracing
 from memtree.budget import packing
+from memtree.context import injected
 from memtree.context.answer import AnswerLayout, CompressResult, assembled, with_index
 from memtree.context.index_state import IndexState
 from memtree.context.indexing import Indexing
@@ -41,6 +42,7 @@ class FreshAnswers:
         if not packed.memory:
             answer = assembled(posted, ask, State.NO_ROOM, AnswerLayout(packed.cut))
             return CompressResult(with_index(answer, index), None, index)
+        lines, packed = injected.in_memory_message(ask.memories, packed)
         if index.whole:
             newest = await self._indexing.newest(posted, index)
             retrieved = await self._retriever.unfolded(
@@ -49,13 +51,16 @@ class FreshAnswers:
         else:
             newest, retrieved = index, RetrievedContext(_decayed(posted, packed, index))
         unfolding = retrieved.unfolding
-        size = unfolding.tokens + packed.beside
-        layout = AnswerLayout(packed.cut, unfolding.text, size, head=packed.head)
+        shown = [line.memory for line in lines]
+        text = injected.beside(unfolding.text, shown, dict(lines))
+        size = unfolding.tokens + packed.beside + injected.size(lines)
+        layout = AnswerLayout(packed.cut, text, size, head=packed.head)
         with tracing.step("pack"):
             answer = replace(
                 assembled(posted, ask, newest.state(by_words=retrieved.by_words), layout),
                 outline_tokens=unfolding.outline_tokens,
                 excerpts=len(unfolding.plan.excerpts),
+                memories=injected.ids(shown),
             )
         evidence = Evidence(
             posted,

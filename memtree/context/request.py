@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memtree.budget.prices import CAUTIOUS, Prices
 from memtree.conversation.message import Message
+from memtree.ports.memory_lines import InjectedMemories
 
 UNHURRIED = 3_600.0  # patience where a person watches a progress bar
 
@@ -20,7 +21,8 @@ class CompressRequest:
     `patience`: seconds that may be spent on a tree without which the history does not fit.
     `whole`: a side request, sent as it is where it fits. `alternate`: no user message right behind
     the memory message. `keep_first`: the first message goes whole and first where it is short.
-    `markers`: cache markers in what is sent beside the messages (tools).
+    `markers`: cache markers in what is sent beside the messages (tools). `memories`: shown beside
+    what is folded; where nothing is, they are the caller's to place.
     """
 
     tenant: str
@@ -39,3 +41,4 @@ class CompressRequest:
     alternate: bool = False
     keep_first: bool = False
     markers: int = 0
+    memories: InjectedMemories | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochTerms, EpochTurn
+from memtree.context import injected
 from memtree.context.answer import AnswerLayout, CompressResult, assembled, with_index
 from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
@@ -55,7 +56,8 @@ class TurnRequest:
         fixed = posted.system_tokens + ask.tools_tokens
         carried = preamble(posted).tokens
         terms = EpochTerms.of(limits, fixed + carried, ask.window, ask.prices)
-        key = epoch.key(limits, ask.window, ask.prices, recipe, ask.query)
+        scope = ask.memories.scope if ask.memories else ""
+        key = epoch.key(limits, ask.window, ask.prices, recipe, ask.query, scope)
         return cls(posted, ask, limits, fixed, carried, terms, key, now, generation)
 
     @property
@@ -91,16 +93,23 @@ class TurnRequest:
 class TurnContent:
     """What the answer is made of: an epoch with the nodes that its plan names and the text of its
     memory message, and the recall blocks by message (index in the history), with the nodes that
-    these name by id and version, since each may name another version. `retrieved`: where
-    this request began the epoch. `by_words`: the embedder failed at something of it."""
+    these name by id and version, since each may name another version. `lines`: of the memories in
+    both. `retrieved`: where this request began the epoch. `by_words`: the embedder failed at
+    something of it."""
 
     epoch: Epoch
     nodes: Mapping[bytes, Node]
     text: str
     blocks: Mapping[int, EpochTurn] = field(default_factory=dict)
     versions: recall_block.Versions = field(default_factory=dict)
+    lines: injected.Lines = field(default_factory=dict)
     retrieved: RetrievedContext | None = None
     by_words: bool = False
+
+    def block_text(self, turn: EpochTurn, posted: History) -> str:
+        """What stands before the newest message of a turn."""
+        recall = recall_block.text_of(turn.recall, posted, self.versions) if turn.block else ""
+        return injected.beside(recall, turn.memories, self.lines)
 
 
 def epoch_result(
@@ -108,10 +117,7 @@ def epoch_result(
 ) -> CompressResult:
     """The answer, with what it costs."""
     posted, plan, previous = request.posted, content.epoch.plan, request.previous
-    blocks = {
-        m: recall_block.text_of(t.recall, posted, content.versions)
-        for m, t in content.blocks.items()
-    }
+    blocks = {m: content.block_text(t, posted) for m, t in content.blocks.items()}
     block_tokens = sum(turn.block_tokens for turn in content.blocks.values())
     memory = content.epoch.memory - MESSAGE_OVERHEAD
     layout = AnswerLayout(plan.cut, content.text, memory, blocks, block_tokens, plan.head)
@@ -129,6 +135,7 @@ def epoch_result(
         gain=0.0 if request.again else saved - before,
         continued=continued,
         stays=min(previous.turn.sent, turn.sent) if previous and continued else request.fixed,
+        memories=injected.ids(injected.sent(content.epoch, content.blocks)),
     )
     evidence = Evidence(
         posted,

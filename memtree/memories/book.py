@@ -21,6 +21,7 @@ from memtree.errors import BadRequest, EmbedderUnavailable, NotFound
 from memtree.memories.changes import ScopeWatch
 from memtree.memories.draft import DedupPolicy, Draft, Edit, checked_name, checked_text, inheriting
 from memtree.memories.draft import new_memory as made
+from memtree.memories.injecting import MemoryInjection
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     Memory,
@@ -101,7 +102,8 @@ class BookPage(NamedTuple):
 
 
 class MemoryBook:
-    """Memories bound to their ports. One per process; safe for concurrent calls."""
+    """Memories bound to their ports. One per process; safe for concurrent calls. `injection`: those
+    that stand in prompts without anybody's asking."""
 
     def __init__(
         self,
@@ -119,6 +121,7 @@ class MemoryBook:
         self._search, self._embedder = search, embedder
         self._clock, self._new_id = clock, new_id
         self._rules, self._patience = rules, patience
+        self.injection = MemoryInjection(store, search, clock.now)
         self._watch = ScopeWatch(store, clock)
         self._saving: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
         self._pending = (

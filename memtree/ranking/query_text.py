@@ -17,7 +17,7 @@ def query_text(history: History, given: str | None = None) -> str:
     if given:
         return given
     asked = _newest(history, "user")
-    text = _ends(history.view(asked).text, REACH) if asked is not None else ""
+    text = ends(history.view(asked).text) if asked is not None else ""
     if history.facts[-1].answers is None:
         return text
     said = _newest(history, "assistant")
@@ -29,6 +29,6 @@ def _newest(history: History, role: str) -> int | None:
     return next((i for i in range(len(history) - 1, -1, -1) if history.facts[i].role == role), None)
 
 
-def _ends(text: str, reach: int) -> str:
-    """A long message asks at its beginning or at its end."""
+def ends(text: str, reach: int = REACH) -> str:
+    """What of a text says what is wanted: a long message asks at its beginning or at its end."""
     return text if len(text) <= reach else f"{text[: reach // 2]}\n{text[-reach // 2 :]}"

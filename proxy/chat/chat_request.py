@@ -13,12 +13,15 @@ from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation import side_requests
+from memtree.conversation.message import Volatile
 from memtree.errors import BadRequest
 from memtree.memories.scope import Scope
 from proxy.chat import context_overflow
 from proxy.chat.model_limits import ModelLimits
 from proxy.chat.turn_sources import others_spoke
+from proxy.chat.user_query import user_query
 from proxy.dialects import openai_chat
+from proxy.dialects.injection import PlacedMemories
 from proxy.http import json_body
 from proxy.request import chat_scope, fields, memory_switch
 from proxy.request.patience import patience
@@ -53,7 +56,8 @@ class ChatRequest:
     `ask` is None where memory is off (`state` says so), cannot be asked (`state` says why), or has
     no say (`shadow`). `offer`: the tools of ours that the model may be given, counted in `ask`.
     `chat_scope`: whose memories the chat sees, None where chat memory is off; `others_spoke`: a
-    tool or a web page spoke in its present turn. `body` is there with either.
+    tool or a web page spoke in its present turn; `asked`: what its newest message of the user says.
+    `body` is there with either. `placed`: memories for what is sent, where nothing is folded.
     """
 
     content: bytes
@@ -68,6 +72,8 @@ class ChatRequest:
     offer: Offer | None = None
     chat_scope: Scope | None = None
     others_spoke: bool = False
+    asked: str = ""
+    placed: PlacedMemories | None = None
 
     def with_messages(
         self,
@@ -77,17 +83,20 @@ class ChatRequest:
     ) -> bytes:
         """The body for the upstream with the messages of an answer (None: those that were posted),
         with `more` behind them, and with other fields (raw JSON). Posted messages stay as they are,
-        byte for byte."""
+        byte for byte, but for the one that gets the memories."""
         changed = answer is not None and answer.changed
-        if self.body is None or not (changed or more or also):
+        placed = None if answer is not None and answer.folds else self.placed
+        if self.body is None or not (changed or placed or more or also):
             return self.plain
         put = {**self.changed, **(also or {})}
         if answer is not None and self.ask is not None and changed:
-            kept = openai_chat.messages(answer.items, self.ask.messages)
+            kept: Sequence[bytes] = openai_chat.messages(answer.items, self.ask.messages)
+            kept = placed.among(kept) if placed else kept
             put["messages"] = json_body.joined((*kept, *more))
-        elif more:
+        elif placed or more:
             posted = self.body.fragment("messages") or b"[]"
-            put["messages"] = json_body.extended(posted, more)
+            posted = placed.within(posted) if placed else posted
+            put["messages"] = json_body.extended(posted, more) if more else posted
         return self.body.rewritten(put)
 
 
@@ -137,6 +146,7 @@ def read(
         offer=offer.of(body, groups) if usable else None,
         chat_scope=scope,
         others_spoke=scope is not None and others_spoke(messages, body, suffix.model),
+        asked=user_query(messages, Volatile(settings.volatile_tags)) if scope is not None else "",
     )
     if ask is None:
         return chat

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,12 +25,14 @@ from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
+from memtree.memories.injecting import MemoryInjection
 from memtree.tracing import step
 from proxy.access.auth import Gate
 from proxy.access.rate_limits import WaitingRequests
-from proxy.chat import chat_request, tool_rounds, tool_session
+from proxy.chat import chat_request, injection, tool_rounds, tool_session
 from proxy.chat.chat_request import ChatRequest, ShadowRequest
 from proxy.chat.exchange import ChatExchange, PreparedChat
+from proxy.chat.injection import ChatInjection
 from proxy.chat.keepalive import (
     JsonKeepalive,
     KeepaliveForm,
@@ -56,6 +59,7 @@ class ChatCompletions:
         waits: WaitingRequests,
         pace: KeepalivePace,
         shadows: ShadowRunner,
+        memories: MemoryInjection,
     ) -> None:
         self._memory = memory
         self._gate = gate
@@ -65,6 +69,7 @@ class ChatCompletions:
         self._pace = pace
         self._shadows = shadows
         self._learned = ModelLimits()
+        self._injection = ChatInjection(memories, settings.memories_placement)
 
     async def complete(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
@@ -89,7 +94,7 @@ class ChatCompletions:
             if not done:
                 with self._waits.place(tenant.id), step("wait"):
                     await memory
-        reply = await self._answer(exchange, memory.result(), begun=False)
+        reply = await self._answer(memory.result(), begun=False)
         return Relay(reply, trace.headers())
 
     async def _read(self, request: Request, tenant: str, posted: bytes) -> ChatRequest:
@@ -118,7 +123,8 @@ class ChatCompletions:
         trace.decide(exchange.chat.state)
         trace.mode = exchange.chat.state
         try:
-            reply = await self._answer(exchange, _unpacked(exchange), begun=False)
+            prepared = _unpacked(await self._injected(exchange))
+            reply = await self._answer(prepared, begun=False)
             return Relay(reply, trace.headers())
         finally:
             self._shadows.follow(exchange.tenant.id, shadowed)
@@ -127,9 +133,10 @@ class ChatCompletions:
 
     async def _prepare(self, exchange: ChatExchange, started: float) -> PreparedChat:
         """What goes to the upstream, whatever happens to memory. Raises `ContextOverflow`."""
-        chat, trace = exchange.chat, exchange.trace
-        trace.decide(chat.state)
+        trace = exchange.trace
+        trace.decide(exchange.chat.state)
         try:
+            exchange = await self._injected(exchange)
             return await self._remember(exchange)
         except BadRequest:
             trace.decide(State.INVALID_HISTORY)
@@ -145,15 +152,21 @@ class ChatCompletions:
         return _unpacked(exchange)
 
     async def _remember(self, exchange: ChatExchange) -> PreparedChat:
-        chat, trace = exchange.chat, exchange.trace
+        chat = exchange.chat
         if chat.ask is None:
             return _unpacked(exchange)
-        trace.mode = chat.ask.mode
+        exchange.trace.mode = chat.ask.mode
         answer, details = await self._memory.compress_with_details(chat.ask)
-        trace.learn(answer)
+        exchange = replace(exchange, chat=injection.with_room(chat, answer))
+        sent = exchange.learn(answer)
         session = tool_session.begin(chat, answer, details.folded)
         with step("pack"):
-            return PreparedChat(exchange.body(answer, session), answer.sent_tokens, session)
+            return PreparedChat(exchange, exchange.body(answer, session), sent, session)
+
+    async def _injected(self, exchange: ChatExchange) -> ChatExchange:
+        """With the memories that fit its chat."""
+        chat = await self._injection.injected(exchange.chat, exchange.trace)
+        return replace(exchange, chat=chat)
 
     # -- waiting -----------------------------------------------------------------------------
 
@@ -175,22 +188,18 @@ class ChatCompletions:
         async def reply() -> RelayedReply:
             with step("wait"):
                 prepared = await memory
-            return await self._answer(exchange, prepared, begun=True)
+            return await self._answer(prepared, begun=True)
 
         return KeepaliveResponse(reply, form, self._pace.beat, memory.cancel)
 
     # -- the upstream ------------------------------------------------------------------------
 
-    async def _answer(
-        self, exchange: ChatExchange, prepared: PreparedChat, *, begun: bool
-    ) -> RelayedReply:
+    async def _answer(self, prepared: PreparedChat, *, begun: bool) -> RelayedReply:
         """The answer, with all rounds in which the model calls tools of ours. `begun`: the client
         has its 200 already."""
-        session = prepared.session
+        exchange, session = prepared.exchange, prepared.session
         readable = begun or session is not None
-        upstream = RetryingUpstream(
-            self._memory, self._learned, exchange, prepared, readable=readable
-        )
+        upstream = RetryingUpstream(self._memory, self._learned, prepared, readable=readable)
         reply = await upstream.reply(prepared.body)
         if session is None:
             return reply
@@ -204,8 +213,9 @@ class ChatCompletions:
 
 def _unpacked(exchange: ChatExchange) -> PreparedChat:
     """The history as it was posted: context memory is off, or has failed."""
+    exchange.learn(None)
     session = tool_session.begin(exchange.chat, None, None)
-    return PreparedChat(exchange.body(None, session), session=session)
+    return PreparedChat(exchange, exchange.body(None, session), session=session)
 
 
 async def _cancelled(task: asyncio.Task[PreparedChat]) -> None:

@@ -17,16 +17,6 @@ from proxy.upstream.relay import RelayedReply, forward
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedChat:
-    """What goes to the upstream first. `sent`: tokens of its messages, 0 where memory had no say in
-    them. `session`: the model has tools of ours."""
-
-    body: bytes
-    sent: int = 0
-    session: ToolSession | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ChatExchange:
     """One request, and who answers it. `posted`: the body as it came, encoded or not. `api_key`:
     the configured key of the upstream."""
@@ -42,6 +32,20 @@ class ChatExchange:
     def body(self, answer: Answer | None, session: ToolSession | None) -> bytes:
         """The body for the upstream with the messages that memory sends; None: it has no say."""
         return session.body(self.chat) if session else self.chat.with_messages(answer)
+
+    def learn(self, answer: Answer | None) -> int:
+        """Note what memory sends (None: it has no say), and which memories stand in it. Returns the
+        tokens of its messages."""
+        trace, placed = self.trace, self.chat.placed
+        if answer is None:
+            trace.memories = placed.ids if placed else ()
+            return 0
+        trace.learn(answer)
+        if answer.folds or placed is None:
+            return answer.sent_tokens
+        trace.memories = placed.ids
+        trace.sent_tokens = answer.sent_tokens + placed.tokens
+        return trace.sent_tokens
 
     async def forward(self, body: bytes, *, readable: bool = False) -> RelayedReply:
         """The upstream's reply to `body`. `readable`: without content-encoding, as far as the
@@ -61,3 +65,15 @@ class ChatExchange:
             without=without,
             also=[(b"accept-encoding", b"identity")] if readable else None,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedChat:
+    """What goes to the upstream first. `exchange`: with the memories of the chat. `sent`: tokens of
+    its messages, 0 where context memory had no say in them. `session`: the model has tools of
+    ours."""
+
+    exchange: ChatExchange
+    body: bytes
+    sent: int = 0
+    session: ToolSession | None = None

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
 from proxy.chat import context_overflow
-from proxy.chat.exchange import ChatExchange, PreparedChat
+from proxy.chat.exchange import PreparedChat
 from proxy.chat.model_limits import ModelLimits
 from proxy.chat.peek import FirstEventReply, peek
 from proxy.chat.reply import is_encoded, is_event_stream
@@ -32,14 +32,13 @@ class RetryingUpstream:
         self,
         memory: ContextMemory,
         learned: ModelLimits,
-        exchange: ChatExchange,
         prepared: PreparedChat,
         *,
         readable: bool,
     ) -> None:
         self._memory = memory
         self._learned = learned
-        self._exchange = exchange
+        self._exchange = prepared.exchange
         self._session = prepared.session
         self._sent = prepared.sent
         self._readable = readable
@@ -136,8 +135,7 @@ class RetryingUpstream:
         trace = self._exchange.trace
         trace.overflows += 1
         log.event("chat.overflow", window=window, sent=sent, again=answer.sent_tokens)
-        trace.learn(answer)
-        self._sent = answer.sent_tokens
+        self._sent = self._exchange.learn(answer)
         return await self._forward(again)
 
     async def _forward(self, body: bytes) -> RelayedReply:

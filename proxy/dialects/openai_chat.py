@@ -6,7 +6,7 @@ What this file does not do: decide what is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -62,8 +62,18 @@ class _Parts(msgspec.Struct):
 
 def with_text_before(raw: bytes, text: str) -> bytes:
     """A message with more text in front of its own; all other bytes of it stay as they are."""
+    return _with_content(raw, lambda content: _before(content, text))
+
+
+def with_text_behind(raw: bytes, text: str, seam: str) -> bytes:
+    """A message with more text behind its own, with `seam` between two strings; all other bytes of
+    it stay as they are."""
+    return _with_content(raw, lambda content: _behind(content, text, seam))
+
+
+def _with_content(raw: bytes, changed: Callable[[bytes], bytes]) -> bytes:
     fields = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
-    content = _content(bytes(fields["content"]), text)
+    content = changed(bytes(fields["content"]))
     try:
         span = json_fields.spans(raw, fields)["content"]
     except json_fields.DuplicateKey:  # which of two values counts is the decoder's to say
@@ -71,10 +81,19 @@ def with_text_before(raw: bytes, text: str) -> bytes:
     return raw[: span.start] + content + raw[span.end :]
 
 
-def _content(raw: bytes, text: str) -> bytes:
+def _before(raw: bytes, text: str) -> bytes:
     """The raw JSON of a content with a text before it: a list gains a first part."""
     if raw.startswith(b"["):
         first = msgspec.json.encode({"type": "text", "text": text})
         rest = raw[1:]
         return b"[" + first + (b"," if rest.strip() != b"]" else b"") + rest
     return msgspec.json.encode(text)[:-1] + raw[1:]
+
+
+def _behind(raw: bytes, text: str, seam: str) -> bytes:
+    """The raw JSON of a content with a text behind it: a list gains a last part."""
+    if raw.startswith(b"["):
+        last = msgspec.json.encode({"type": "text", "text": text})
+        comma = b"," if raw[1:-1].strip() else b""
+        return raw[:-1] + comma + last + b"]"
+    return raw[:-1] + msgspec.json.encode(seam + text if raw != b'""' else text)[1:]

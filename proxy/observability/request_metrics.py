@@ -68,6 +68,15 @@ class RequestMetrics:
         self._rounds = self._counter(
             "memtree_recall_rounds", "Rounds in which a model called recall tools."
         )
+        self._memories = self._counter(
+            "memtree_injected_memories", "Memories that stood in requests to a model, each time."
+        )
+        self._memories_degraded = self._counter(
+            "memtree_injections_degraded",
+            "Chat requests whose memories were chosen by words alone, or not at all, by what "
+            "failed.",
+            "cause",
+        )
         self._behind = self._histogram(
             "memtree_background_seconds", "Work in the background that requests began, by kind.",
             COARSE, "work",
@@ -98,6 +107,9 @@ class RequestMetrics:
             self._overflows.inc(seen.overflows)
         if seen.recall_rounds:
             self._rounds.inc(seen.recall_rounds)
+        self._memories.inc(len(seen.memories))
+        for cause in seen.memories_degraded:
+            self._memories_degraded.labels(cause).inc()
 
     def worked(self, name: str, seconds: float, failed: bool) -> None:
         """See `timing.BackgroundSink`."""

@@ -48,7 +48,8 @@ class Trace:
     `memory_ms`: what memory added, from the whole body read to the upstream request ready. `gain`:
     what this request saved against sending everything, in uncached input tokens. `route`: the path
     as asked for; `pattern`: which of our routes it is. `steps`: seconds by name. `taken`: the steps
-    one by one, where traces are exported.
+    one by one, where traces are exported. `memories`: ids of those that the model was shown;
+    `memories_degraded`: what failed on the way to them.
     """
 
     method: str
@@ -72,6 +73,8 @@ class Trace:
     stays: int = 0
     index_only: bool = False
     recall_rounds: int = 0
+    memories: tuple[str, ...] = ()
+    memories_degraded: tuple[str, ...] = ()
     overflows: int = 0
     begun: float = field(default_factory=time.perf_counter)
     steps: dict[str, float] = field(default_factory=dict)
@@ -133,6 +136,7 @@ class Trace:
         self.address = answer.address.hex()
         self.raw_tokens = answer.raw_tokens
         self.sent_tokens = answer.sent_tokens
+        self.memories = answer.memories
 
     def headers(self) -> Headers:
         """`x-memtree-*` response headers; none where memory was not asked."""
@@ -146,6 +150,8 @@ class Trace:
             "reason": self.reason or None,
             "epoch": self.epoch,
             "ms": None if self.memory_ms is None else round(self.memory_ms),
+            "memories": ",".join(self.memories) or None,
+            "memories-degraded": ",".join(self.memories_degraded) or None,
         }
         return [
             (f"x-memtree-{name}".encode(), str(value).encode())
@@ -173,6 +179,7 @@ class Trace:
             "memtree.sent_tokens": self.sent_tokens,
             "memtree.recall_tokens": self.recall_tokens,
             "memtree.recall_rounds": self.recall_rounds or None,
+            "memtree.memories": len(self.memories) or None,
         }
 
     def named(self, headers: Headers) -> Headers:
@@ -199,6 +206,7 @@ class Trace:
             sent_tokens=self.sent_tokens,
             epoch=self.epoch[:8] if self.epoch else None,
             recall_tokens=self.recall_tokens,
+            memories=len(self.memories) or None,
             memory_ms=self.memory_ms,
         )
 

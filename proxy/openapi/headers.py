@@ -142,6 +142,18 @@ ANSWER_HEADERS: dict[str, Json] = {
         ("epoch", "The fold that this request belongs to.", STRING),
         ("ms", "Milliseconds that memory took.", COUNT),
         (
+            "memories",
+            "Ids of the memories of the chat that stand in what was sent, with commas between "
+            f"them; only for requests with `{chat_scope.CHAT_HEADER}`.",
+            STRING,
+        ),
+        (
+            "memories-degraded",
+            "What failed on the way to them: `embedder` (chosen by words alone), `store`, "
+            "`timeout`, `internal`; the request went on.",
+            STRING,
+        ),
+        (
             "request-id",
             "Names this request in the server's log: the client's `x-request-id` where it sent "
             "one of up to 128 plain characters, else one of ours.",

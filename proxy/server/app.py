@@ -121,7 +121,14 @@ def create_app(services: Services) -> Starlette:
     context = ContextMemoryRoutes(services.memory, gate, waits, settings)
     shadows = ShadowRunner(services.memory, settings, metrics, services.tallies)
     chat = ChatCompletions(
-        services.memory, gate, services.upstream, settings, waits, services.pace, shadows
+        services.memory,
+        gate,
+        services.upstream,
+        settings,
+        waits,
+        services.pace,
+        shadows,
+        services.book.injection,
     )
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     policy = BrowserPolicy.of(settings)

@@ -10,6 +10,7 @@ import pytest
 from memtree.errors import NodesGone, StoreCorrupt
 from memtree.ports.store import IndexBatch
 from memtree.stores.rows import EpochRow, TurnRow, epoch_row, turn_row
+from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding.plan import TextSpan
 from tests.contracts.backends import (
     A,
@@ -86,6 +87,16 @@ class PlanStoreContract(Backend):
         found = await store.latest(A, KEY, [address(2)])
         assert found.turn == new[2]
         assert found.blocks == {address(1): new[1], address(3): new[3]}
+
+    async def test_a_block_of_memories_alone_is_one(self, store):
+        shown = (MemoryVersion("mem_a", 1), MemoryVersion("mem_b", 3))
+        begun = msgspec.structs.replace(TWO, memories=shown[:1])
+        new = msgspec.structs.replace(turn(TWO), memories=shown[1:])
+        await put(store, 1, new, epoch=begun)
+        await put(store, 2, turn(TWO))
+        found = await store.latest(A, KEY, [address(2)])
+        assert found.epoch == begun
+        assert found.blocks == {address(1): new}
 
     async def test_keys_are_apart(self, store):
         await put(store, 1, turn(TWO), epoch=TWO)

@@ -22,6 +22,7 @@ from memtree.extraction import (
     topics,
 )
 from memtree.extraction.clause import SourcePassage
+from memtree.memories.injection import rendering
 from memtree.ranking import segments, speakers
 from memtree.shadow import probes, usage
 from memtree.summaries import prompts, replies
@@ -42,7 +43,9 @@ from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth
 from memtree.unfolding import duplicates, labels, recall_block, telling_lines
 from proxy.chat import context_overflow
+from proxy.chat.user_query import user_query
 from proxy.dialects import openai_chat
+from proxy.dialects.injection import PlacedMemories
 from proxy.http import content_encoding, json_body
 from proxy.imports import (
     chatgpt,
@@ -158,6 +161,17 @@ TEXTS = {
     "quotes": Subject(hostile.quoted, lambda text: hostile.posted(hostile.fields("user", text))),
     "a recall block": Subject(
         lambda raw: openai_chat.with_text_before(raw, "block"), hostile.message("user")
+    ),
+    "a text behind a message's own": Subject(
+        lambda raw: openai_chat.with_text_behind(raw, "block", "\n\n"), hostile.message("user")
+    ),
+    "a line of a memory": Subject(lambda text: rendering.told(text, "fact"), hostile.as_it_is),
+    "a question to memories": Subject(
+        lambda raw: user_query([Message(raw)], hostile.VOLATILE), hostile.message("user")
+    ),
+    "messages with memories among them": Subject(
+        lambda raw: PlacedMemories(("a",), ("b",), 1).within(b"[" + raw + b"]"),
+        hostile.message("system"),
     ),
     "an acknowledgement": Subject(recall_block.is_acknowledgement, hostile.as_it_is),
     "segments": Subject(segments.segments, hostile.as_it_is),

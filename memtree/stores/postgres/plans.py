@@ -87,7 +87,7 @@ def _found(
     address: bytes, epoch: bytes, addresses: list[bytes], data: list[bytes]
 ) -> ContinuedTurn:
     turns = {at: read_turn(turn) for at, turn in zip(addresses, data, strict=True)}
-    blocks = {at: turn for at, turn in turns.items() if turn.block}
+    blocks = {at: turn for at, turn in turns.items() if turn.shows}
     return ContinuedTurn(address, turns[address], read_epoch(epoch), blocks)
 
 

@@ -56,7 +56,7 @@ def _continued(data: TenantData, row: TurnRow) -> ContinuedTurn:
     mates = [each for each in data.turns.values() if each.epoch == row.epoch]
     mates.sort(key=lambda each: each.key == row.key)  # the asked key's turns count
     turns = {each.address: read_turn(each.data) for each in mates}
-    blocks = {at: turn for at, turn in turns.items() if turn.block}
+    blocks = {at: turn for at, turn in turns.items() if turn.shows}
     epoch = read_epoch(data.epochs[row.epoch].data)
     return ContinuedTurn(row.address, turns[row.address], epoch, blocks)
 

@@ -64,7 +64,7 @@ def _found(
     (data,) = db.execute(_EPOCH, (tenant, epoch)).fetchone()
     rows = joined_rows(db, _TURNS, (tenant, epoch, key))
     turns = {at: read_turn(turn) for at, turn in rows}
-    blocks = {at: turn for at, turn in turns.items() if turn.block}
+    blocks = {at: turn for at, turn in turns.items() if turn.shows}
     return ContinuedTurn(address, turns[address], read_epoch(data), blocks)
 
 

@@ -38,6 +38,7 @@ from memtree.budget.epoch import (
 )
 from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import Prices
+from memtree.text.memory_lines import MemoryVersion
 from memtree.tree.node import NodePlace
 from memtree.unfolding.plan import OutlineNode, Plan, TextSpan
 from tests.properties.sizes import dialogue, sized
@@ -141,6 +142,27 @@ def test_an_epoch_is_read_as_it_was_written(one):
 @given(st.builds(EpochTurn, st.binary(), several, st.integers(0, 9_999), moments, moments, moments))
 def test_a_turn_is_read_as_it_was_written(one):
     assert epoch.decode_turn(epoch.encode(one)) == one
+
+
+memories = st.lists(st.builds(MemoryVersion, st.text(), st.integers(1, 99)), max_size=5).map(tuple)
+
+
+@given(memories)
+def test_what_was_shown_is_read_as_it_was_written(shown):
+    begun = Epoch(b"e", 1, 2, 3, Plan(1), 0.0, shown)
+    assert epoch.decode_epoch(epoch.encode(begun)) == begun
+    turn = EpochTurn(b"e", memories=shown)
+    assert epoch.decode_turn(epoch.encode(turn)) == turn
+    assert turn.shows == bool(shown)
+
+
+def test_rows_of_before_there_were_memories_are_read():
+    """They are arrays that end before that field."""
+    begun, turn = Epoch(b"e", 1, 2, 3, Plan(1), 0.0), EpochTurn(b"e", sent=9)
+    for value, decode in ((begun, epoch.decode_epoch), (turn, epoch.decode_turn)):
+        row = msgspec.msgpack.decode(epoch.encode(value))
+        assert row.pop() == []
+        assert decode(msgspec.msgpack.encode(row)) == value
 
 
 @pytest.mark.parametrize("data", [b"", b"\xc0", b"garbage", epoch.encode(EpochTurn(b"e"))[:-1]])

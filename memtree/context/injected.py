@@ -1,0 +1,99 @@
+"""Memories beside what an answer folds: in the memory message, and in the block of a message.
+
+    memory message   those of the request that begins an epoch, at most half of its room
+    block            within an epoch: hits that the model has not seen yet
+
+What was sent stays as it is until its epoch ends; what is kept of it are versions, no text. Only a
+deleted memory ends an epoch at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from memtree.budget.epoch import Epoch, EpochTurn
+from memtree.budget.packing import Packed
+from memtree.ports.memory_lines import InjectedMemories
+from memtree.text import memory_lines, tokens
+from memtree.text.memory_lines import SEAM, MemoryLine, MemoryVersion
+from memtree.unfolding.memory_text import WRAPPER
+
+Lines = Mapping[MemoryVersion, str]
+
+
+def in_memory_message(
+    memories: InjectedMemories | None, packed: Packed
+) -> tuple[tuple[MemoryLine, ...], Packed]:
+    """The lines that a new memory message ends with, and the room that they leave it."""
+    if memories is None:
+        return (), packed
+    room = min(packed.memory // 2, packed.memory - 2 * WRAPPER)
+    lines = _fitting(memories.lines, memories.ranked(), room)
+    return lines, replace(packed, memory=packed.memory - size(lines))
+
+
+def in_block(
+    memories: InjectedMemories | None, sent: Iterable[MemoryLine], room: int
+) -> tuple[MemoryLine, ...]:
+    """The lines for the block of the newest message, at most `room` tokens: hits that do not stand
+    in what was `sent` (oldest first), or read otherwise there."""
+    if memories is None:
+        return ()
+    seen = {line.memory.id: line.text for line in sent}
+    new = {
+        line.memory.id
+        for line in memories.lines
+        if line.memory.id in memories.hits and seen.get(line.memory.id) != line.text
+    }
+    ranked = [line for line in memories.ranked() if line.memory.id in new]
+    return _fitting([line for line in memories.lines if line.memory.id in new], ranked, room)
+
+
+def _fitting(
+    lines: Sequence[MemoryLine], ranked: Sequence[MemoryLine], room: int
+) -> tuple[MemoryLine, ...]:
+    """As many of the lines as fit, the first of `ranked` before others; in their order."""
+    for number in range(len(ranked), 0, -1):
+        kept = set(ranked[:number])
+        chosen = tuple(line for line in lines if line in kept)
+        if size(chosen) <= room:
+            return chosen
+    return ()
+
+
+def size(lines: Sequence[MemoryLine]) -> int:
+    """Tokens of the block that they make, with its seam."""
+    return tokens.count(SEAM + memory_lines.block(line.text for line in lines)) if lines else 0
+
+
+def beside(text: str, memories: Iterable[MemoryVersion], lines: Lines) -> str:
+    """A text of ours with the block of these memories behind it; either may be empty."""
+    shown = [lines[memory] for memory in memories]
+    block = memory_lines.block(shown) if shown else ""
+    return SEAM.join(part for part in (text, block) if part)
+
+
+def sent(epoch: Epoch, blocks: Mapping[int, EpochTurn]) -> list[MemoryVersion]:
+    """The memories in what an epoch has sent, in its order."""
+    turns = [turn for _, turn in sorted(blocks.items())]
+    return [*epoch.memories, *(memory for turn in turns for memory in turn.memories)]
+
+
+def ids(memories: Iterable[MemoryVersion]) -> tuple[str, ...]:
+    """Each once."""
+    return tuple(dict.fromkeys(memory.id for memory in memories))
+
+
+async def kept_lines(
+    memories: InjectedMemories | None, epoch: Epoch, blocks: Mapping[int, EpochTurn]
+) -> Lines | None:
+    """The lines of all memories in what an epoch has sent; None where one was deleted. Raises
+    `Unavailable`."""
+    wanted = list(dict.fromkeys(sent(epoch, blocks)))
+    if not wanted:
+        return {}
+    if memories is None:
+        return None
+    lines = await memories.kept.lines(wanted)
+    return lines if all(memory in lines for memory in wanted) else None

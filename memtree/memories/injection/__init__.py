@@ -1,0 +1,1 @@
+"""Memories in a prompt without anybody's asking: which ones, and how they read."""

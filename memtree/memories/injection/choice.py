@@ -1,0 +1,82 @@
+"""Which memories stand beside a conversation: what fits its newest message, and what was shown
+before.
+
+A line that comes and goes with each message would change the prompt each time, and the provider
+would read all of it anew. So what was shown stays until it is deleted, expires or is crowded out,
+and stands in the order in which it was saved: the text changes only where the set does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from memtree.days import DAY
+from memtree.memories.injection.rendering import line
+from memtree.memories.memory import Memory
+from memtree.memories.ports import ShownMemory
+from memtree.text.memory_lines import MOST
+
+LEAST = 0.5  # relevance from which on a memory fits a message
+KEPT = 30 * DAY  # seconds for which a shown set is kept after its last hit
+SNAPSHOT = "snapshot"  # the kind of a memory that is listed, and never injected
+
+
+class Choice(NamedTuple):
+    """`memories`: by number. `shown`: what is known of them from now on; `changed`: it says other
+    things than what is stored."""
+
+    memories: tuple[Memory, ...]
+    shown: tuple[ShownMemory, ...]
+    changed: bool
+
+
+def chosen(
+    hits: Iterable[Memory],
+    shown: Sequence[ShownMemory],
+    live: Mapping[str, Memory],
+    now: float,
+    most: int = MOST,
+) -> Choice:
+    """At most `most` memories: `hits` (best first) and, as far as there is room, those of `shown`
+    that are in `live` still, the latest hits first."""
+    fitting = _unlike(hits)[:most]
+    taken = {memory.id for memory in fitting}
+    older = [known for known in _latest(shown) if known.id in live and known.id not in taken]
+    memories = [*fitting, *(live[known.id] for known in older)][:most]
+    before = {known.id: known.hit for known in shown}
+    after = [
+        ShownMemory(memory.id, memory.version, now if memory.id in taken else before[memory.id])
+        for memory in sorted(memories, key=lambda memory: memory.number)
+    ]
+    return Choice(
+        tuple(sorted(memories, key=lambda memory: memory.number)),
+        tuple(after),
+        _differ(shown, after),
+    )
+
+
+def _unlike(hits: Iterable[Memory]) -> list[Memory]:
+    """Those that may be injected, of several that read the same the best."""
+    found: dict[str, Memory] = {}
+    for memory in hits:
+        shown = line(memory) if memory.kind != SNAPSHOT else ""
+        if shown:
+            found.setdefault(shown, memory)
+    return list(found.values())
+
+
+def _latest(shown: Iterable[ShownMemory]) -> list[ShownMemory]:
+    """Latest hits first; of equal ones the order stays."""
+    return sorted(shown, key=lambda known: -known.hit)
+
+
+def _differ(before: Sequence[ShownMemory], after: Sequence[ShownMemory]) -> bool:
+    """Whether `after` has to be stored. A hit alone is no reason, as long as the next one to be
+    crowded out is the same: else each message would be a write."""
+    if [known[:2] for known in before] != [known[:2] for known in after]:
+        return True
+    if [known.id for known in _latest(before)] != [known.id for known in _latest(after)]:
+        return True
+    newest = max((known.hit for known in after), default=0.0)
+    return newest - max((known.hit for known in before), default=0.0) > DAY

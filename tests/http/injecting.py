@@ -1,0 +1,132 @@
+"""Shared by the tests of injection: the app over a store with memories, and what a model gets."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from indexer.runtime import SystemClock, new_memory_id
+from memtree.context.context_memory import ContextMemory
+from memtree.memories.book import MemoryBook
+from memtree.memories.memory import Memory, MemoryChange, NewMemory
+from memtree.memories.rules.canonical import text_hash
+from memtree.memories.scope import Scope
+from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.text_terms import packed_terms
+from memtree.memories.search.vector_bytes import pack_vector
+from memtree.ports.models import Embedder
+from memtree.stores import open_memories, open_store
+from proxy.access.auth import tenant_id
+from proxy.http import json_body
+from proxy.server.app import create_app
+from tests.fakes import HashingEmbedder
+from tests.http.fakes import FakeMemory, services
+from tests.http.upstream import FakeUpstream
+
+CHAT = "/v1/chat/completions"
+KEY = {"authorization": "Bearer key"}
+
+
+class Notebook:
+    """The memories of a process. `tenant`: of whoever asks with `KEY`."""
+
+    def __init__(self, url: str = "memory:", embedder: Embedder | None = None) -> None:
+        self.store = open_store(url)
+        self.memories = open_memories(self.store)
+        self.embedder = embedder or HashingEmbedder()
+        self.book = self.over(self.memories)
+        self.saved = 0
+
+    def over(self, store: Any) -> MemoryBook:
+        """The use cases over that store."""
+        search = MemorySearch(store, self.embedder, now=time.time)
+        return MemoryBook(store, store, search, SystemClock(), new_memory_id)
+
+    def scope(self, chat: str = "c", tenant: str = "") -> Scope:
+        return Scope.of_chat(tenant or self.tenant, chat)
+
+    @property
+    def tenant(self) -> str:
+        return tenant_id("key")
+
+    async def save(self, text: str, category: str = "fact", chat: str = "c", **more: Any) -> Memory:
+        """A memory with its vector."""
+        self.saved += 1
+        scope = self.scope(chat)
+        new = NewMemory(
+            f"mem_{chat}{self.saved}", text, text_hash(text), packed_terms(text), time.time(),
+            category=category, **more,
+        )  # fmt: skip
+        added = await self.memories.add(scope, new)
+        await self._embed(scope, added.memory)
+        return added.memory
+
+    async def edit(self, memory: Memory, text: str, chat: str = "c") -> Memory:
+        change = MemoryChange(time.time(), text, text_hash(text), packed_terms(text))
+        changed = await self.memories.change(self.scope(chat), memory.id, change)
+        await self._embed(self.scope(chat), changed)
+        return changed
+
+    async def delete(self, memory: Memory, *, purge: bool = False, chat: str = "c") -> None:
+        assert await self.memories.delete(self.scope(chat), [memory.id], purge=purge)
+
+    async def _embed(self, scope: Scope, memory: Memory) -> None:
+        row = await HashingEmbedder().embed_query(memory.text)
+        vectors = {memory.number: (memory.version, pack_vector(row))}
+        await self.memories.put_vectors(scope, self.embedder.recipe, vectors)
+
+
+class Chat:
+    """A client of the app, and what its requests were when they reached the upstream."""
+
+    def __init__(self, client: httpx.AsyncClient, upstream: FakeUpstream) -> None:
+        self.client, self.upstream = client, upstream
+
+    async def post(
+        self, messages: list[dict[str, Any]], chat: str | None = "c", **headers: str
+    ) -> httpx.Response:
+        return await self.send(json.dumps({"model": "m", "messages": messages}), chat, **headers)
+
+    async def send(
+        self, body: str | bytes, chat: str | None = "c", **headers: str
+    ) -> httpx.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        named |= {"x-chat-id": chat} if chat is not None else {}
+        answer = await self.client.post(CHAT, content=body, headers={**KEY, **named})
+        assert answer.status_code == 200
+        return answer
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """Of the last request to the upstream."""
+        sent: list[dict[str, Any]] = json.loads(self.raw_messages)
+        return sent
+
+    @property
+    def raw_messages(self) -> bytes:
+        return json_body.split(self.upstream.last.body).fragment("messages") or b""
+
+
+@asynccontextmanager
+async def chatting(
+    base: str,
+    upstream: FakeUpstream,
+    notebook: Notebook,
+    memory: FakeMemory | ContextMemory | None = None,
+    **settings: Any,
+) -> AsyncIterator[Chat]:
+    built = services(base, memory, book=notebook.book, **settings)
+    transport = httpx.ASGITransport(create_app(built))
+    try:
+        async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
+            client.headers.clear()
+            client.headers["content-type"] = "application/json"
+            yield Chat(client, upstream)
+    finally:
+        if built.upstream:
+            await built.upstream.close()
