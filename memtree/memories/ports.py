@@ -76,13 +76,14 @@ class ChangeEvent(NamedTuple):
 class SearchRow(NamedTuple):
     """What an index holds of one memory. `live`: deletion, supersession and duplicates considered,
     expiry not: `expires` is unix seconds or None. `vector`: packed, None where the recipe has none
-    yet."""
+    yet. `session`: its `session_id`."""
 
     number: int
     live: bool
     expires: float | None
     terms: bytes
     vector: bytes | None
+    session: str | None = None
 
 
 class SearchRows(NamedTuple):

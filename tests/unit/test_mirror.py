@@ -54,8 +54,8 @@ COVERED_BY = {
         memtree/text/rule_phrases/italian.py memtree/text/rule_phrases/others.py
         memtree/text/rule_phrases/slavic.py""",
     "unit/test_config.py": "memtree/setting_values.py",
-    "unit/memories/search/test_scope_index.py": """
-        memtree/memories/search/postings.py memtree/memories/search/row_block.py""",
+    "unit/memories/search/index/test_scope_index.py": """
+        memtree/memories/search/index/postings.py memtree/memories/search/index/row_block.py""",
     "unit/memories/search/test_searcher.py": """
         memtree/memories/search/hits.py memtree/memories/search/ranking.py""",
     "contracts/test_memory_store.py": """

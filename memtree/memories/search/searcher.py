@@ -12,30 +12,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
-from memtree.memories.memory import Memory
-from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ScopeState
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
-from memtree.memories.search.index_cache import IndexCache
-from memtree.memories.search.ranking import (
-    Ranked,
-    ranked,
-    relevance_by_meaning,
-    relevance_by_words,
-)
-from memtree.memories.search.scope_index import NOTHING, ScopeIndex
+from memtree.memories.search.index.loader import IndexLoader
+from memtree.memories.search.index.scope_index import ScopeIndex
+from memtree.memories.search.query import Query, common, without
+from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder, Matrix
-from memtree.text.terms import terms
 
 CACHE_BYTES = 256 << 20
 IN_A_THREAD = 10_000  # rows from which ranking would hold up other requests
+SPARE = 16  # rows ranked beyond the limit, for those that are gone when they are read
 
 
 class MemorySearch:
@@ -50,8 +44,7 @@ class MemorySearch:
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self._store, self._embedder, self._now = store, embedder, now
-        self._cache = IndexCache(cache_bytes)
-        self._loading: WeakValueDictionary[tuple[Scope, str], asyncio.Lock] = WeakValueDictionary()
+        self._loader = IndexLoader(store, cache_bytes)
 
     async def search(
         self,
@@ -65,21 +58,25 @@ class MemorySearch:
     ) -> SearchResult:
         """The memories nearest to a query, best first. `least`: relevance below which a hit is left
         out. `patience`: seconds that the embedder has; then words rank alone. Store errors."""
-        rows = await self.embed([query], patience)
-        vector = None if rows is None else rows[0]
-        found, degraded = await self._ranked(scope, query, vector, wanted)
-        if self._embedder is not None and vector is None:
-            degraded = True
-        hits = await self._hits(scope, found, limit, least, wanted)
-        return SearchResult(hits, NO_EMBEDDER if degraded else ())
+        loop = asyncio.get_running_loop()
+        until = None if patience is None else loop.time() + patience
+        index, asked = await self._asked(scope, query, until)
+        numbers: NDArray[np.int32] | None = None
+        if wanted != ANY:
+            numbers = np.array(await self._store.matching(scope, wanted), np.int32)
+        found = await self._ranked(index, asked, limit + SPARE, least, numbers)
+        hits = await self._hits(scope, found, limit)
+        lacking = self._embedder is not None and (asked.vector is None or not found.complete)
+        return SearchResult(hits, NO_EMBEDDER if lacking else ())
 
     async def neighbours(
         self, scope: Scope, text: str, vector: Vector | None, *, limit: int = 8
     ) -> tuple[MemoryHit, ...]:
         """Live memories of this very scope that may say the same as a text, best first. `vector`:
         the text's own, None while it is not known."""
-        found, _ = await self._ranked(scope, text, vector, ANY)
-        return await self._hits(scope, found, limit, 0.0, ANY)
+        index = await self._loader.index(scope, self._recipe)
+        found = await self._ranked(index, Query.of(text, vector), limit + SPARE)
+        return await self._hits(scope, found, limit)
 
     async def embed(self, texts: Sequence[str], patience: float | None) -> Matrix | None:
         """(n, dimensions) unit rows of texts; None where there is no embedder, it failed, or it
@@ -98,73 +95,70 @@ class MemorySearch:
 
     def forget(self, tenant: str) -> None:
         """Let go of all indexes of a tenant."""
-        self._cache.forget(tenant)
+        self._loader.forget(tenant)
+
+    @property
+    def index_bytes(self) -> int:
+        """Of the indexes that are kept."""
+        return self._loader.bytes
+
+    async def settled(self) -> None:
+        """Wait for what runs in the background."""
+        await self._loader.settled()
 
     async def close(self) -> None:
-        """End what runs in the background."""
+        """End what runs in the background. Before the store is closed."""
+        await self._loader.close()
+
+    @property
+    def _recipe(self) -> str:
+        return self._embedder.recipe if self._embedder else ""
+
+    async def _asked(
+        self, scope: Scope, text: str, until: float | None
+    ) -> tuple[ScopeIndex, Query]:
+        """The index and the query, embedded as far as there is time until then."""
+        row = await self._embedded(text, until)  # first: a new model tells its recipe
+        index, query = await self._loader.index(scope, self._recipe), Query.of(text, row)
+        if row is None:
+            return index, query
+        live = index.live(self._now())
+        dropped = common(index.counts(query.terms, live), int(live.sum()))
+        left = without(text, dropped)
+        particular = await self._embedded(left, until) if left else None
+        return index, query if particular is None else query.with_particular(particular)
+
+    async def _embedded(self, text: str, until: float | None) -> Vector | None:
+        left = None if until is None else max(0.0, until - asyncio.get_running_loop().time())
+        rows = await self.embed([text], left)
+        return None if rows is None else np.asarray(rows[0], np.float32)
 
     async def _ranked(
-        self, scope: Scope, query: str, vector: Vector | None, wanted: MemoryFilter
-    ) -> tuple[Ranked, bool]:
-        """And whether some row has no vector that should have one."""
-        index = await self._index(scope)
-        numbers: NDArray[np.int32] | None = None
-        if wanted != ANY:
-            numbers = np.array(await self._store.matching(scope, wanted), np.int32)
-        asked, now = terms(query), self._now()
-        if len(index) < IN_A_THREAD:
-            found = ranked(index, asked, vector, now, numbers)
-        else:
-            found = await asyncio.to_thread(ranked, index, asked, vector, now, numbers)
-        lacking = self._embedder is not None and not index.embedded[index.live(now)].all()
-        return found, lacking
+        self,
+        index: ScopeIndex,
+        query: Query,
+        most: int,
+        least: float = 0.0,
+        wanted: NDArray[np.int32] | None = None,
+    ) -> Ranked:
+        scale = self._embedder.scale if self._embedder else None
 
-    async def _index(self, scope: Scope) -> ScopeIndex:
-        """The scope's index as the store is now."""
-        key = scope, self._embedder.recipe if self._embedder else ""
-        lock = self._loading.setdefault(key, asyncio.Lock())
-        async with lock:
-            known = self._cache.get(*key) or NOTHING
-            found = await self._store.search_rows(*key, known.state.changed)
-            if known is not NOTHING and not _continues(found.state, known.state):
-                known, found = NOTHING, await self._store.search_rows(*key, 0)
-            index = known.refreshed(found)
-            self._cache.put(*key, index)
-        return index
+        def rank() -> Ranked:
+            return ranked(index, query, scale, self._now(), most=most, least=least, wanted=wanted)
 
-    async def _hits(
-        self, scope: Scope, found: Ranked, limit: int, least: float, wanted: MemoryFilter
-    ) -> tuple[MemoryHit, ...]:
-        relevance = [self._relevance(found, row) for row in range(len(found.numbers))]
-        rows = [row for row, value in enumerate(relevance) if value >= least][:limit]
-        numbers = [int(found.numbers[row]) for row in rows]
-        memories = {one.number: one for one in await self._store.get(scope, numbers)}
-        return tuple(
-            MemoryHit(memories[number], relevance[row], float(found.scores[row]))
-            for row, number in zip(rows, numbers, strict=True)
-            if number in memories and _fits(memories[number], wanted)
+        return rank() if len(index) < IN_A_THREAD else await asyncio.to_thread(rank)
+
+    async def _hits(self, scope: Scope, found: Ranked, limit: int) -> tuple[MemoryHit, ...]:
+        """What is still there, as the store has it."""
+        rows = zip(
+            found.numbers.tolist(), found.relevance.tolist(), found.scores.tolist(), strict=True
         )
-
-    def _relevance(self, found: Ranked, row: int) -> float:
-        if self._embedder is None or not found.embedded[row]:
-            return relevance_by_words(float(found.covered[row]))
-        return relevance_by_meaning(float(found.cosines[row]), self._embedder.relevant)
-
-
-def _continues(state: ScopeState, known: ScopeState) -> bool:
-    """Whether what changed since is told by rows: nothing was erased, and it is the same store."""
-    return state.purges == known.purges and state.changed >= known.changed
-
-
-def _fits(memory: Memory, wanted: MemoryFilter) -> bool:
-    """A row may have changed since the filter was asked."""
-    return all(
-        value is None or value == getattr(memory, name)
-        for name, value in (
-            ("category", wanted.category),
-            ("kind", wanted.kind),
-            ("source_type", wanted.source_type),
-            ("session_id", wanted.session_id),
-            ("thread_id", wanted.thread_id),
+        memories = {
+            memory.number: memory for memory in await self._store.get(scope, found.numbers.tolist())
+        }
+        hits = (
+            MemoryHit(memories[number], relevance, score)
+            for number, relevance, score in rows
+            if number in memories
         )
-    ) and set(wanted.tags) <= set(memory.tags)
+        return tuple(hits)[:limit]

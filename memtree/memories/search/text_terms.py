@@ -1,9 +1,10 @@
 """Terms of a memory's text as a row keeps them, so that no index reads texts.
 
-    packed = packed_terms("The staging port is 8090")
+    packed = packed_terms("Ada: The staging port is 8090")
     hashes, counts = unpack_terms(packed)
 
-All hashes stand first, ascending and four bytes each, then all counts, a byte each.
+All hashes stand first, ascending and four bytes each, then all counts, a byte each. Who speaks,
+where a text begins with a name and a colon, is a term of its own, with the count 0.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.text.terms import terms
+from memtree.ranking import speakers
+from memtree.text.terms import hashed, terms
 
 BYTES_PER_TERM = 5
 _MAX_COUNT = 255
@@ -20,9 +22,17 @@ _MAX_COUNT = 255
 def packed_terms(text: str) -> bytes:
     """Term statistics of a text: what `NewMemory.terms` holds. Shows no text."""
     counted = terms(text)
+    first_name = next(iter(terms(speakers.tag(text))), None)
+    if first_name is not None:
+        counted.setdefault(spoken_by(first_name), 0)
     hashes = sorted(counted)
     counts = bytes(min(counted[term], _MAX_COUNT) for term in hashes)
     return np.array(hashes, "<u4").tobytes() + counts
+
+
+def spoken_by(name: int) -> int:
+    """The term of texts that begin with this name (a term) and a colon."""
+    return hashed(f"{name} speaks")
 
 
 def unpack_terms(packed: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.memories.ports import ScopeState, SearchRow, SearchRows
-from memtree.memories.search.scope_index import NOTHING, ScopeIndex
+from memtree.memories.search.index.scope_index import NOTHING, ScopeIndex
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
 from memtree.text.terms import terms

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from memtree.memories.ports import ScopeState, SearchRow, SearchRows
 from memtree.memories.scope import Scope
-from memtree.memories.search.index_cache import IndexCache
-from memtree.memories.search.scope_index import ScopeIndex
+from memtree.memories.search.index.cache import IndexCache
+from memtree.memories.search.index.scope_index import ScopeIndex
 
 
 def index_of(rows: int) -> ScopeIndex:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from memtree.memories.scope import Scope
-from memtree.memories.search.scope_index import ScopeIndex
+from memtree.memories.search.index.scope_index import ScopeIndex
 
 Key = tuple[Scope, str]
 

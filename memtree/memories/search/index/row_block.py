@@ -6,26 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from memtree.memories.ports import SearchRow
-from memtree.memories.search.postings import Postings
+from memtree.memories.search.index.postings import Postings
 from memtree.memories.search.vector_bytes import Vector
 
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int32]
 
-_AT_ONCE = 8_192  # rows that are floats at one time: 12 MB of 384 numbers
+# Numbers that are floats at one time: 1.5 MB, which a core's cache holds. 100,000 rows of 384 take
+# 6.7 ms so, and 18 ms with blocks of eight times the size.
+_AT_ONCE = 1_024 * 384
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowBlock:
     """n rows in no order. `numbers`: int32 (n,). `expires`: float64 (n,), infinity for never.
-    `vectors`: int8 (n, d), zeros where there is none, which `embedded` tells; d is 0 where no row
-    has one. `norms`: float32 (n,), lengths of the vectors, never 0."""
+    `sessions`: int64 (n,), a hash of the session's id, 0 for none. `vectors`: int8 (n, d), zeros
+    where there is none, which `embedded` tells; d is 0 where no row has one. `norms`: float32 (n,),
+    lengths of the vectors, never 0."""
 
     numbers: Ints
     expires: NDArray[np.float64]
+    sessions: NDArray[np.int64]
     vectors: NDArray[np.int8]
     norms: NDArray[np.float32]
     embedded: Flags
@@ -35,17 +40,18 @@ class RowBlock:
     def of(cls, rows: Sequence[SearchRow]) -> RowBlock:
         """A vector that is not as long as the first is as good as none."""
         width = next((len(row.vector) for row in rows if row.vector), 0)
-        embedded = [row.vector is not None and len(row.vector) == width > 0 for row in rows]
+        found = [row.vector for row in rows if row.vector and len(row.vector) == width]
+        embedded = np.array([bool(row.vector) and len(row.vector or b"") == width for row in rows])
         vectors = np.zeros((len(rows), width), np.int8)
-        if any(embedded):
-            data = b"".join(row.vector for row in rows if row.vector and len(row.vector) == width)
-            vectors[np.flatnonzero(embedded)] = np.frombuffer(data, np.int8).reshape(-1, width)
+        if found:
+            vectors[embedded] = np.frombuffer(b"".join(found), np.int8).reshape(-1, width)
         return cls(
             np.array([row.number for row in rows], np.int32),
             np.array([np.inf if row.expires is None else row.expires for row in rows], np.float64),
+            np.array([_session(row.session) for row in rows], np.int64),
             vectors,
             _norms(vectors),
-            np.array(embedded, np.bool_),
+            embedded.astype(np.bool_),
             Postings.of(row.terms for row in rows),
         )
 
@@ -56,7 +62,8 @@ class RowBlock:
         return cls(
             np.concatenate([block.numbers[keep] for block, keep in parts]),
             np.concatenate([block.expires[keep] for block, keep in parts]),
-            np.concatenate([block._widened(width)[keep] for block, keep in parts]),
+            np.concatenate([block.sessions[keep] for block, keep in parts]),
+            np.concatenate([block._widened(width, keep) for block, keep in parts]),
             np.concatenate([block.norms[keep] for block, keep in parts]),
             np.concatenate([block._has(width)[keep] for block, keep in parts]),
             Postings.joined([(block.postings, keep) for block, keep in parts]),
@@ -67,38 +74,48 @@ class RowBlock:
 
     @property
     def nbytes(self) -> int:
-        own = (self.numbers, self.expires, self.vectors, self.norms, self.embedded)
+        own = (self.numbers, self.expires, self.sessions, self.vectors, self.norms, self.embedded)
         return sum(array.nbytes for array in own) + self.postings.nbytes
 
-    def cosines(self, query: Vector, rows: NDArray[np.intp] | None = None) -> Vector:
-        """Cosine of a unit query with these rows, or all; 0 where there is no vector."""
-        count = len(self) if rows is None else len(rows)
+    def cosines(self, query: Vector) -> Vector:
+        """Cosine of a unit query with each row; 0 where there is no vector of its length."""
+        count, width = self.vectors.shape
         found = np.zeros(count, np.float32)
-        if self.vectors.shape[1] != len(query):
+        if width != len(query) or not count:
             return found
-        for start in range(0, count, _AT_ONCE):
-            part = (
-                slice(start, start + _AT_ONCE) if rows is None else rows[start : start + _AT_ONCE]
-            )
-            products = self.vectors[part].astype(np.float32) @ query
-            found[start : start + _AT_ONCE] = products / self.norms[part]
+        step = max(1, _AT_ONCE // width)
+        floats = np.empty((min(step, count), width), np.float32)
+        for start in range(0, count, step):
+            part = self.vectors[start : start + step]
+            block = floats[: len(part)]
+            np.copyto(block, part)
+            np.dot(block, query, out=found[start : start + step])
+        found /= self.norms
         return found
 
-    def _widened(self, width: int) -> NDArray[np.int8]:
+    def _widened(self, width: int, keep: Flags) -> NDArray[np.int8]:
         if self.vectors.shape[1] == width:
-            return self.vectors
-        return np.zeros((len(self), width), np.int8)
+            return self.vectors[keep]
+        return np.zeros((int(keep.sum()), width), np.int8)
 
     def _has(self, width: int) -> Flags:
         return self.embedded if self.vectors.shape[1] == width else np.zeros(len(self), np.bool_)
 
 
+def _session(id_: str | None) -> int:
+    if not id_:
+        return 0
+    return xxhash.xxh64_intdigest(id_.encode("utf-8", "surrogatepass")) % (1 << 62) + 1
+
+
 def _norms(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
+    """In pieces, since floats take four times the bytes."""
     norms = np.ones(len(vectors), np.float32)
-    for start in range(0, len(vectors), _AT_ONCE):
-        part = vectors[start : start + _AT_ONCE].astype(np.float32)
-        lengths = np.linalg.norm(part, axis=1)
-        norms[start : start + _AT_ONCE] = np.where(lengths > 0, lengths, 1)
+    step = max(1, _AT_ONCE // max(1, vectors.shape[1]))
+    for start in range(0, len(vectors), step):
+        part = vectors[start : start + step].astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", part, part))
+        norms[start : start + step] = np.where(lengths > 0, lengths, 1)
     return norms
 
 

@@ -5,21 +5,34 @@ It is a value: a search that runs in a thread keeps the one that it began with.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtree.memories.ports import ScopeState, SearchRows
-from memtree.memories.search.row_block import EMPTY, RowBlock
+from memtree.memories.search.index.row_block import EMPTY, RowBlock
 from memtree.memories.search.vector_bytes import Vector
 
-K1, B = 1.2, 0.4
+# Memories are short and of similar length: k1 and b from 0.6 to 1.2 and 0 to 0.3 differ by less
+# than a question in a hundred, b = 0.75 loses two.
+K1, B = 0.9, 0.2
 _MOST_OF_TERM = 3  # times that a term of the query counts
 
 Flags = NDArray[np.bool_]
 Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordScores:
+    """Of each row: `scores` by BM25, and the share of the weight (idf) of the query's terms that it
+    holds (`covered`, 0 to 1). `most`: the score of a row that holds each term as often as an
+    average row does."""
+
+    scores: Scores
+    covered: Scores
+    most: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,18 +51,31 @@ class ScopeIndex:
 
     def refreshed(self, found: SearchRows) -> ScopeIndex:
         """The index after these changes; rows that are not live are gone."""
-        if found.state == self.state:
+        if not found.rows and found.state == self.state:
             return self
         changed = np.array([row.number for row in found.rows], np.int32)
         fresh = RowBlock.of([row for row in found.rows if row.live])
         kept = self.kept & ~np.isin(self.base.numbers, changed)
-        tail = self.tail
-        still = ~np.isin(tail.numbers, changed)
-        tail = RowBlock.joined([(tail, still), (fresh, np.ones(len(fresh), np.bool_))])
+        still = ~np.isin(self.tail.numbers, changed)
+        tail = RowBlock.joined([(self.tail, still), (fresh, np.ones(len(fresh), np.bool_))])
         return ScopeIndex(found.state, self.base, kept, tail)
+
+    def whole(self) -> RowBlock:
+        """All rows in one block."""
+        everything = np.ones(len(self.tail), np.bool_)
+        return RowBlock.joined([(self.base, self.kept), (self.tail, everything)])
 
     def __len__(self) -> int:
         return len(self.base) + len(self.tail)
+
+    @property
+    def live_rows(self) -> int:
+        return int(self.kept.sum()) + len(self.tail)
+
+    @property
+    def outdated(self) -> int:
+        """Rows that came after `base`, or left it."""
+        return len(self) - int(self.kept.sum())
 
     @property
     def nbytes(self) -> int:
@@ -60,6 +86,10 @@ class ScopeIndex:
         return np.concatenate([self.base.numbers, self.tail.numbers])
 
     @property
+    def sessions(self) -> NDArray[np.int64]:
+        return np.concatenate([self.base.sessions, self.tail.sessions])
+
+    @property
     def embedded(self) -> Flags:
         return np.concatenate([self.base.embedded, self.tail.embedded])
 
@@ -68,29 +98,36 @@ class ScopeIndex:
         return np.concatenate([self.kept & (self.base.expires > now), self.tail.expires > now])
 
     def cosines(self, query: Vector) -> Scores:
+        """Of a unit query with every row; 0 without a vector."""
         return np.concatenate([self.base.cosines(query), self.tail.cosines(query)])
 
-    def words(self, query: Mapping[int, int], live: Flags) -> tuple[Scores, Scores]:
-        """Of each row the BM25 score for a query's terms (hash -> count), and the share of the
-        weight (idf) of the query's terms that it holds, 0 to 1."""
+    def holding(self, term: int, live: Flags) -> Flags:
+        """Which live rows hold a term."""
+        holds = np.zeros(len(self), np.bool_)
+        holds[self._rows_of(term)[0]] = True
+        return holds & live
+
+    def counts(self, terms: Iterable[int], live: Flags) -> dict[int, int]:
+        """How many live rows hold each term."""
+        return {term: int(live[self._rows_of(term)[0]].sum()) for term in terms}
+
+    def words(self, query: Mapping[int, int], live: Flags) -> WordScores:
+        """Live rows for a query's terms (hash -> count)."""
         scores = np.zeros(len(self), np.float32)
         covered = np.zeros(len(self), np.float32)
-        total = int(live.sum())
-        if not total:
-            return scores, covered
+        whole, total = 0.0, int(live.sum())
         lengths = np.concatenate([self.base.postings.lengths, self.tail.postings.lengths])
-        norms = K1 * (1 - B + B * lengths / max(1.0, float(lengths[live].mean())))
-        whole = 0.0
+        mean = float(lengths[live].mean(dtype=np.float64)) if total else 1.0
+        norms = (K1 * (1 - B + B * lengths / max(1.0, mean))).astype(np.float32)
         for term, count in query.items():
             rows, times = self._rows_of(term)
             rows, times = rows[live[rows]], times[live[rows]].astype(np.float32)
-            idf = np.log1p((total - len(rows) + 0.5) / (len(rows) + 0.5)).astype(np.float32)
-            scores[rows] += (
-                min(count, _MOST_OF_TERM) * idf * times * (K1 + 1) / (times + norms[rows])
-            )
+            idf = np.float32(np.log1p((total - len(rows) + 0.5) / (len(rows) + 0.5)))
+            weight = np.float32(min(count, _MOST_OF_TERM) * (K1 + 1)) * idf
+            scores[rows] += weight * times / (times + norms[rows])
             covered[rows] += idf
             whole += float(idf)
-        return scores, covered / np.float32(whole or 1)
+        return WordScores(scores, covered / np.float32(whole or 1), whole)
 
     def _rows_of(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         first, first_counts = self.base.postings.of_term(term)

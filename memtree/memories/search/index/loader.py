@@ -1,0 +1,123 @@
+"""The index of a scope as the store is now: out of the cache, or the stored segment, or all rows.
+
+One read brings an index to the store's change count. The rows that came since the last segment are
+the tail; once it is a tenth of the rows, a new segment is made of both and stored, in the
+background: over time each row is packed some ten times, and no search waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from memtree.errors import MemTreeError
+from memtree.memories.ports import MemoryStore, ScopeState, StoredSegment
+from memtree.memories.scope import Scope
+from memtree.memories.search.index.cache import IndexCache
+from memtree.memories.search.index.row_block import EMPTY, RowBlock
+from memtree.memories.search.index.scope_index import NOTHING, ScopeIndex
+from memtree.memories.search.index.segment import packed, unpacked
+
+log = logging.getLogger("memtree")
+
+SMALL = 2_000  # memories under which rows are read faster than segments are worth
+TAIL = 0.1  # of all rows that a segment does not hold, or holds as they are no more
+IN_A_THREAD = 500  # rows to read from which others would wait
+LARGEST_SEGMENT = 512 << 20  # bytes; a database takes no more than twice this in one value
+
+
+class IndexLoader:
+    """`cache_bytes`: of all indexes that are kept."""
+
+    def __init__(self, store: MemoryStore, cache_bytes: int) -> None:
+        self._store = store
+        self._cache = IndexCache(cache_bytes)
+        self._locks: WeakValueDictionary[tuple[Scope, str], asyncio.Lock] = WeakValueDictionary()
+        self._packing: dict[tuple[Scope, str], asyncio.Task[None]] = {}
+
+    @property
+    def bytes(self) -> int:
+        """Of the indexes that are kept."""
+        return self._cache.bytes
+
+    async def index(self, scope: Scope, recipe: str) -> ScopeIndex:
+        """Searches of one scope that come at once share one load."""
+        lock = self._locks.setdefault((scope, recipe), asyncio.Lock())
+        async with lock:
+            known = self._cache.get(scope, recipe) or await self._restored(scope, recipe)
+            found = await self._store.search_rows(scope, recipe, known.state.changed)
+            if known is not NOTHING and not _continues(found.state, known.state):
+                known, found = NOTHING, await self._store.search_rows(scope, recipe, 0)
+            if len(found.rows) < IN_A_THREAD:
+                index = known.refreshed(found)
+            else:
+                index = await asyncio.to_thread(known.refreshed, found)
+            self._cache.put(scope, recipe, index)
+        if index.live_rows >= SMALL and index.outdated > TAIL * index.live_rows:
+            self._pack_soon(scope, recipe, index)
+        return index
+
+    def forget(self, tenant: str) -> None:
+        """Let go of all indexes of a tenant."""
+        self._cache.forget(tenant)
+
+    async def settled(self) -> None:
+        """Wait for the segments that are being made."""
+        while self._packing:
+            await asyncio.wait(self._packing.values())
+
+    async def close(self) -> None:
+        """End what runs in the background."""
+        tasks = list(self._packing.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _restored(self, scope: Scope, recipe: str) -> ScopeIndex:
+        stored = await self._store.segment(scope, recipe)
+        if stored is None:
+            return NOTHING
+        block = await asyncio.to_thread(unpacked, stored.data, _key(scope, recipe))
+        if block is None:
+            log.warning("memory_index.segment_unreadable", extra={"bytes": len(stored.data)})
+            return NOTHING
+        return _of_block(block, ScopeState(stored.changed, purges=stored.purges))
+
+    def _pack_soon(self, scope: Scope, recipe: str, index: ScopeIndex) -> None:
+        key = scope, recipe
+        if key not in self._packing:
+            task = asyncio.create_task(self._pack(scope, recipe, index), name="memory-segment")
+            self._packing[key] = task
+            task.add_done_callback(lambda _: self._packing.pop(key, None))
+
+    async def _pack(self, scope: Scope, recipe: str, index: ScopeIndex) -> None:
+        """Make one block of an index, keep it in the index's place, and store it."""
+        state = index.state
+        block = await asyncio.to_thread(index.whole)
+        if self._cache.get(scope, recipe) is not None:  # else it was forgotten meanwhile
+            self._cache.put(scope, recipe, _of_block(block, state))
+        if block.nbytes > LARGEST_SEGMENT:
+            return
+        data = await asyncio.to_thread(packed, block, _key(scope, recipe))
+        try:
+            segment = StoredSegment(state.changed, state.purges, data)
+            await self._store.put_segment(scope, recipe, segment)
+        except MemTreeError as error:
+            log.warning("memory_index.segment_not_kept", extra={"error": error.code})
+
+
+def _of_block(block: RowBlock, state: ScopeState) -> ScopeIndex:
+    return ScopeIndex(state, block, np.ones(len(block), np.bool_), EMPTY)
+
+
+def _continues(state: ScopeState, known: ScopeState) -> bool:
+    """Whether what changed since is told by rows: nothing was erased, and it is the same store."""
+    return state.purges == known.purges and state.changed >= known.changed
+
+
+def _key(scope: Scope, recipe: str) -> str:
+    return "\n".join((scope.tenant, scope.kind, scope.owner, scope.subject, recipe))
