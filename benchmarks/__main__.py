@@ -22,6 +22,7 @@ from benchmarks import (
     invariants,
     kept,
     locomo,
+    memory_search,
     midepoch,
     needles,
     prefix,
@@ -63,6 +64,7 @@ ALL = {
     "shadow": shadow.run,
     "workers": workers.run,
     "topology": topology.run,
+    "memory_search": memory_search.run,
 }
 
 

@@ -44,7 +44,9 @@ class Query:
             return self
         mixed = (1 - PARTICULAR) * self.vector + PARTICULAR * vector
         length = float(np.linalg.norm(mixed))
-        return replace(self, moved=mixed / np.float32(length)) if length > 0 else self
+        if not length:
+            return self
+        return replace(self, moved=(mixed / length).astype(np.float32))
 
 
 def common(counts: Mapping[int, int], memories: int) -> set[int]:

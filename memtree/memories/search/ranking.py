@@ -56,17 +56,15 @@ def ranked(
     live, numbers = index.live(now), index.numbers
     found = index.words(query.terms, live)
     words = found.scores
-    relevance = relevance_by_words(found.covered)
-    meaning = np.zeros(len(index), np.float32)
-    embedded = index.embedded
+    relevance, embedded = relevance_by_words(found.covered), index.embedded
+    meaning = np.zeros_like(words)
     if query.vector is not None and query.moved is not None and scale is not None:
-        relevance = np.where(embedded, _relevance(index.cosines(query.vector), scale), relevance)
-        meaning = (
-            relevance
-            if query.moved is query.vector
-            else _relevance(index.cosines(query.moved), scale)
-        )
-        meaning = np.where(embedded & live, meaning, 0).astype(np.float32)
+        moved, known = query.moved, relevance
+        relevance = np.where(embedded, _relevance(index.cosines(query.vector), scale), known)
+        meaning = relevance
+        if moved is not query.vector:
+            meaning = np.where(embedded, _relevance(index.cosines(moved), scale), known)
+        meaning = meaning * live
     speaker = _speaker(index, query, live)
     if speaker is not None:
         words, meaning = (np.where(speaker, SPEAKER * part, part) for part in (words, meaning))

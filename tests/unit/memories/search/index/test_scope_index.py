@@ -49,12 +49,11 @@ def test_refreshed_step_by_step_or_made_at_once(batches):
     for now in (0.0, 10.0):
         alive = {n for n, row in last.items() if row.live and (row.expires or 99) > now}
         assert set(by_number(index, index.numbers, now)) == alive
-        for one, other in zip(
-            index.words(terms("staging port Paris"), index.live(now)),
-            once.words(terms("staging port Paris"), once.live(now)),
-            strict=True,
-        ):
-            assert by_number(index, one, now) == by_number(once, other, now)
+        words = index.words(terms("staging port Paris"), index.live(now))
+        at_once = once.words(terms("staging port Paris"), once.live(now))
+        assert words.most == at_once.most
+        assert by_number(index, words.scores, now) == by_number(once, at_once.scores, now)
+        assert by_number(index, words.covered, now) == by_number(once, at_once.covered, now)
         assert by_number(index, index.cosines(query), now) == by_number(
             once, once.cosines(query), now
         )
@@ -69,7 +68,8 @@ def test_a_rare_word_weighs_more_than_a_common_one():
             tuple(SearchRow(i, True, None, packed_terms(t), None) for i, t in enumerate(texts)),
         )
     )
-    scores, covered = index.words(terms("staging port"), index.live(0))
+    found = index.words(terms("staging port"), index.live(0))
+    scores, covered = found.scores, found.covered
     assert scores[0] > scores[1] > scores[3] == 0
     assert covered[0] == 1
     assert covered[1] < 0.5
@@ -84,8 +84,8 @@ def test_rows_that_died_do_not_weigh_on_the_others():
         SearchRows(ScopeState(2), tuple(row._replace(live=False) for row in dead))
     )
     alone = ScopeIndex.of(SearchRows(ScopeState(1), living))
-    assert by_number(index, index.words(terms("port"), index.live(0))[0], 0) == by_number(
-        alone, alone.words(terms("port"), alone.live(0))[0], 0
+    assert by_number(index, index.words(terms("port"), index.live(0)).scores, 0) == by_number(
+        alone, alone.words(terms("port"), alone.live(0)).scores, 0
     )
 
 
