@@ -14,6 +14,19 @@ from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from memtree.stores.integrity import audit, audit_tallies
+from memtree.stores.memories.audit import MemoryRows, audit_memories
+from memtree.stores.memories.tables import (
+    ErasedRow,
+    HistoryRow,
+    MemoryKeyRow,
+    MemoryRecipeRow,
+    MemoryRow,
+    MemoryTenantRow,
+    MemoryVectorRow,
+    ScopeRow,
+    ShownRow,
+    TombstoneRow,
+)
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
@@ -58,7 +71,8 @@ class AliasEntry(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Table:
     """`key`: the columns that tell its rows apart, in the order of a dump. `changes`: a row with
-    the same key may be newer; otherwise it is the same row. `owned`: its rows are a tenant's."""
+    the same key may be newer; otherwise it is the same row. `same`: those that never differ then,
+    so that two stores that number alike are told apart. `owned`: its rows are a tenant's."""
 
     name: str
     kind: type[tuple[Any, ...]]
@@ -66,6 +80,7 @@ class Table:
     order: tuple[str, ...] = ()
     changes: bool = False
     owned: bool = True
+    same: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -74,6 +89,14 @@ class Table:
     @property
     def sorted_by(self) -> tuple[str, ...]:
         return self.order or self.key
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """What a row of another store must have to be this one."""
+        return (self.same or self.key) if self.changes else self.columns
+
+    def compared_of(self, row: Row) -> Row:
+        return tuple(row[self.columns.index(name)] for name in self.compared)
 
     def key_of(self, row: Row) -> Row:
         return tuple(row[self.columns.index(name)] for name in self.key)
@@ -103,7 +126,24 @@ SHARED = (
     Table("key_values", KeyValue, ("hash",), owned=False),
     Table("tenant_aliases", AliasEntry, ("name",), changes=True, owned=False),
 )
-TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED)}
+_NAMES = ("tenant", "kind", "owner", "subject")
+# Segments are left out: an index is made anew.
+MEMORIES = tuple(
+    Table(name, kind, key, changes=True, owned=False, same=(*key, *same) if same else ())
+    for name, kind, key, same in (
+        ("memory_tenants", MemoryTenantRow, ("tenant",), ()),
+        ("memory_scopes", ScopeRow, ("number",), _NAMES),
+        ("memories", MemoryRow, ("scope", "number"), ("id",)),
+        ("memory_history", HistoryRow, ("scope", "number", "version"), ()),
+        ("memory_tombstones", TombstoneRow, ("scope", "number"), ()),
+        ("erased_memories", ErasedRow, ("scope", "told", "number"), ("id",)),
+        ("memory_vectors", MemoryVectorRow, ("scope", "number", "recipe"), ()),
+        ("memory_recipes", MemoryRecipeRow, ("scope", "recipe"), ()),
+        ("memory_keys", MemoryKeyRow, ("scope", "key"), ()),
+        ("shown_memories", ShownRow, ("scope", "conversation", "number"), ()),
+    )
+)
+TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED, *MEMORIES)}
 
 
 class Page(NamedTuple):
@@ -148,7 +188,7 @@ def pages(snapshot: Snapshot) -> Iterator[Page]:
     for tenant in snapshot.tenants():
         for table in OWNED:
             yield from _paged(table, tenant, snapshot.rows(table, tenant))
-    for table in SHARED:
+    for table in (*SHARED, *MEMORIES):
         yield from _paged(table, "", snapshot.rows(table, ""))
 
 
@@ -164,7 +204,10 @@ def problems(snapshot: Snapshot) -> list[str]:
         tables = (_made(table, snapshot.rows(table, tenant)) for table in OWNED)
         lines += audit(tenant, TenantRows(*tables))
     tallies = _made(TABLES["tallies"], snapshot.rows(TABLES["tallies"], ""))
-    return lines + audit_tallies(tallies)
+    lines += audit_tallies(tallies)
+    return lines + audit_memories(
+        MemoryRows(*(_made(each, snapshot.rows(each, "")) for each in MEMORIES))
+    )
 
 
 def _made(table: Table, rows: Iterator[Row]) -> Iterator[Any]:

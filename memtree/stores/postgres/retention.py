@@ -227,7 +227,8 @@ async def _delete(db: Connection, what: str, number: int, **values: Any) -> int:
 _LOCK = lock_key("memtree recipes")
 
 
-# From recipe to recipe, each found by one look into the index: not over all vectors.
+# From recipe to recipe, each found by one look into the index: not over all vectors. Memories are
+# embedded by the same models.
 _STORED = """
     WITH RECURSIVE met AS (
         SELECT number AS tenant, (
@@ -239,7 +240,10 @@ _STORED = """
             WHERE vectors.tenant = met.tenant AND vectors.recipe > met.recipe
             ORDER BY vectors.recipe LIMIT 1
         ) FROM met WHERE recipe IS NOT NULL
-    ) SELECT DISTINCT recipe FROM met WHERE recipe IS NOT NULL"""
+    ) SELECT recipe FROM (
+        SELECT recipe FROM met UNION SELECT recipe FROM memory_recipes
+        UNION SELECT recipe FROM memory_segments
+    ) AS stored WHERE recipe IS NOT NULL"""
 
 
 _UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"

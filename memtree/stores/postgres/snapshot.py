@@ -24,6 +24,10 @@ _ARRAYS = {
 FETCHED = 1000  # rows of one round trip
 _COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
 
+_NUMBERED = """
+    SELECT setval(pg_get_serial_sequence('memory_scopes', 'number'), max(number))
+    FROM memory_scopes"""
+
 
 async def counts(db: Connection) -> dict[str, int]:
     ((*counted,),) = await rows(db, f"SELECT {_COUNTS}")
@@ -45,12 +49,13 @@ async def load(db: Connection, page: Page) -> None:
         f" FROM {_unnest(page)} ORDER BY {', '.join(table.key)} {_conflict(table)}",
         values,
     )
+    if table.name == "memory_scopes":  # the next one gets a number of its own
+        await db.execute(_NUMBERED)
 
 
 async def missing(db: Connection, page: Page) -> int:
     table = page.table
-    compared = table.key if table.changes else table.columns
-    same = " AND ".join(f"{table.name}.{name} = page.{name}" for name in compared)
+    same = " AND ".join(f"{table.name}.{name} = page.{name}" for name in table.compared)
     if table.owned:
         same += (
             f" AND {table.name}.tenant = (SELECT number FROM tenants WHERE name = %(page_tenant)s)"

@@ -90,6 +90,12 @@ class RamDatabase:
             self._memories = db
         return self._memories
 
+    def memory_recipes(self) -> set[str]:
+        """Those under which memories have vectors or segments."""
+        query = "SELECT recipe FROM memory_recipes UNION SELECT recipe FROM memory_segments"
+        rows = self._memories.execute(query) if self._memories else ()
+        return {recipe for (recipe,) in rows}
+
     def require_open(self) -> None:
         if self._closed:
             raise StoreUnavailable("The store is closed.")

@@ -55,10 +55,12 @@ class RamRetention(RamPart):
     def _sweep_recipes(self, day: int) -> Receipt:
         tenants, recipes = self.database.tenants, self.database.recipes
         stored = {recipe for data in tenants.values() for recipe, _ in data.vectors}
+        in_memories = self.database.memory_recipes()
         rows = [row.on(day) for row in recipes.values()]
-        rows += [RecipeRow(recipe, day) for recipe in stored - recipes.keys()]
+        rows += [RecipeRow(recipe, day) for recipe in (stored | in_memories) - recipes.keys()]
         unused = {row.recipe for row in rows if row.idle >= RECIPE_DAYS}
-        self.database.recipes = {row.recipe: row for row in rows if row.recipe not in unused}
+        named = {row.recipe: row for row in rows if row.recipe not in unused - in_memories}
+        self.database.recipes = named
         owners = list(tenants) if unused else []
         deleted = (
             self.database.delete(each, lambda data: _drop_vectors(data, unused)) for each in owners

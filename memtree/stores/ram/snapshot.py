@@ -6,9 +6,11 @@ from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
 from typing import Any
 
 from memtree.ports.store import KeyRow
-from memtree.stores.dump import TABLES, Page, Row, Table, pages
+from memtree.stores.dump import MEMORIES, TABLES, Page, Row, Table, pages
 from memtree.stores.ram.database import RamDatabase, RamPart, TenantData
 from memtree.stores.rows import RecipeRow
+from memtree.stores.sqlite.connection import transaction
+from memtree.stores.sqlite.snapshot import load
 
 
 class RamSnapshot:
@@ -24,6 +26,7 @@ class RamSnapshot:
             "keys": keys,
             "key_values": [*database.key_values.items()],
             "tenant_aliases": [*database.aliases.items()],
+            **{table.name: _memories(database, table) for table in MEMORIES},
         }
 
     def tenants(self) -> list[str]:
@@ -37,6 +40,12 @@ class RamSnapshot:
 
     def rows(self, table: Table, tenant: str) -> Iterator[Row]:
         return iter(sorted(self.table(table, tenant), key=table.place_of))
+
+
+def _memories(database: RamDatabase, table: Table) -> list[Row]:
+    return database.memories.execute(
+        f"SELECT {', '.join(table.columns)} FROM {table.name}"
+    ).fetchall()
 
 
 class RamCopies(RamPart):
@@ -61,6 +70,9 @@ class RamCopies(RamPart):
             self.database.write(page.tenant, lambda data: _load(data, page))
             return
         self.database.require_open()
+        if page.table in MEMORIES:
+            transaction(self.database.memories, lambda db: load(db, page))
+            return
         for row in page.rows:
             _load_shared(self.database, page.table.name, row)
 
@@ -68,10 +80,8 @@ class RamCopies(RamPart):
         self.database.require_open()
         table = page.table
         rows = RamSnapshot(self.database).table(table, page.tenant)
-        here = {table.key_of(row): row for row in rows}
-        if table.changes:
-            return sum(table.key_of(row) not in here for row in page.rows)
-        return sum(here.get(table.key_of(row)) != tuple(row) for row in page.rows)
+        here = {table.compared_of(row) for row in rows}
+        return sum(table.compared_of(row) not in here for row in page.rows)
 
 
 def _load(data: TenantData, page: Page) -> None:

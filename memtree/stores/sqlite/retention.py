@@ -187,7 +187,8 @@ def _sole(db: sqlite3.Connection, statement: str, number: int) -> int:
     return db.execute(statement, {"number": number}).rowcount
 
 
-# From recipe to recipe, each found by one look into the index: not over all vectors.
+# From recipe to recipe, each found by one look into the index: not over all vectors. Memories are
+# embedded by the same models.
 _STORED = """
     WITH RECURSIVE met(tenant, recipe) AS (
         SELECT number, (SELECT min(recipe) FROM vectors WHERE tenant = number) FROM tenants
@@ -196,7 +197,10 @@ _STORED = """
             SELECT min(vectors.recipe) FROM vectors
             WHERE vectors.tenant = met.tenant AND vectors.recipe > met.recipe
         ) FROM met WHERE recipe IS NOT NULL
-    ) SELECT DISTINCT recipe FROM met WHERE recipe IS NOT NULL"""
+    ) SELECT recipe FROM (
+        SELECT recipe FROM met UNION SELECT recipe FROM memory_recipes
+        UNION SELECT recipe FROM memory_segments
+    ) WHERE recipe IS NOT NULL"""
 
 
 _UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"

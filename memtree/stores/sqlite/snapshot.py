@@ -63,13 +63,11 @@ def load(db: sqlite3.Connection, page: Page) -> None:
 
 def missing(db: sqlite3.Connection, page: Page) -> int:
     table = page.table
-    compared = table.key if table.changes else table.columns
-    same = " AND ".join(f"{name} = ?" for name in compared)
+    same = " AND ".join(f"{name} = ?" for name in table.compared)
     mine = f"{TENANT} AND " if table.owned else ""
     query = f"SELECT 1 FROM {table.name} WHERE {mine}{same}"
     owner = (page.tenant,) if table.owned else ()
-    places = [table.columns.index(name) for name in compared]
-    asked = ((*owner, *(row[place] for place in places)) for row in page.rows)
+    asked = ((*owner, *table.compared_of(row)) for row in page.rows)
     return sum(db.execute(query, values).fetchone() is None for values in asked)
 
 

@@ -1,0 +1,215 @@
+"""What must hold between the stored rows of memories; every back end's `check()` calls it.
+
+Pure. It keeps a few numbers and ids per memory, no text.
+
+    >>> audit_memories(MemoryRows(memory_history=[HistoryRow(1, 2, 1, b"")]))
+    ['memories of scope 1: version 1 of memory 2 has no memory']
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from memtree.errors import StoreCorrupt
+from memtree.stores.memories.rows import columns, read_memory, read_tombstone
+from memtree.stores.memories.tables import (
+    ErasedRow,
+    HistoryRow,
+    MemoryKeyRow,
+    MemoryRecipeRow,
+    MemoryRow,
+    MemoryTenantRow,
+    MemoryVectorRow,
+    ScopeRow,
+    ShownRow,
+    TombstoneRow,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRows:
+    """All rows of all tenants, each table read once and in this order."""
+
+    memory_tenants: Iterable[MemoryTenantRow] = ()
+    memory_scopes: Iterable[ScopeRow] = ()
+    memories: Iterable[MemoryRow] = ()
+    memory_history: Iterable[HistoryRow] = ()
+    memory_tombstones: Iterable[TombstoneRow] = ()
+    erased_memories: Iterable[ErasedRow] = ()
+    memory_vectors: Iterable[MemoryVectorRow] = ()
+    memory_recipes: Iterable[MemoryRecipeRow] = ()
+    memory_keys: Iterable[MemoryKeyRow] = ()
+    shown_memories: Iterable[ShownRow] = ()
+
+
+class Known(NamedTuple):
+    """What the other rows of a memory are held against."""
+
+    id: str
+    version: int
+    counted: bool
+    vectors: int
+    links: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was read so far. Memories by (scope, number)."""
+
+    scopes: dict[int, ScopeRow] = field(default_factory=dict)
+    memories: dict[tuple[int, int], Known] = field(default_factory=dict)
+    ids: set[tuple[int, str]] = field(default_factory=set)
+
+
+def audit_memories(rows: MemoryRows) -> list[str]:
+    """Problems, one line each."""
+    found = _Found()
+    tenants = {row.tenant: row for row in rows.memory_tenants}
+    lines = list(_scopes(rows.memory_scopes, tenants, found))
+    lines += list(_memories(rows.memories, found))
+    lines += list(_links(found))
+    lines += list(_counts(found, tenants))
+    lines += list(_history(rows.memory_history, found))
+    lines += list(_tombstones(rows.memory_tombstones, found))
+    lines += list(_named("event", rows.erased_memories, found, there=False))
+    lines += list(_vectors(rows.memory_vectors, rows.memory_recipes, found))
+    lines += list(_named("idempotency key", rows.memory_keys, found))
+    lines += list(_named("shown memory", rows.shown_memories, found))
+    return [f"memories of scope {scope}: {line}" for scope, line in lines]
+
+
+Lines = Iterator[tuple[int, str]]
+
+
+def _scopes(
+    rows: Iterable[ScopeRow], tenants: Mapping[str, MemoryTenantRow], found: _Found
+) -> Lines:
+    for row in rows:
+        found.scopes[row.number] = row
+        if row.counted and row.tenant not in tenants:
+            yield row.number, "its tenant has no counter"
+
+
+def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
+    for row in rows:
+        links = [row.superseded_by, row.duplicate_of]
+        try:
+            memory = read_memory(row.data, 0.0, "", "")
+        except StoreCorrupt as error:
+            yield row.scope, f"memory {row.number}: {error.message}"
+        else:
+            links.append(memory.supersedes or "")
+            for name, value in columns(memory).items():
+                if name != "data" and getattr(row, name) != value:
+                    yield row.scope, f"memory {row.number}: its row has another {name}"
+        scope = found.scopes.get(row.scope)
+        if scope is None:
+            yield row.scope, f"memory {row.number}: there is no such scope"
+        elif not row.told <= row.changed <= scope.changed:
+            yield row.scope, f"memory {row.number}: changed after its scope"
+        counted = not (row.deleted or row.superseded_by or row.duplicate_of)
+        if bool(row.counted) != counted:
+            yield row.scope, f"memory {row.number}: it is counted, or not, against its state"
+        named = tuple(link for link in links if link)
+        known = Known(row.id, row.version, bool(row.counted), row.vectors, named)
+        found.memories[row.scope, row.number] = known
+        found.ids.add((row.scope, row.id))
+
+
+def _links(found: _Found) -> Lines:
+    for (scope, number), memory in found.memories.items():
+        for link in memory.links:
+            if (scope, link) not in found.ids:
+                yield scope, f"memory {number}: it names {link}, which is missing"
+
+
+def _counts(found: _Found, tenants: Mapping[str, MemoryTenantRow]) -> Lines:
+    counted = Counter(scope for (scope, _), memory in found.memories.items() if memory.counted)
+    of_tenant: Counter[str] = Counter()
+    numbers: dict[str, Counter[int]] = {}
+    for scope, number in found.memories:
+        if scope in found.scopes:
+            numbers.setdefault(found.scopes[scope].tenant, Counter())[number] += 1
+    for at, row in found.scopes.items():
+        of_tenant[row.tenant] += counted[at]
+        if row.counted != counted[at]:
+            yield at, f"it counts {row.counted} memories, there are {counted[at]}"
+    for name, tenant in tenants.items():
+        first = min((at for at, row in found.scopes.items() if row.tenant == name), default=0)
+        given = numbers.get(name, Counter())
+        if tenant.counted != of_tenant[name]:
+            yield first, f"its tenant counts {tenant.counted}, there are {of_tenant[name]}"
+        if max(given, default=0) > tenant.last:
+            yield first, f"its tenant's last number is {tenant.last}, there is {max(given)}"
+        for number in sorted(number for number, times in given.items() if times > 1):
+            yield first, f"number {number} stands twice in its tenant"
+
+
+def _history(rows: Iterable[HistoryRow], found: _Found) -> Lines:
+    kept: Counter[tuple[int, int]] = Counter()
+    for row in rows:
+        memory = found.memories.get((row.scope, row.number))
+        where = f"version {row.version} of memory {row.number}"
+        if memory is None:
+            yield row.scope, f"{where} has no memory"
+            continue
+        kept[row.scope, row.number] += 1
+        if not 1 <= row.version < memory.version:
+            yield row.scope, f"{where} is none before {memory.version}"
+        try:
+            read_memory(row.data, 0.0, "", "")
+        except StoreCorrupt as error:
+            yield row.scope, f"{where}: {error.message}"
+    for (scope, number), memory in found.memories.items():
+        if kept[scope, number] != memory.version - 1:
+            yield scope, f"memory {number}: {kept[scope, number]} of its older versions are kept"
+
+
+def _tombstones(rows: Iterable[TombstoneRow], found: _Found) -> Lines:
+    for row in rows:
+        if row.scope not in found.scopes:
+            yield row.scope, f"tombstone {row.number}: there is no such scope"
+        try:
+            read_tombstone(row.data)
+        except StoreCorrupt as error:
+            yield row.scope, f"tombstone {row.number}: {error.message}"
+
+
+def _vectors(
+    rows: Iterable[MemoryVectorRow], recipes: Iterable[MemoryRecipeRow], found: _Found
+) -> Lines:
+    kept: Counter[tuple[int, int]] = Counter()
+    counted: Counter[tuple[int, str]] = Counter()
+    for row in rows:
+        memory = found.memories.get((row.scope, row.number))
+        if memory is None:
+            yield row.scope, f"vector {row.recipe} of memory {row.number} has no memory"
+            continue
+        kept[row.scope, row.number] += 1
+        counted[row.scope, row.recipe] += memory.counted
+    for (scope, number), memory in found.memories.items():
+        if memory.vectors != kept[scope, number]:
+            yield scope, f"memory {number}: {memory.vectors} vectors, not {kept[scope, number]}"
+    said = {(row.scope, row.recipe): row.counted for row in recipes}
+    for scope, recipe in sorted(said.keys() | counted.keys()):
+        told, there = said.get((scope, recipe), 0), counted[scope, recipe]
+        if told != there:
+            yield scope, f"recipe {recipe}: it counts {told} vectors, there are {there}"
+
+
+def _named(
+    what: str,
+    rows: Iterable[ErasedRow] | Iterable[MemoryKeyRow] | Iterable[ShownRow],
+    found: _Found,
+    *,
+    there: bool = True,
+) -> Lines:
+    for row in rows:
+        if ((row.scope, row.number) in found.memories) != there:
+            yield (
+                row.scope,
+                f"{what} of memory {row.number}, which is {'missing' if there else 'there'}",
+            )

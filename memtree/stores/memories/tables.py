@@ -1,0 +1,102 @@
+"""The rows of the tables of memories, as a copy or an audit reads them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memtree.stores.memories.counters import ScopeRow
+
+__all__ = [
+    "ErasedRow",
+    "HistoryRow",
+    "MemoryKeyRow",
+    "MemoryRecipeRow",
+    "MemoryRow",
+    "MemoryTenantRow",
+    "MemoryVectorRow",
+    "ScopeRow",
+    "ShownRow",
+    "TombstoneRow",
+]
+
+
+class MemoryTenantRow(NamedTuple):
+    tenant: str
+    last: int
+    counted: int
+
+
+class MemoryRow(NamedTuple):
+    scope: int
+    number: int
+    id: str
+    version: int
+    changed: int
+    told: int
+    counted: int
+    vectors: int
+    expires: float
+    deleted: float
+    superseded_by: str
+    duplicate_of: str
+    kind: str
+    category: str
+    source_type: str
+    session_id: str
+    thread_id: str
+    tags: str
+    text_hash: bytes
+    terms: bytes
+    data: bytes
+
+
+class HistoryRow(NamedTuple):
+    scope: int
+    number: int
+    version: int
+    data: bytes
+
+
+class TombstoneRow(NamedTuple):
+    scope: int
+    number: int
+    at: float
+    data: bytes
+
+
+class ErasedRow(NamedTuple):
+    scope: int
+    number: int
+    id: str
+    version: int
+    told: int
+    at: float
+
+
+class MemoryVectorRow(NamedTuple):
+    scope: int
+    recipe: str
+    number: int
+    data: bytes
+
+
+class MemoryRecipeRow(NamedTuple):
+    scope: int
+    recipe: str
+    counted: int
+
+
+class MemoryKeyRow(NamedTuple):
+    scope: int
+    key: bytes
+    number: int
+    at: float
+
+
+class ShownRow(NamedTuple):
+    scope: int
+    conversation: bytes
+    number: int
+    version: int
+    hit: float
+    expires: float
