@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -40,7 +41,10 @@ def terms(text: str) -> bytes:
 
 def new(text: str, **fields: Any) -> NewMemory:
     """A memory whose id follows from its text, unless one is given."""
-    given: dict[str, Any] = {"id": f"mem_{text.replace(' ', '-')}", "created": START} | fields
+    given: dict[str, Any] = {
+        "id": f"mem_{re.sub(r'[^a-z0-9]', '-', text)}",
+        "created": START,
+    } | fields
     return NewMemory(text=text, text_hash=text_hash(text), terms=terms(text), **given)
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from memtree.errors import BadRequest, StoreUnavailable
+from memtree.memories.ports import ShownMemory
+from memtree.memories.scope import Scope
 from memtree.ports.store import IndexBatch
-from memtree.stores import open_store
+from memtree.stores import Memories, open_memories, open_store
 from memtree.stores.copying import copy
 from memtree.stores.dump import PAGE_ROWS, TABLES
 from memtree.tree.node import EMPTY
@@ -33,6 +35,7 @@ from tests.contracts.backends import (
     turn,
     version,
 )
+from tests.contracts.memory_backends import new, rewritten, save
 from tests.postgres import drop_schema, store_url
 
 LEAVES = [leaf(number) for number in range(2 * PAGE_ROWS)]  # more than a page
@@ -60,6 +63,22 @@ async def fill(store: Store, *tenants: str) -> None:
     await store.add_key("laptop é", ["one", "two"])
     await store.add_key("phone", ["three"])
     await store.move_tenant("t_old", "t_new")
+    await remember(open_memories(store), *tenants)
+
+
+async def remember(memories: Memories, *tenants: str) -> None:
+    """Rows in every table of memories."""
+    for tenant in tenants:
+        scope = Scope.of_chat(tenant, "chat é")
+        await memories.add(scope, new("one \0 é", tags=("a",), expires=9e9), idempotency_key="key")
+        await save(memories, scope, "two", "three", "four", "five")
+        await memories.change(scope, "mem_two", rewritten("zwei"))
+        await memories.supersede(scope, "mem_three", new("drei"), "why")
+        await memories.mark_duplicate(scope, "mem_five", "mem_two")
+        await memories.put_vectors(scope, "minilm/1", {1: (1, b"v"), 2: (2, b"\0")})
+        await memories.put_shown(scope, "talk", [ShownMemory("mem_two", 2, 0.5)], 9e9)
+        await memories.delete(scope, ["mem_four"], purge=True)
+        await save(memories, Scope.of_user(tenant), *("six", "seven"))
 
 
 async def content(store: Store) -> list[tuple]:
@@ -112,6 +131,12 @@ async def test_a_copy_is_the_same(pair):
     await target.commit(A, IndexBatch((), {address(99): EMPTY}, 1.0, address(9)))
     assert len(await target.chain(A, address(99))) == 11
     assert (await target.forget(B, None)).addresses == 10
+    assert await source.memories().page(Scope.of_user(A)) == await target.memories().page(
+        Scope.of_user(A)
+    )
+    await save(target.memories(), Scope.of_user("another"), "one")
+    added = await target.memories().add(Scope.of_chat(A, "chat é"), new("last"))
+    assert added.memory.number == 9
     assert await target.check() == []
 
 
@@ -156,12 +181,14 @@ async def test_what_changed_since_is_brought_along(pair):
     await source.add(A, DAY, {"calls": 1})
     await source.keep_recipe(RECIPE, 20_007 * 86_400.0)
     await source.put_summaries(A, {LOW[1].id: version(1)})
+    await save(source.memories(), Scope.of_user(A), "new")
+    await source.memories().change(Scope.of_user(A), "mem_new", rewritten("newer"))
     await copy(source, target, nothing)
     assert await content(target) == await content(source)
 
 
 @both_ways
-@pytest.mark.parametrize("change", ["tenant", "node", "key", "tally", "summary"])
+@pytest.mark.parametrize("change", ["tenant", "node", "key", "tally", "summary", "scope", "memory"])
 async def test_another_content_is_not_mixed(pair, change):
     source, target = pair
     await fill(source, A)
@@ -175,6 +202,12 @@ async def test_another_content_is_not_mixed(pair, change):
             await target.add_key("new", ["four"])
         case "tally":
             await target.add(B, DAY, {"calls": 1})
+        case "scope":  # both stores number it alike
+            await save(source.memories(), Scope.of_user(B, "one"), "one")
+            await save(target.memories(), Scope.of_user(B, "two"), "one")
+        case "memory":
+            await save(source.memories(), Scope.of_user(A), "one")
+            await save(target.memories(), Scope.of_user(A), "two")
         case "summary":
             await source.forget(A, None)  # the target has what the source has not any more
     before, there = await content(source), await content(target)

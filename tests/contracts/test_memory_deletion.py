@@ -101,7 +101,7 @@ class MemoryDeletionContract:
     # -- delete and undelete --------------------------------------------------------------
 
     async def test_a_deleted_memory_is_in_no_answer(self, memories, clock):
-        one, two = await save(memories, CHAT, "one", "two")
+        one, _ = await save(memories, CHAT, "one", "two")
         await memories.put_vectors(CHAT, RECIPE, {1: (1, b"v1"), 2: (1, b"v2")})
         await memories.change(CHAT, one, rewritten("uno"))
         await memories.put_shown(CHAT, "talk", [ShownMemory(one, 1, START)], START + DAY)

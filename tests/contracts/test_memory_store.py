@@ -133,6 +133,12 @@ class MemoryStoreContract:
             await memories.add(CHAT, new("two", id="mem_1"))
         assert await memories.state(CHAT) == ScopeState(1, 1, 0)
 
+    @pytest.mark.parametrize("id_", ["mem_\0", "mem_\ud800"])
+    async def test_an_id_is_plain_text(self, memories, id_):
+        with pytest.raises(BadRequest):
+            await memories.add(CHAT, new("one", id=id_))
+        assert await memories.state(CHAT) == ScopeState()
+
     @pytest.mark.parametrize("data", [{"n": 2**70}, {"s": "\ud800"}, {"o": {1, object}}])
     async def test_what_cannot_be_kept_is_refused(self, memories, data):
         with pytest.raises(BadRequest):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from memtree.errors import Conflict, NotFound, VersionConflict
+from memtree.errors import BadRequest, Conflict, NotFound, VersionConflict
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
 from memtree.memories.ports import Added, MemoryRef
 from memtree.memories.scope import Scope
@@ -25,6 +25,7 @@ from memtree.stores.memories.rows import (
     encoded,
     key_hash,
     new_memory,
+    storable,
 )
 from memtree.stores.memories.sql import Sql, Values
 
@@ -96,6 +97,8 @@ async def _repeated(sql: Sql, scope: ScopeRow, key: str, now: float) -> Standing
 
 async def _insert(sql: Sql, scope: ScopeRow, new: NewMemory, number: int) -> Memory:
     memory = new_memory(new, number)
+    if not storable(new.id):
+        raise BadRequest("The id of a memory must be plain text.", param="id")
     if await sql.fetch(
         "SELECT 1 FROM memories WHERE scope = :scope AND id = :id",
         {"scope": scope.number, "id": new.id},
