@@ -1,9 +1,11 @@
 """What memories ask of a store.
 
 Every method of `MemoryStore` is about one scope, which it requires: no default, and no value that
-means all. "Live" is what `Memory.live` says at the store's own clock. Every write raises the
-scope's change counter by one and stamps it on the rows that it changes, so that whoever knows the
-scope as of one count reads only what changed since: an index, a stream of events, another proxy.
+means all. "Live" is what `Memory.live` says at the store's own clock. Every write of memories
+raises the scope's change counter by one and stamps it on the rows that it changes, so that whoever
+knows the scope as of one count reads only what changed since: an index, a stream of events, another
+proxy. (Segments, and what a conversation was shown, are no memories.) Where a memory is asked for or
+changed, the id or number of a duplicate means the one that counts.
 
 All methods raise `StoreUnavailable` or `StoreCorrupt`, and then nothing is half-written. A write
 that returned survives the end of the process, and a power cut as the store's other rows do.
@@ -125,7 +127,7 @@ class MemoryStore(Protocol):
 
         `once`: where a live one of the scope has the same `text_hash`, that one is returned and
         nothing is added; of rivals one wins. `idempotency_key`: the same for what a call with this
-        key added in the scope within the last day. `most`: live memories that the tenant may have
+        key added in the scope within the last day, while that or its successor is live. `most`: live memories that the tenant may have
         (0: any number); `MemoryLimit` beyond.
         """
         ...
@@ -175,12 +177,13 @@ class MemoryStore(Protocol):
     ) -> list[str]:
         """Soft-delete live memories; returns the ids of those that were. Duplicates of them go
         too. `reason` (also ""): leave a tombstone without text. `purge`: erase them for good, also
-        those that were soft-deleted before: rows, vectors, history, and no byte of them stays in
-        the store's files."""
+        those that were soft-deleted before: rows, vectors, history and what they superseded, and
+        no byte of them stays in the store's files."""
         ...
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
-        """Make soft-deleted memories live again, their tombstones gone; returns those."""
+        """Make soft-deleted memories live again, their tombstones gone; returns those. What
+        expired meanwhile stays deleted."""
         ...
 
     async def versions(
@@ -203,7 +206,8 @@ class MemoryStore(Protocol):
     async def state(self, scope: Scope) -> ScopeState: ...
 
     async def changes(self, scope: Scope, after: int, limit: int = 1_000) -> list[ChangeEvent]:
-        """What changed after that count, in order; of each memory only its last change."""
+        """What changed after that count, in order; of each memory only its last change. To get a
+        vector is none. What one write changed is given whole, so they may be more than `limit`."""
         ...
 
     # -- search -------------------------------------------------------------------------------

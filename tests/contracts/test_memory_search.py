@@ -142,7 +142,7 @@ class MemorySearchContract:
 
     async def test_rows_come_with_their_vectors(self, memories):
         await save(memories, CHAT, "one", "two;\0 \x01")
-        await save(memories, CHAT, "three", expires=START + 5.125)
+        await save(memories, CHAT, "three", expires=START + 5.125, session_id="a; b é")
         await memories.put_vectors(CHAT, RECIPE, {1: (1, b"\0;\xff"), 3: (1, b" ")})
         await memories.put_vectors(CHAT, "another", {2: (1, b"2")})
         await memories.delete(CHAT, ["mem_one"])
@@ -151,7 +151,7 @@ class MemorySearchContract:
         assert rows.rows == (
             SearchRow(1, False, None, terms("one"), b"\0;\xff"),
             SearchRow(2, True, None, terms("two;\0 \x01"), None),
-            SearchRow(3, True, START + 5.125, terms("three"), b" "),
+            SearchRow(3, True, START + 5.125, terms("three"), b" ", "a; b é"),
         )
         assert await memories.search_rows(NOWHERE, RECIPE, 0) == (ScopeState(), ())
 

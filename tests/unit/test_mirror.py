@@ -59,13 +59,15 @@ COVERED_BY = {
     "unit/memories/search/test_searcher.py": "memtree/memories/search/hits.py",
     "contracts/test_memory_store.py": """
         memtree/memories/ports.py memtree/stores/memories/counters.py
-        memtree/stores/memories/deletion.py memtree/stores/memories/lookup.py
-        memtree/stores/memories/reading.py memtree/stores/memories/rows.py
-        memtree/stores/memories/saving.py memtree/stores/memories/schema.py
-        memtree/stores/memories/search.py memtree/stores/memories/shown.py
-        memtree/stores/memories/sql.py memtree/stores/memories/store.py
-        memtree/stores/memories/sweep.py memtree/stores/postgres/memories.py
+        memtree/stores/memories/lookup.py memtree/stores/memories/reading.py
+        memtree/stores/memories/rows.py memtree/stores/memories/saving.py
+        memtree/stores/memories/schema.py memtree/stores/memories/sql.py
+        memtree/stores/memories/store.py memtree/stores/postgres/memories.py
         memtree/stores/ram/memories.py memtree/stores/sqlite/memories.py""",
+    "contracts/test_memory_deletion.py": """
+        memtree/stores/memories/deletion.py memtree/stores/memories/sweep.py""",
+    "contracts/test_memory_search.py": """
+        memtree/stores/memories/search.py memtree/stores/memories/shown.py""",
     # -- memtree: trees, ranking, unfolding
     "unit/tree/test_btree.py": "memtree/tree/node.py",
     "unit/ranking/test_bm25.py": "memtree/ranking/corpus.py",
@@ -120,7 +122,8 @@ COVERED_BY = {
         memtree/stores/postgres/retention.py memtree/stores/ram/retention.py
         memtree/stores/references.py memtree/stores/sqlite/retention.py""",
     "contracts/test_copying.py": """
-        memtree/stores/copying.py memtree/stores/dump.py memtree/stores/postgres/snapshot.py
+        memtree/stores/copying.py memtree/stores/dump.py memtree/stores/memories/tables.py
+        memtree/stores/postgres/snapshot.py
         memtree/stores/ram/snapshot.py memtree/stores/sqlite/snapshot.py
         proxy/cli/store_copy.py""",
     "contracts/test_shared_database.py": """

@@ -15,7 +15,8 @@ from memtree.stores.memories.sql import Sql
 PACKED_ROWS = 10_000  # of about a kilobyte, in one answer
 
 _ROWS = """
-    SELECT memories.number AS number, counted, expires, terms, memory_vectors.data AS vector
+    SELECT memories.number AS number, counted, expires, terms, session_id,
+        memory_vectors.data AS vector
     FROM memories LEFT JOIN memory_vectors ON memory_vectors.scope = memories.scope
         AND memory_vectors.number = memories.number AND recipe = :recipe
     WHERE memories.scope = :scope AND changed > :after AND memories.number > :above

@@ -35,7 +35,8 @@ class Sql(Protocol):
         ...
 
     async def search_rows(self, query: str, values: Values) -> list[SearchRow]:
-        """Many rows with the columns `number`, `counted`, `expires`, `terms` and `vector`."""
+        """Many rows with the columns `number`, `counted`, `expires`, `terms`, `session_id` and
+        `vector`."""
         ...
 
 

@@ -55,9 +55,9 @@ def _translated(statement: str) -> str:
 
 
 def _search_row(
-    number: int, counted: int, expires: float, terms: bytes, vector: bytes | None
+    number: int, counted: int, expires: float, terms: bytes, session: str, vector: bytes | None
 ) -> SearchRow:
-    return SearchRow(number, bool(counted), expires or None, terms, vector)
+    return SearchRow(number, bool(counted), expires or None, terms, vector, session or None)
 
 
 class PostgresMemories(SqlMemories, PostgresPart):

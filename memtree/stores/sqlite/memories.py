@@ -21,7 +21,8 @@ _ANY_OF = re.compile(r"IN :(\w+)\[\]")
 # One row for many, as `bulk` says; 17 digits name a float exactly.
 _JOINED = """
     SELECT group_concat(number || ' ' || counted || printf(' %!.17g ', expires)
-            || length(terms) || ' ' || coalesce(length(vector), 0), ';'),
+            || length(terms) || ' ' || coalesce(length(vector), 0)
+            || ' ' || hex(session_id), ';'),
         CAST(group_concat(CAST(terms AS TEXT) || CAST(coalesce(vector, x'') AS TEXT), '') AS BLOB)
     FROM ({})"""
 
@@ -70,8 +71,11 @@ def _bound(values: Values) -> dict[str, Any]:
 
 def _search_rows(listed: str, run: bytes) -> Iterator[SearchRow]:
     at = 0
+    sessions: dict[str, str | None] = {"": None}  # of many rows each
     for entry in listed.split(";") if listed else ():
-        number, counted, expires, terms, vector = entry.split(" ")
+        number, counted, expires, terms, vector, session = entry.split(" ")
+        if session not in sessions:
+            sessions[session] = bytes.fromhex(session).decode()
         middle = at + int(terms)
         end = middle + int(vector)
         yield SearchRow(
@@ -80,6 +84,7 @@ def _search_rows(listed: str, run: bytes) -> Iterator[SearchRow]:
             float(expires) or None,
             run[at:middle],
             run[middle:end] or None,
+            sessions[session],
         )
         at = end
 

@@ -1,0 +1,79 @@
+"""What the check of a store finds in the rows of its memories."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memtree.memories.ports import ShownMemory
+from memtree.memories.scope import Scope
+from memtree.stores import SqliteStore
+from tests.contracts.memory_backends import START, new, rewritten, save
+
+SCOPE, OTHER = Scope.of_chat("tenant", "chat"), Scope.of_user("tenant")
+
+
+async def sound_store(path: Path) -> None:
+    store = SqliteStore(path, now=lambda: START)
+    memories = store.memories()
+    await memories.add(SCOPE, new("one", tags=("t",)), idempotency_key="key")
+    await save(memories, SCOPE, "two", "three")
+    await save(memories, OTHER, "four")
+    await memories.change(SCOPE, 1, rewritten("uno"))
+    await memories.supersede(SCOPE, 2, new("zwei"), "why")
+    await memories.put_vectors(SCOPE, "r", {1: (2, b"v"), 3: (1, b"w")})
+    await memories.put_shown(SCOPE, "talk", [ShownMemory("mem_one", 2, 1.0)], START + 9)
+    assert await store.check() == []
+    await store.close()
+
+
+DAMAGE = [
+    ("DELETE FROM memory_tenants", "scope 1: its tenant has no counter"),
+    ("UPDATE memory_tenants SET counted = 9", "its tenant counts 9, there are 4"),
+    ("UPDATE memory_tenants SET last = 3", "its tenant's last number is 3, there is 5"),
+    ("UPDATE memory_scopes SET counted = 2 WHERE number = 1", "it counts 2 memories, there are 3"),
+    ("UPDATE memory_scopes SET changed = 2 WHERE number = 1", "1: changed after its scope"),
+    ("UPDATE memories SET told = 99 WHERE number = 1", "memory 1: changed after its scope"),
+    ("UPDATE memories SET scope = 7 WHERE number = 4", "scope 7: memory 4: there is no such scope"),
+    ("UPDATE memories SET number = 1 WHERE number = 4", "number 1 stands twice in its tenant"),
+    ("UPDATE memories SET counted = 1 WHERE number = 2", "2: it is counted, or not, against"),
+    ("UPDATE memories SET deleted = 5.0 WHERE number = 3", "3: it is counted, or not, against"),
+    ("UPDATE memories SET data = x'ff' WHERE number = 3", "A stored memory does not decode"),
+    ("UPDATE memories SET tags = '' WHERE number = 1", "memory 1: its row has another tags"),
+    ("UPDATE memories SET id = 'mem_x' WHERE number = 3", "memory 3: its row has another id"),
+    ("UPDATE memories SET version = 3 WHERE number = 1", "1 of its older versions are kept"),
+    ("UPDATE memories SET superseded_by = 'mem_x' WHERE number = 2", "it names mem_x, which is"),
+    ("DELETE FROM memories WHERE number = 2", "memory 5: it names mem_two, which is missing"),
+    ("DELETE FROM memories WHERE number = 1", "version 1 of memory 1 has no memory"),
+    ("DELETE FROM memories WHERE number = 3", "vector r of memory 3 has no memory"),
+    ("DELETE FROM memories WHERE number = 1", "idempotency key of memory 1, which is missing"),
+    ("DELETE FROM memories WHERE number = 1", "shown memory of memory 1, which is missing"),
+    ("DELETE FROM memory_history", "memory 1: 0 of its older versions are kept"),
+    ("UPDATE memory_history SET version = 2", "version 2 of memory 1 is none before 2"),
+    ("UPDATE memory_history SET data = x'ff'", "version 1 of memory 1: A stored memory does not"),
+    ("UPDATE memory_tombstones SET data = x'ff'", "2: A stored tombstone does not decode"),
+    ("UPDATE memory_tombstones SET scope = 9", "scope 9: tombstone 2: there is no such scope"),
+    ("DELETE FROM memory_vectors WHERE number = 1", "memory 1: 1 vectors, not 0"),
+    ("DELETE FROM memory_recipes", "recipe r: it counts 0 vectors, there are 2"),
+    (
+        "INSERT INTO erased_memories VALUES (1, 1, 'mem_one', 1, 1, 1)",
+        "event of memory 1, which is",
+    ),
+]
+
+
+@pytest.mark.parametrize(("damage", "found"), DAMAGE)
+async def test_damage_is_found(tmp_path, damage, found):
+    path = tmp_path / "store.db"
+    await sound_store(path)
+    with closing(sqlite3.connect(path)) as db, db:
+        assert db.execute(damage).rowcount
+    store = SqliteStore(path)
+    lines = await store.check()
+    await store.close()
+    assert [line for line in lines if found in line], lines
+    assert all(line.startswith("memories of scope ") for line in lines)
+    assert not [line for line in lines if "uno" in line or "zwei" in line]
