@@ -4,8 +4,8 @@ Every method of `MemoryStore` is about one scope, which it requires: no default,
 means all. "Live" is what `Memory.live` says at the store's own clock. Every write of memories
 raises the scope's change counter by one and stamps it on the rows that it changes, so that whoever
 knows the scope as of one count reads only what changed since: an index, a stream of events, another
-proxy. (Segments, and what a conversation was shown, are no memories.) Where a memory is asked for or
-changed, the id or number of a duplicate means the one that counts.
+proxy. (Segments, and what a conversation was shown, are no memories.) Where a memory is asked for
+or changed, the id or number of a duplicate means the one that counts.
 
 All methods raise `StoreUnavailable` or `StoreCorrupt`, and then nothing is half-written. A write
 that returned survives the end of the process, and a power cut as the store's other rows do.
@@ -127,8 +127,8 @@ class MemoryStore(Protocol):
 
         `once`: where a live one of the scope has the same `text_hash`, that one is returned and
         nothing is added; of rivals one wins. `idempotency_key`: the same for what a call with this
-        key added in the scope within the last day, while that or its successor is live. `most`: live memories that the tenant may have
-        (0: any number); `MemoryLimit` beyond.
+        key added in the scope within the last day, while that or its successor is live. `most`:
+        live memories that the tenant may have (0: any number); `MemoryLimit` beyond.
         """
         ...
 
