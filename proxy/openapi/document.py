@@ -9,7 +9,16 @@ from __future__ import annotations
 from memtree import __version__
 from memtree.config import Settings
 from proxy.http.request_body import PREFIXES
-from proxy.openapi import answers, bodies, examples, failures, headers, messages, server_paths
+from proxy.openapi import (
+    answers,
+    bodies,
+    examples,
+    failures,
+    headers,
+    messages,
+    server_paths,
+)
+from proxy.openapi.memories import chat_paths, chat_shapes
 from proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
 from proxy.openapi.shapes import STRING, Json, content, described, ref, schema
 
@@ -31,6 +40,7 @@ the address of their memory, so there is no id to keep.
 """
 _TAGS = {
     "Chat": "In front of a model: the OpenAI chat API, with memory.",
+    chat_paths.TAG: "What one chat remembers, saved by its model or by a person.",
     "Context memory": "Without a model: messages in, fewer messages out.",
     "Server": "About the server itself.",
 }
@@ -54,6 +64,7 @@ def build(settings: Settings) -> Json:
             **_chat(settings),
             **_context_memory(settings),
             **_deletion(settings),
+            **chat_paths.paths(settings),
             **server_paths.build(settings),
         },
         "components": {
@@ -61,11 +72,13 @@ def build(settings: Settings) -> Json:
                 **messages.SCHEMAS,
                 **bodies.schemas(settings),
                 **answers.SCHEMAS,
+                **chat_shapes.bodies(settings),
+                **chat_shapes.SCHEMAS,
                 **failures.schemas(),
             },
-            "parameters": headers.request_headers(),
+            "parameters": {**headers.request_headers(), **chat_paths.parameters()},
             "headers": headers.ANSWER_HEADERS,
-            "requestBodies": _request_bodies(),
+            "requestBodies": {**_request_bodies(), **chat_shapes.request_bodies()},
             "responses": failures.responses(settings),
             "securitySchemes": headers.credentials(),
         },

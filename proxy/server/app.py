@@ -30,6 +30,8 @@ from proxy.context.compress import ContextMemoryRoutes
 from proxy.context.delete import Deletion
 from proxy.http import error_response
 from proxy.http.request_body import PREFIXES
+from proxy.memories.chat.events import EVENT_PACE, EventPace, EventStreams
+from proxy.memories.chat.routes import ChatMemoryRoutes
 from proxy.observability.metrics import Metrics
 from proxy.observability.summary_metrics import SummaryMetrics
 from proxy.observability.timing import Spans
@@ -59,6 +61,7 @@ class Services:
     upstream: Upstream | None
     settings: Settings
     pace: KeepalivePace = PACE
+    event_pace: EventPace = EVENT_PACE
     summaries: InProcessSummaries | None = None
     tallies: Tallies | None = None
     collectors: tuple[Collector, ...] = ()
@@ -128,8 +131,11 @@ def create_app(services: Services) -> Starlette:
         waits,
         services.pace,
         shadows,
+        services.book,
         services.book.injection,
     )
+    streams = EventStreams(services.book, services.event_pace)
+    chat_memory = ChatMemoryRoutes(services.book, gate, settings, streams)
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     policy = BrowserPolicy.of(settings)
     passthrough = Passthrough(gate, services.upstream, settings, policy)
@@ -143,6 +149,7 @@ def create_app(services: Services) -> Starlette:
         *own("/context_memory/tree", context.tree, "POST"),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
+        *_chat_memory(chat_memory),
         *own("/health", health, "GET"),
         *own("/healthz", health, "GET"),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
@@ -167,9 +174,24 @@ def create_app(services: Services) -> Starlette:
         ],
     )
     app.state.shadows = shadows
+    app.state.streams = streams
     app.router.redirect_slashes = False
     app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
     return app
+
+
+def _chat_memory(routes: ChatMemoryRoutes) -> list[Route]:
+    root = "/chat/api/{chatId}"
+    return [
+        *own(f"{root}/memory", routes.create, "POST"),
+        *own(f"{root}/memories", routes.page, "GET"),
+        *own(f"{root}/memories/search", routes.search, "GET"),
+        *own(f"{root}/memories/events", routes.events, "GET"),
+        *own(f"{root}/memories/undelete", routes.undelete, "POST"),
+        *own(f"{root}/memories/{{memoryId}}", routes.memory, "GET", "PATCH", "DELETE"),
+        *own(f"{root}/memories/{{memoryId}}/confirm", routes.confirm, "POST"),
+        *everywhere("/chat/api/{rest:rest}", error_response.not_found),
+    ]
 
 
 @asynccontextmanager

@@ -6,8 +6,9 @@ import asyncio
 import gc
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -43,7 +44,8 @@ async def serve(settings: Settings) -> None:
                 watching(settings) as watch,
                 open_services(settings, runtime, watch) as services,
             ):
-                server = Server(listening(create_app(services), settings))
+                app = create_app(services)
+                server = Server(listening(app, settings), app.state.streams.stop)
                 settle_garbage()
                 allow_many_files()
                 announce(settings, runtime, listen(sockets, settings.host))
@@ -77,6 +79,15 @@ def settle_garbage() -> None:
 class Server(uvicorn.Server):
     """uvicorn's own raises a caught signal again when it has stopped, and the process would end
     before the index queue is drained and the store is closed."""
+
+    def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
+        """`stopping`: called as soon as it is to stop, while it waits for answers to end."""
+        super().__init__(config)
+        self._stopping = stopping
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._stopping()
+        super().handle_exit(sig, frame)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

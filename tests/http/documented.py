@@ -12,7 +12,7 @@ from memtree.config import Settings
 from proxy.openapi.document import build
 
 DOCUMENT = build(Settings())
-METHODS = ("get", "post", "delete")
+METHODS = ("get", "post", "patch", "delete")
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -51,7 +51,8 @@ def closed(document: dict[str, Any]) -> dict[str, Any]:
     """The document with no room for more in our own answers, so that a new field is noticed."""
     copy: dict[str, Any] = json.loads(json.dumps(document))
     for name in ("Usage", "Memory", "Explain", "Compressed", "Indexed", "Status", "Node", "Tree",
-                 "Receipt", "Health", "Error"):  # fmt: skip
+                 "Receipt", "Health", "Error", "ChatMemory", "SavedChatMemory", "ChatMemoryPage",
+                 "ChatMemoryHits", "ChatMemories"):  # fmt: skip
         for part in walk(copy["components"]["schemas"][name]):
             if isinstance(part, dict) and "properties" in part:
                 part["additionalProperties"] = False

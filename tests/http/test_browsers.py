@@ -23,6 +23,10 @@ OURS = [
     ("POST", "/api/v1/memory"), ("GET", "/context_memory/status"), ("POST", "/context_memory/tree"),
     ("DELETE", "/v1/context_memory/delete"), ("GET", "/health"), ("GET", "/metrics"),
     ("GET", "/openapi.json"), ("POST", "/context_memory/nothing"),
+    ("POST", "/chat/api/c/memory"), ("GET", "/v1/chat/api/c/memories"),
+    ("GET", "/chat/api/c/memories/search"), ("GET", "/chat/api/c/memories/events"),
+    ("POST", "/api/chat/api/c/memories/undelete"), ("PATCH", "/chat/api/c/memories/mem_1"),
+    ("DELETE", "/chat/api/c/memories/mem_1"), ("POST", "/chat/api/c/memories/mem_1/confirm"),
 ]  # fmt: skip
 CORS = "access-control-allow-origin"
 

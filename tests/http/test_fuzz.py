@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 import requests
@@ -45,11 +45,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Generating ov
 
 JSON = [(b"content-type", b"application/json")]
 READING = ("/context_memory", "/context_memory/tree", "/context_memory/delete")
+CHAT_MEMORY = ("/chat/api/c/memory", "/v1/chat/api/c/memories/undelete")
 CHAT = ("/chat/completions", "/v1/chat_completions")
 ON = [(b"x-polychat-memory", b"on")]
 DOCUMENT = schemathesis.openapi.from_dict(WRITTEN)
 FOUND: Any = [cast(Any, found).ok() for found in DOCUMENT.get_all_operations()]
-OPERATIONS = {one.label: one for one in FOUND}
+ENDLESS = "GET /chat/api/{chatId}/memories/events"
+OPERATIONS = {one.label: one for one in FOUND if one.label != ENDLESS}
 BODIES = {
     label: rooted(resolved(operation["requestBody"])["content"]["application/json"]["schema"])
     for path, method, operation in operations()
@@ -128,7 +130,8 @@ def test_what_the_document_allows_is_answered(label: str, world: World):
             case.headers.pop("content-encoding", None)  # the body is plain
         with answered(world, case) as answer:
             if answer.status == 404:
-                assert (answer.error["code"], answer.error["param"]) == ("not_found", "address")
+                assert answer.error["code"] == "not_found"
+                assert answer.error["param"] == ("memoryId" if "/memories" in label else "address")
             elif answer.status >= 400:  # what no schema can say
                 error = answer.error
                 orphan = "must answer a call" in error["message"]
@@ -177,7 +180,7 @@ def relays_what_came(answer: Answer, posted: bytes) -> None:
         assert all(Message(message.raw).role for message in left.messages())
 
 
-@pytest.mark.parametrize("path", [*READING, CHAT[0]])
+@pytest.mark.parametrize("path", [*READING, *CHAT_MEMORY, CHAT[0]])
 @pytest.mark.parametrize("name", wild.NASTY)
 def test_the_worst_bodies(path: str, name: str, world: World):
     posted = wild.NASTY[name]
@@ -187,7 +190,7 @@ def test_the_worst_bodies(path: str, name: str, world: World):
             relays_what_came(answer, posted)
 
 
-@pytest.mark.parametrize("path", [*READING, *CHAT])
+@pytest.mark.parametrize("path", [*READING, *CHAT_MEMORY, *CHAT])
 def test_any_body(path: str, world: World):
     @relaxed
     @given(wild.bodies(wild.SMALL), st.booleans())
@@ -228,12 +231,72 @@ def test_encodings_that_lie(path: str, name: str, world: World):
         assert answer.relayed.body == posted
 
 
+MEMORY_VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=50),
+    st.lists(st.text(max_size=40), max_size=5), st.dictionaries(st.text(max_size=5), st.none()),
+    st.sampled_from(["preference", "fact", "x" * 16_001, "\0", " ", "\u202e", "a\ud800"]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", [*CHAT_MEMORY, "/chat/api/c/memories/{id}"])
+def test_any_fields_of_a_memory(path: str, world: World):
+    names = ("messageId", "content", "category", "tags", "ids", "x")
+    made = world.post(CHAT_MEMORY[0], b'{"messageId": "m", "content": "x"}', JSON)
+    id_ = json.loads(made.body)["id"]
+
+    @relaxed
+    @given(st.dictionaries(st.sampled_from(names), MEMORY_VALUES))
+    def run(fields: dict[str, Any]) -> None:
+        posted = json.dumps(fields).encode()
+        if "{id}" in path:
+            answer = world.send("PATCH", path.format(id=id_).encode(), posted, JSON)
+        else:
+            answer = world.post(path, posted, JSON)
+        event(str(answer.status))
+        assert answer.status in (200, 201, 400), answer
+        if answer.status == 400 and answer.error["param"] is not None:
+            assert answer.error["param"].partition("[")[0] in (*names, "body")
+
+    run()
+
+
+@pytest.mark.parametrize(
+    "path", ["/chat/api/c/memories", "/chat/api/c/memories/search", "/chat/api/c/memories/x"]
+)
+def test_any_query_of_memories(path: str, world: World):
+    names = ("limit", "cursor", "category", "source_type", "query", "purge")
+    pairs = st.lists(st.tuples(st.sampled_from(names), st.text(max_size=20)), max_size=4)
+
+    @relaxed
+    @given(pairs)
+    def run(query: list[tuple[str, str]]) -> None:
+        method = "DELETE" if path.endswith("/x") else "GET"
+        answer = world.send(method, f"{path}?{_quoted(query)}".encode())
+        event(str(answer.status))
+        if answer.status not in (200, 404):
+            assert answer.status == 400, answer
+            assert answer.error["param"] in names
+
+    run()
+
+
+def _quoted(query: list[tuple[str, str]]) -> str:
+    return "&".join(
+        f"{name}={quote(value.encode('utf-8', 'surrogatepass'))}" for name, value in query
+    )
+
+
 # -- everything around the body --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [*READING, *CHAT, "/context_memory/status", "/metrics", "/models"])
+@pytest.mark.parametrize(
+    "path",
+    [*READING, *CHAT_MEMORY, *CHAT, "/context_memory/status", "/metrics", "/models",
+     "/chat/api/c/memories", "/chat/api/c/memories/x"],
+)  # fmt: skip
 def test_any_headers(path: str, world: World):
-    method = "GET" if path in ("/context_memory/status", "/metrics", "/models") else "POST"
+    got = ("/context_memory/status", "/metrics", "/models", "/chat/api/c/memories")
+    method = "GET" if path.startswith(got) and path not in CHAT_MEMORY else "POST"
     sound = wild.dumped(wild.SMALL[0]) if method == "POST" else b""
 
     @relaxed

@@ -7,6 +7,7 @@ import json
 from contextlib import nullcontext
 from typing import Any
 
+import httpx
 import jsonschema_rs
 import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
@@ -88,7 +89,7 @@ def test_operations_have_names_of_their_own_and_words_for_people():
         assert operation["summary"], (path, method)
         assert operation["description"], (path, method)
         assert set(operation["tags"]) <= tags
-        assert "200" in operation["responses"]
+        assert {"200", "204"} & set(operation["responses"])
 
 
 # -- the same as the code --------------------------------------------------------------------
@@ -117,7 +118,7 @@ async def test_every_method_of_ours_is_in_it_and_no_other():
                 answer = await client.request(method, path, headers={"accept": "text/html"})
                 if method.lower() in item:
                     assert answer.status_code not in (404, 405), (method, path)
-                elif path == "/" or path.startswith("/chat"):
+                elif path in ("/", "/chat/completions", "/chat_completions"):
                     assert answer.json()["error"]["code"] == "no_upstream"
                 else:
                     allowed = {one.upper() for one in METHODS if one in item}
@@ -185,7 +186,7 @@ def test_every_error_of_the_tree_is_in_it_and_no_other():
     }
     assert documented == tree
     used = {status for _, _, one in operations() for status in one["responses"]}
-    assert used == {"200", "202", "default"} | {str(status) for status, _ in tree}
+    assert used == {"200", "201", "202", "204", "default"} | {str(status) for status, _ in tree}
     assert {400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 502, 503, 504} <= {
         status for status, _ in tree
     }
@@ -309,10 +310,45 @@ async def test_every_example_works(path: str, method: str, name: str, value: Any
             posted = {"messages": chat(200), "index_only": True}
             indexed = await client.post("/context_memory", json=posted)
             value = {"address": indexed.json()["memory"]["address"]}
-        answer = await client.request(method, path, json=value)
-    assert answer.status_code in (200, 202)
+        answer = await client.request(method, await real(client, path), json=value)
+    assert answer.status_code in (200, 201, 202)
     if not path.startswith("/chat"):
         check_answer(path, method, answer)
+
+
+async def real(client: httpx.AsyncClient, path: str) -> str:
+    """The path with ids in it: of a chat, and of a memory that is there."""
+    if "{memoryId}" in path:
+        posted = {"messageId": "m", "content": "The office is in Graz."}
+        made = await client.post("/chat/api/c/memory", json=posted)
+        path = path.replace("{memoryId}", made.json()["id"])
+    return path.replace("{chatId}", "c")
+
+
+async def test_answers_of_chat_memory_are_as_documented():
+    root = "/chat/api/{chatId}/memories"
+    asked = [
+        ("get", root, {}), ("get", f"{root}/{{memoryId}}", {}),
+        ("get", f"{root}/search", {"query": "office"}), ("delete", f"{root}/{{memoryId}}", {}),
+        ("post", f"{root}/{{memoryId}}/confirm", {}),
+    ]  # fmt: skip
+    async with edge(None) as client:
+        for text in ("The office is in Linz.", "The office is in Wien."):
+            posted = {"messageId": "m", "content": text}
+            answer = await client.post("/chat/api/c/memory", json=posted)
+            assert answer.status_code == 201
+            check_answer("/chat/api/{chatId}/memory", "post", answer)
+        assert answer.json()["possible_update_of"]
+        for method, path, query in asked:
+            answer = await client.request(method, await real(client, path), params=query)
+            if method == "delete":
+                assert (answer.status_code, answer.content) == (204, b"")
+            else:
+                check_answer(path, method, answer)
+        for path, status in ((f"{root}/none", 404), (f"{root}/search", 400)):
+            answer = await client.get(path.replace("{chatId}", "c"))
+            assert answer.status_code == status
+            check_answer(path.replace("none", "{memoryId}"), "get", answer)
 
 
 def check_answer(path: str, method: str, answer: Any) -> None:

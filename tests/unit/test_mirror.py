@@ -162,6 +162,11 @@ COVERED_BY = {
     "unit/server_tools/test_whole.py": """
         proxy/server_tools/definitions.py proxy/server_tools/refusal.py
         proxy/server_tools/sse.py proxy/server_tools/usage.py""",
+    # -- proxy: memories
+    "http/test_chat_memory.py": """
+        proxy/memories/chat/fields.py proxy/memories/chat/rendering.py
+        proxy/memories/chat/routes.py""",
+    "http/test_chat_memory_events.py": "proxy/memories/chat/events.py",
     # -- proxy: the server
     "clients/test_start.py": "indexer/runtime.py proxy/server/serve.py",
     "http/test_protocol.py": "proxy/server/http_protocol.py",
@@ -172,6 +177,7 @@ COVERED_BY = {
     "http/test_openapi.py": """
         proxy/openapi/answers.py proxy/openapi/bodies.py proxy/openapi/document.py
         proxy/openapi/examples.py proxy/openapi/failures.py proxy/openapi/headers.py
+        proxy/openapi/memories/chat_paths.py proxy/openapi/memories/chat_shapes.py
         proxy/openapi/messages.py proxy/openapi/operations.py proxy/openapi/page.py
         proxy/openapi/server_paths.py proxy/openapi/shapes.py""",
     # -- proxy: what is told of itself

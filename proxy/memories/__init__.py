@@ -1,0 +1,1 @@
+"""Memories over HTTP: routes of their dialects."""

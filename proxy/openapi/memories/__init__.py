@@ -1,0 +1,1 @@
+"""What the document says of memories, one dialect after the other."""

@@ -1,0 +1,158 @@
+"""What is posted to chat memory and what it answers."""
+
+from __future__ import annotations
+
+from memtree.config import Settings
+from memtree.memories.memory import CATEGORIES, MAX_TAGS
+from memtree.memories.rules.tags import MAX_TAG
+from proxy.memories.chat import fields
+from proxy.openapi.shapes import (
+    BOOLEAN,
+    COUNT,
+    NULL,
+    STRING,
+    Json,
+    array,
+    content,
+    described,
+    either,
+    object_of,
+    schema,
+)
+
+_TIME: Json = {"type": "string", "format": "date-time"}
+_ID = described(STRING, "As in `mem_3f9a...`.", examples=["mem_0b1c2d3e4f5a6b7c8d9e"])
+CATEGORY: Json = {"type": "string", "enum": list(CATEGORIES)}
+_RELEVANCE = described(
+    {"type": "number", "minimum": 0, "maximum": 1},
+    "How near it is to what was asked. 0.85 is what most paraphrases reach, 0.5 what hardly any "
+    "unrelated memory does.",
+)
+# Anything but white space, as Python's `str.strip` takes it.
+SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+_NO_NUL: Json = {"not": {"pattern": r"\x00"}}
+
+_ROW = {
+    "id": _ID,
+    "content": described(STRING, "What is remembered."),
+    "category": either(CATEGORY, NULL),
+    "source_type": described(
+        {"type": "string", "enum": list(fields.SOURCE_TYPES)},
+        "`model`: saved by the tool `save_memory`; `user`: by a person or a program.",
+    ),
+    "created_at": _TIME,
+    "updated_at": _TIME,
+    "expires_at": either(_TIME, NULL),
+    "tags": array(STRING),
+    "message_id": described(either(STRING, NULL), "The `messageId` that it was made from."),
+    "tainted": described(
+        BOOLEAN,
+        "A model saved it in a turn in which a tool or a web page spoke, or saved an instruction: "
+        "models are shown it as a fact until a person confirms it.",
+    ),
+    "version": described(
+        {"type": "integer", "minimum": 1}, "One more with each change; also the `etag`."
+    ),
+}
+_UPDATE = object_of(
+    {
+        "id": _ID,
+        "content": STRING,
+        "relevance": _RELEVANCE,
+        "differs": described(array(STRING), "What differs, as in `8090 -> 8091`."),
+    }
+)
+SCHEMAS: dict[str, Json] = {
+    "ChatMemory": object_of(_ROW, description="A memory of a chat."),
+    "SavedChatMemory": object_of(
+        {
+            **_ROW,
+            "possible_update_of": described(
+                array(_UPDATE), "Memories that this one may replace; they stay as they are."
+            ),
+        }
+    ),
+    "ChatMemoryPage": object_of(
+        {
+            "memories": array(schema("ChatMemory"), description="The newest first."),
+            "next_cursor": described(
+                either(STRING, NULL), "For the page after this one; null on the last."
+            ),
+            "total": described(COUNT, "All memories of the chat, whatever the filter."),
+        }
+    ),
+    "ChatMemoryHits": object_of(
+        {
+            "memories": array(
+                object_of({**_ROW, "relevance": _RELEVANCE}), description="The best first."
+            ),
+            "degraded": described(
+                array(STRING), "`embedder`: words alone ranked, or some memories lack a vector."
+            ),
+        }
+    ),
+    "ChatMemories": object_of({"memories": array(schema("ChatMemory"))}),
+}
+
+
+def bodies(settings: Settings) -> dict[str, Json]:
+    """Schemas of what is posted."""
+    text = {
+        **_NO_NUL,
+        "type": "string",
+        "pattern": SAYS_SOMETHING,
+        "maxLength": settings.max_text_chars,
+    }
+    given: dict[str, Json] = {
+        "content": described(text, "The text to remember. Secrets are refused."),
+        "category": described(either(CATEGORY, NULL), "Inferred from the content when absent."),
+        "tags": described(
+            either(array({"type": "string", "maxLength": MAX_TAG}, maxItems=MAX_TAGS), NULL),
+            "Kept in lower case, with hyphens for white space.",
+        ),
+    }
+    message = {**_NO_NUL, "type": "string", "minLength": 1, "maxLength": fields.MAX_MESSAGE_ID}
+    changed = {**given, "content": either(given["content"], NULL)}
+    return {
+        "NewChatMemory": object_of(
+            {"messageId": described(message, "Kept as it is; no messages are."), **given},
+            ("messageId", "content"),
+            description="A memory to be made from a message of the chat.",
+        ),
+        "ChatMemoryEdit": {
+            **object_of(changed, (), description="What is to be changed: at least one field."),
+            "anyOf": [
+                {"required": [name], "properties": {name: {"not": NULL}}} for name in changed
+            ],
+        },
+        "MemoryIds": object_of(
+            {"ids": array(STRING, minItems=1, maxItems=fields.MAX_IDS)},
+            description="Memories that were deleted.",
+        ),
+    }
+
+
+EXAMPLES = {
+    "ChatMemory": {
+        "messageId": "msg_abc123",
+        "content": "The project deadline is March 15, 2026",
+    },
+    "ChatMemoryEdit": {"content": "The project deadline has been extended to April 1, 2026"},
+    "MemoryIds": {"ids": ["mem_0b1c2d3e4f5a6b7c8d9e"]},
+}
+REQUEST_BODIES = {
+    "ChatMemory": "NewChatMemory", "ChatMemoryEdit": "ChatMemoryEdit", "MemoryIds": "MemoryIds",
+}  # fmt: skip
+
+
+def request_bodies() -> dict[str, Json]:
+    """`components.requestBodies`."""
+    return {
+        name: {
+            "required": True,
+            "content": content(
+                schema(shape), examples={"one": {"summary": "One", "value": EXAMPLES[name]}}
+            ),
+        }
+        for name, shape in REQUEST_BODIES.items()
+    }

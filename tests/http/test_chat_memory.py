@@ -1,0 +1,528 @@
+"""The routes of chat memory: each endpoint, field, default, status and error."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from memtree.memories.book import MemoryRules
+from memtree.memories.draft import Draft
+from proxy.memories.chat.fields import MAX_IDS, MAX_MESSAGE_ID
+from tests.fakes import HashingEmbedder
+from tests.http.remembering import DEADLINE, KEY, error, remembering
+
+FIELDS = {
+    "id", "content", "category", "source_type", "created_at", "updated_at", "expires_at", "tags",
+    "message_id", "tainted", "version",
+}  # fmt: skip
+LONG = "x" * 16_000
+KEY_LINE = "my key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+
+
+# -- POST /chat/api/{chatId}/memory ----------------------------------------------------------
+
+
+async def test_a_memory_is_made_from_a_message():
+    async with remembering() as chat:
+        answer = await chat.post()
+    row = answer.json()
+    assert answer.status_code == 201
+    assert (answer.headers["etag"], answer.headers["cache-control"]) == ('"1"', "no-store")
+    assert set(row) == FIELDS | {"possible_update_of"}
+    assert row["id"].startswith("mem_")
+    assert row == {
+        "id": row["id"],
+        "content": DEADLINE,
+        "category": "fact",
+        "source_type": "user",
+        "created_at": "1970-01-12T13:46:40Z",
+        "updated_at": "1970-01-12T13:46:40Z",
+        "expires_at": None,
+        "tags": [],
+        "message_id": "msg_abc123",
+        "tainted": False,
+        "version": 1,
+        "possible_update_of": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "category"),
+    [
+        ("User prefers responses in bullet-point format", "preference"),
+        (DEADLINE, "fact"),
+        ("Always include code examples in Python", "instruction"),
+    ],
+)
+async def test_the_category_is_inferred_when_absent(content: str, category: str):
+    async with remembering() as chat:
+        assert (await chat.saved(content))["category"] == category
+        other = await chat.saved(content + ", and once more", category="instruction")
+        assert other["category"] == "instruction"
+        assert not other["tainted"]  # a person said so
+        assert (await chat.saved(content + ", as ever", category=None))["category"] == category
+
+
+async def test_tags_are_kept_in_one_form():
+    async with remembering() as chat:
+        row = await chat.saved(tags=[" Family  Trip ", "family-trip", "Köln"])
+    assert row["tags"] == ["family-trip", "köln"]
+
+
+@pytest.mark.parametrize("same", [DEADLINE, "the project  deadline is march 15, 2026."])
+async def test_a_duplicate_is_answered_with_the_existing_one(same: str):
+    async with remembering() as chat:
+        row = await chat.saved()
+        answer = await chat.post(same, messageId="another")
+        assert (answer.status_code, answer.json()) == (200, row)
+        assert answer.headers["etag"] == '"1"'
+        assert await chat.texts() == [DEADLINE]
+
+
+async def test_near_duplicates_by_meaning_are_not_stored_twice():
+    async with remembering(HashingEmbedder()) as chat:
+        row = await chat.saved("The office of the team is in Graz")
+        answer = await chat.post("In Graz is the office of the team")
+        assert (answer.status_code, answer.json()["id"]) == (200, row["id"])
+
+
+async def test_a_changed_value_is_stored_and_says_what_it_may_replace():
+    async with remembering() as chat:
+        old = await chat.saved("The staging server listens on port 8090")
+        new = await chat.saved("The staging server listens on port 8091")
+        (update,) = new["possible_update_of"]
+        assert len(await chat.texts()) == 2
+    assert 0 <= update.pop("relevance") <= 1
+    assert update == {"id": old["id"], "content": old["content"], "differs": ["8090 -> 8091"]}
+
+
+async def test_concurrent_posts_of_one_text_make_one_memory():
+    async with remembering(HashingEmbedder()) as chat:
+        answers = await asyncio.gather(*(chat.post() for _ in range(20)))
+        assert sorted(answer.status_code for answer in answers) == [200] * 19 + [201]
+        assert len({answer.json()["id"] for answer in answers}) == 1
+        assert len(await chat.rows()) == 1
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"messageId": None}, "messageId"),
+    ({"messageId": ""}, "messageId"),
+    ({"messageId": 5}, "messageId"),
+    ({"messageId": "m" * (MAX_MESSAGE_ID + 1)}, "messageId"),
+    ({"messageId": "a\0b"}, "messageId"),
+    ({"content": None}, "content"),
+    ({"content": ""}, "content"),
+    ({"content": " \n\t"}, "content"),
+    ({"content": ["text"]}, "content"),
+    ({"content": {"text": "a"}}, "content"),
+    ({"content": LONG + "y"}, "content"),
+    ({"content": "a\0b"}, "content"),
+    ({"category": "schedule"}, "category"),
+    ({"category": 1}, "category"),
+    ({"category": ["fact"]}, "category"),
+    ({"tags": "one"}, "tags"),
+    ({"tags": [1]}, "tags[0]"),
+    ({"tags": ["x" * 33]}, "tags[0]"),
+    ({"tags": [str(n) for n in range(33)]}, "tags"),
+]
+
+
+@pytest.mark.parametrize(("fields", "param"), WRONG)
+async def test_what_is_wrong_with_a_new_memory_is_named(fields: dict[str, Any], param: str):
+    async with remembering() as chat:
+        message = error(await chat.post(**fields), 400, "invalid_request", param)
+        assert param.partition("[")[0] in message
+        assert await chat.rows() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "param"),
+    [
+        (b'{"content": "a"}', "messageId"),
+        (b'{"messageId": "a"}', "content"),
+        (b"[]", None),
+        (b"", None),
+        (b'{"messageId": "a", "content": "a", "content": "b"}', "content"),
+        (b'{"messageId": "a", "content": "\\ud800"}', "content"),
+        (b'{"messageId": "a", "content": "\xff"}', "content"),
+        (b'{"messageId": "a", "content": %s}' % (b"[" * 50_000 + b"]" * 50_000), None),
+    ],
+)
+async def test_bodies_that_cannot_be_read(body: bytes, param: str | None):
+    headers = {"content-type": "application/json"}
+    async with remembering() as chat:
+        answer = await chat.ask("POST", "/memory", content=body, headers=headers)
+        if param is None:
+            assert answer.status_code == 400
+        else:
+            error(answer, 400, "invalid_request", param)
+
+
+async def test_a_content_of_the_largest_size_is_kept_whole():
+    async with remembering() as chat:
+        assert (await chat.saved(LONG))["content"] == LONG
+    async with remembering(max_text_chars=10) as chat:
+        error(await chat.post("x" * 11), 400, "invalid_request", "content")
+
+
+async def test_a_secret_is_refused_by_its_kind():
+    async with remembering() as chat:
+        for answer in (
+            await chat.post(KEY_LINE),
+            await chat.ask(
+                "PATCH", f"/memories/{(await chat.saved())['id']}", json={"content": KEY_LINE}
+            ),
+        ):
+            message = error(answer, 422, "secret_rejected", "content")
+            assert "API key" in message
+            assert "abcdef" not in answer.text
+        assert await chat.texts() == [DEADLINE]
+
+
+# -- GET /chat/api/{chatId}/memories ---------------------------------------------------------
+
+
+async def test_all_memories_the_newest_first():
+    async with remembering() as chat:
+        for number in range(3):
+            chat.opened.clock.time += 60
+            await chat.saved(f"Fact number {number}")
+        answer = await chat.ask("GET", "/memories")
+    shown = answer.json()
+    assert [row["content"] for row in shown["memories"]] == [f"Fact number {n}" for n in (2, 1, 0)]
+    assert set(shown) == {"memories", "next_cursor", "total"}
+    assert (shown["next_cursor"], shown["total"]) == (None, 3)
+    assert set(shown["memories"][0]) == FIELDS
+    times = [row["created_at"] for row in shown["memories"]]
+    assert times == sorted(times, reverse=True)
+
+
+async def test_an_unknown_chat_is_an_empty_list():
+    async with remembering() as chat:
+        await chat.saved()
+        shown = (await chat.ask("GET", "/memories", "nobody")).json()
+    assert shown == {"memories": [], "next_cursor": None, "total": 0}
+
+
+async def test_pages_hold_each_memory_once():
+    async with remembering() as chat:
+        for number in range(7):
+            await chat.saved(f"Fact number {number}")
+        seen, cursor = [], None
+        while True:
+            query = {"limit": 3} | ({"cursor": cursor} if cursor else {})
+            page = (await chat.ask("GET", "/memories", params=query)).json()
+            assert len(page["memories"]) <= 3
+            seen += [row["content"] for row in page["memories"]]
+            await chat.saved(f"A later one, after {len(seen)}")  # does not move the pages
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
+    assert seen == [f"Fact number {number}" for number in reversed(range(7))]
+
+
+@pytest.mark.slow
+async def test_without_a_limit_everything_up_to_a_thousand():
+    async with remembering() as chat:
+        for number in range(1_001):
+            await chat.book.save(chat.scope(), Draft(f"Fact {number} stands alone"))
+        for query in ({}, {"limit": 10**30}):
+            page = (await chat.ask("GET", "/memories", params=query)).json()
+            assert (len(page["memories"]), page["total"]) == (1_000, 1_001)
+            assert page["next_cursor"]
+
+
+async def test_filters():
+    async with remembering() as chat:
+        await chat.saved("User prefers tea", category="preference")
+        await chat.saved("The office is in Graz", category="fact")
+        await chat.book.save(
+            chat.scope(), Draft("User prefers cocoa", category="preference", source_type="model")
+        )
+        assert await chat.texts(category="preference") == ["User prefers cocoa", "User prefers tea"]
+        assert await chat.texts(source_type="model") == ["User prefers cocoa"]
+        assert await chat.texts(category="preference", source_type="user") == ["User prefers tea"]
+        assert await chat.texts(category="instruction") == []
+        found = await chat.found("what does the user prefer", source_type="model")
+        assert [row["content"] for row in found] == ["User prefers cocoa"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "count"), [("0", 1), ("-5", 1), ("2", 2), ("+2", 2), ("2000", 3), ("9" * 5_000, 3)]
+)
+async def test_a_limit_out_of_range_is_clamped(limit: str, count: int):
+    async with remembering() as chat:
+        for number in range(3):
+            await chat.saved(f"Fact number {number}")
+        assert len(await chat.rows(limit=limit)) == count
+        assert len(await chat.found("fact", limit=limit)) == count
+
+
+@pytest.mark.parametrize("path", ["/memories", "/memories/search"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("limit", "two"), ("limit", ""), ("limit", "1.5"), ("category", "x"), ("source_type", "x")],
+)
+async def test_wrong_queries_are_named(path: str, name: str, value: str):
+    async with remembering() as chat:
+        answer = await chat.ask("GET", path, params={"query": "a", name: value})
+        error(answer, 400, "invalid_request", name)
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "-1", "1.0", "9" * 19, "٣"])
+async def test_a_cursor_of_nobody_is_named(cursor: str):
+    async with remembering() as chat:
+        answer = await chat.ask("GET", "/memories", params={"cursor": cursor})
+        error(answer, 400, "invalid_request", "cursor")
+
+
+# -- GET /chat/api/{chatId}/memories/search --------------------------------------------------
+
+
+async def test_a_search_ranks_by_relevance():
+    async with remembering(HashingEmbedder()) as chat:
+        for content in ("The office is in Graz", "User prefers tea", DEADLINE):
+            await chat.saved(content)
+        answer = await chat.ask(
+            "GET", "/memories/search", params={"query": "when is the project deadline"}
+        )
+    shown = answer.json()
+    assert shown["degraded"] == []
+    assert shown["memories"][0]["content"] == DEADLINE
+    assert set(shown["memories"][0]) == FIELDS | {"relevance"}
+    assert all(0 <= row["relevance"] <= 1 for row in shown["memories"])
+
+
+async def test_a_search_gives_five_unless_it_is_told_otherwise():
+    async with remembering() as chat:
+        for number in range(7):
+            await chat.saved(f"Fact number {number} of the office")
+        assert len(await chat.found("office")) == 5
+        assert len(await chat.found("office", limit=6)) == 6
+
+
+@pytest.mark.parametrize("query", [{}, {"query": ""}, {"query": " \t"}])
+async def test_a_search_for_nothing_is_refused(query: dict[str, str]):
+    async with remembering() as chat:
+        answer = await chat.ask("GET", "/memories/search", params=query)
+        error(answer, 400, "invalid_request", "query")
+
+
+# -- GET, PATCH, DELETE /chat/api/{chatId}/memories/{memoryId} -------------------------------
+
+
+async def test_one_memory_with_its_version():
+    async with remembering() as chat:
+        row = await chat.saved()
+        answer = await chat.ask("GET", f"/memories/{row['id']}")
+        assert answer.json() == {name: row[name] for name in FIELDS}
+        assert answer.headers["etag"] == '"1"'
+
+
+async def test_a_change_of_content_is_found_from_then_on():
+    async with remembering(HashingEmbedder()) as chat:
+        row = await chat.saved()
+        chat.opened.clock.time += 60
+        posted = {"content": "Lunch is at noon on Tuesdays"}
+        answer = await chat.ask("PATCH", f"/memories/{row['id']}", json=posted)
+        shown = answer.json()
+        assert (answer.status_code, answer.headers["etag"]) == (200, '"2"')
+        assert shown == {name: row[name] for name in FIELDS} | {
+            "content": posted["content"],
+            "updated_at": "1970-01-12T13:47:40Z",
+            "version": 2,
+        }
+        (found,) = await chat.found("when is lunch on tuesdays")
+        assert found["relevance"] > 0.5
+        assert await chat.found("project deadline in march") == []
+
+
+async def test_category_and_tags_can_be_changed_alone():
+    async with remembering() as chat:
+        row = await chat.saved()
+        path = f"/memories/{row['id']}"
+        changed = await chat.ask("PATCH", path, json={"category": "instruction"})
+        assert changed.json()["category"] == "instruction"
+        changed = await chat.ask("PATCH", path, json={"tags": ["Due Date"], "content": None})
+        assert changed.json()["tags"] == ["due-date"]
+        assert changed.json()["content"] == DEADLINE
+        assert changed.json()["version"] == 3
+
+
+@pytest.mark.parametrize(
+    ("posted", "param"),
+    [
+        ({}, "content"), ({"content": None}, "content"), ({"other": 1}, "content"),
+        ({"content": ""}, "content"), ({"content": 1}, "content"), ({"content": " "}, "content"),
+        ({"content": LONG + "y"}, "content"), ({"category": "x"}, "category"),
+        ({"content": "a", "category": 3}, "category"), ({"tags": "x"}, "tags"),
+    ],
+)  # fmt: skip
+async def test_what_is_wrong_with_a_change_is_named(posted: dict[str, Any], param: str):
+    async with remembering() as chat:
+        row = await chat.saved()
+        answer = await chat.ask("PATCH", f"/memories/{row['id']}", json=posted)
+        error(answer, 400, "invalid_request", param)
+        assert (await chat.rows())[0]["version"] == 1
+
+
+@pytest.mark.parametrize(
+    ("match", "status"),
+    [('"1"', 200), ("1", 200), ('W/"1"', 200), ("*", 200), ('"2"', 409), ("0", 409),
+     ('"x"', 400), ('"1", "2"', 400), ("", 400)],
+)  # fmt: skip
+async def test_if_match(match: str, status: int):
+    async with remembering() as chat:
+        row = await chat.saved()
+        answer = await chat.ask(
+            "PATCH", f"/memories/{row['id']}", json={"content": "b"}, headers={"if-match": match}
+        )
+        if status == 409:
+            error(answer, 409, "version_conflict", None)
+        elif status == 400:
+            error(answer, 400, "invalid_request", "if-match")
+        assert answer.status_code == status
+        assert await chat.texts() == (["b"] if status == 200 else [DEADLINE])
+
+
+async def test_two_tabs_do_not_overwrite_each_other():
+    async with remembering() as chat:
+        row = await chat.saved()
+        tabs = [
+            chat.ask("PATCH", f"/memories/{row['id']}", json={"content": f"tab {number}"},
+                     headers={"if-match": '"1"'})
+            for number in range(5)
+        ]  # fmt: skip
+        answers = await asyncio.gather(*tabs)
+        assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
+        (won,) = [answer for answer in answers if answer.status_code == 200]
+        assert await chat.texts() == [won.json()["content"]]
+
+
+async def test_a_deleted_memory_is_in_no_answer():
+    async with remembering(HashingEmbedder()) as chat:
+        row, other = await chat.saved(), await chat.saved("The office is in Graz")
+        path = f"/memories/{row['id']}"
+        answer = await chat.ask("DELETE", path)
+        assert (answer.status_code, answer.content) == (204, b"")
+        assert await chat.texts() == [other["content"]]
+        found = await chat.found("project deadline, and the office")
+        assert [hit["id"] for hit in found] == [other["id"]]
+        for method, more in (("GET", {}), ("PATCH", {"json": {"content": "b"}}), ("DELETE", {})):
+            again = await chat.ask(method, path, **more)
+            error(again, 404, "not_found", "memoryId")
+        assert (await chat.post()).status_code == 201  # nor is it a duplicate's existing one
+
+
+async def test_what_was_deleted_can_be_brought_back():
+    async with remembering() as chat:
+        rows = [await chat.saved(f"Fact number {number}") for number in range(3)]
+        ids = [row["id"] for row in rows]
+        for id_ in ids[:2]:
+            await chat.ask("DELETE", f"/memories/{id_}")
+        answer = await chat.ask(
+            "POST", "/memories/undelete", json={"ids": [ids[0], "mem_unknown", ids[2]]}
+        )
+        assert answer.status_code == 200
+        assert [row["id"] for row in answer.json()["memories"]] == [ids[0]]
+        assert set(answer.json()["memories"][0]) == FIELDS
+        assert await chat.texts() == ["Fact number 2", "Fact number 0"]
+
+
+@pytest.mark.parametrize("deleted_before", [False, True])
+async def test_what_was_purged_is_gone_for_good(deleted_before: bool):
+    async with remembering() as chat:
+        path = f"/memories/{(await chat.saved())['id']}"
+        if deleted_before:
+            await chat.ask("DELETE", path)
+        answer = await chat.ask("DELETE", path, params={"purge": "true"})
+        assert answer.status_code == 204
+        ids = {"ids": [path.rpartition("/")[2]]}
+        back = await chat.ask("POST", "/memories/undelete", json=ids)
+        assert back.json() == {"memories": []}
+        error(await chat.ask("DELETE", path, params={"purge": "1"}), 404, "not_found", "memoryId")
+
+
+@pytest.mark.parametrize("purge", ["perhaps", "", "2"])
+async def test_a_purge_is_meant(purge: str):
+    async with remembering() as chat:
+        path = f"/memories/{(await chat.saved())['id']}"
+        answer = await chat.ask("DELETE", path, params={"purge": purge})
+        error(answer, 400, "invalid_request", "purge")
+        assert await chat.texts() == [DEADLINE]
+
+
+@pytest.mark.parametrize("ids", [None, [], "mem_1", [1], [None], ["x"] * (MAX_IDS + 1)])
+async def test_wrong_ids_are_named(ids: Any):
+    async with remembering() as chat:
+        answer = await chat.ask("POST", "/memories/undelete", json={"ids": ids})
+        error(answer, 400, "invalid_request", "ids")
+
+
+@pytest.mark.parametrize("id_", ["mem_unknown", "1", "%20", "a%22b", "x" * 201, "%F0%9F%98%80"])
+async def test_an_unknown_memory(id_: str):
+    async with remembering() as chat:
+        await chat.saved()
+        for method in ("GET", "DELETE"):
+            error(await chat.ask(method, f"/memories/{id_}"), 404, "not_found", "memoryId")
+        patched = await chat.ask("PATCH", f"/memories/{id_}", json={"content": "b"})
+        error(patched, 404, "not_found", "memoryId")
+        confirmed = await chat.ask("POST", f"/memories/{id_}/confirm")
+        error(confirmed, 404, "not_found", "memoryId")
+
+
+async def test_a_person_confirms_what_a_model_saved():
+    async with remembering() as chat:
+        draft = Draft("Always run the linter", category="instruction", source_type="model")
+        saved = await chat.book.save(chat.scope(), draft)
+        assert [row["tainted"] for row in await chat.rows()] == [True]
+        answer = await chat.ask("POST", f"/memories/{saved.memory.id}/confirm")
+        assert (answer.status_code, answer.json()["tainted"]) == (200, False)
+        assert [row["tainted"] for row in await chat.rows()] == [False]
+
+
+# -- ids, prefixes, methods, credentials -----------------------------------------------------
+
+
+@pytest.mark.parametrize("chat_id", ["a b", "a%00", "%C3%A9", "x" * 201, "{chat}", "a%22"])
+async def test_a_chat_id_that_cannot_be_one(chat_id: str):
+    async with remembering() as chat:
+        for method, path in (("GET", "/memories"), ("GET", "/memories/events"),
+                             ("POST", "/memory"), ("DELETE", "/memories/mem_1")):  # fmt: skip
+            answer = await chat.ask(method, path, chat_id)
+            error(answer, 400, "invalid_request", "chatId")
+
+
+@pytest.mark.parametrize("prefix", ["", "/v1", "/api", "/api/v1"])
+async def test_every_route_stands_under_every_prefix(prefix: str):
+    async with remembering() as chat:
+        posted = {"messageId": "m", "content": DEADLINE}
+        root = f"{prefix}/chat/api/550e8400-e29b-41d4-a716-446655440000"
+        made = await chat.client.post(f"{root}/memory", json=posted, headers=KEY)
+        assert made.status_code == 201
+        rows = await chat.client.get(f"{root}/memories", headers=KEY)
+        assert len(rows.json()["memories"]) == 1
+        gone = await chat.client.delete(f"{root}/memories/{made.json()['id']}", headers=KEY)
+        assert gone.status_code == 204
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/memory/x", "/memories/a/b", "/memories/a/b/c", ""])
+async def test_paths_below_that_are_none_do_not_reach_the_upstream(
+    path: str, base: str, upstream: Any
+):
+    async with remembering(base=base) as chat:
+        answer = await chat.ask("GET", path)
+        assert answer.status_code == 404
+        assert (await chat.ask("PUT", "/memories")).status_code == 405
+    assert not upstream.seen
+
+
+async def test_as_many_as_a_tenant_may_have():
+    async with remembering(rules=MemoryRules(most=2)) as chat:
+        await chat.saved("Fact number 0")
+        await chat.saved("Fact number 1", chat="c2")
+        message = error(await chat.post("Fact number 2"), 409, "memory_limit", None)
+        assert "Fact" not in message
+        assert (await chat.post("Fact number 0")).status_code == 200
