@@ -25,11 +25,12 @@ from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
-from memtree.memories.injecting import MemoryInjection
+from memtree.memories.book import MemoryBook
 from memtree.tracing import step
 from proxy.access.auth import Gate
 from proxy.access.rate_limits import WaitingRequests
 from proxy.chat import chat_request, injection, tool_rounds, tool_session
+from proxy.chat.chat_memory_tools import ChatMemoryTools
 from proxy.chat.chat_request import ChatRequest, ShadowRequest
 from proxy.chat.exchange import ChatExchange, PreparedChat
 from proxy.chat.injection import ChatInjection
@@ -59,7 +60,7 @@ class ChatCompletions:
         waits: WaitingRequests,
         pace: KeepalivePace,
         shadows: ShadowRunner,
-        memories: MemoryInjection,
+        book: MemoryBook,
     ) -> None:
         self._memory = memory
         self._gate = gate
@@ -68,8 +69,9 @@ class ChatCompletions:
         self._waits = waits
         self._pace = pace
         self._shadows = shadows
+        self._book = book
         self._learned = ModelLimits()
-        self._injection = ChatInjection(memories, settings.memories_placement)
+        self._injection = ChatInjection(book.injection, settings.memories_placement)
 
     async def complete(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
@@ -123,7 +125,7 @@ class ChatCompletions:
         trace.decide(exchange.chat.state)
         trace.mode = exchange.chat.state
         try:
-            prepared = _unpacked(await self._injected(exchange))
+            prepared = self._unpacked(await self._injected(exchange))
             reply = await self._answer(prepared, begun=False)
             return Relay(reply, trace.headers())
         finally:
@@ -149,17 +151,17 @@ class ChatCompletions:
             trace.decide(State.INTERNAL)
         finally:
             trace.memory_ms = (time.perf_counter() - started) * 1000
-        return _unpacked(exchange)
+        return self._unpacked(exchange)
 
     async def _remember(self, exchange: ChatExchange) -> PreparedChat:
         chat = exchange.chat
         if chat.ask is None:
-            return _unpacked(exchange)
+            return self._unpacked(exchange)
         exchange.trace.mode = chat.ask.mode
         answer, details = await self._memory.compress_with_details(chat.ask)
         exchange = replace(exchange, chat=injection.with_room(chat, answer))
         sent = exchange.learn(answer)
-        session = tool_session.begin(chat, answer, details.folded)
+        session = tool_session.begin(chat, answer, details.folded, self._saved(chat))
         with step("pack"):
             return PreparedChat(exchange, exchange.body(answer, session), sent, session)
 
@@ -167,6 +169,19 @@ class ChatCompletions:
         """With the memories that fit its chat."""
         chat = await self._injection.injected(exchange.chat, exchange.trace)
         return replace(exchange, chat=chat)
+
+    def _unpacked(self, exchange: ChatExchange) -> PreparedChat:
+        """The history as it was posted: context memory is off, or has failed."""
+        exchange.learn(None)
+        session = tool_session.begin(exchange.chat, None, None, self._saved(exchange.chat))
+        return PreparedChat(exchange, exchange.body(None, session), session=session)
+
+    def _saved(self, chat: ChatRequest) -> ChatMemoryTools | None:
+        """The tools of chat memory, where the chat opted in to it."""
+        if chat.chat_scope is None:
+            return None
+        most = self._settings.max_text_chars
+        return ChatMemoryTools(self._book, chat.chat_scope, most, others_spoke=chat.others_spoke)
 
     # -- waiting -----------------------------------------------------------------------------
 
@@ -209,13 +224,6 @@ class ChatCompletions:
             return await upstream.reply(session.body(exchange.chat))
 
         return await tool_rounds.answered(reply, session, again)
-
-
-def _unpacked(exchange: ChatExchange) -> PreparedChat:
-    """The history as it was posted: context memory is off, or has failed."""
-    exchange.learn(None)
-    session = tool_session.begin(exchange.chat, None, None)
-    return PreparedChat(exchange, exchange.body(None, session), session=session)
 
 
 async def _cancelled(task: asyncio.Task[PreparedChat]) -> None:

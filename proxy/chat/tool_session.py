@@ -22,6 +22,7 @@ from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import BadRequest, Conflict, SecretRejected
 from memtree.text import tokens
 from proxy.chat import recall_tools
+from proxy.chat.chat_memory_tools import ChatMemoryTools
 from proxy.chat.chat_request import ChatRequest
 from proxy.observability import log
 from proxy.server_tools import calls
@@ -45,13 +46,15 @@ _TOLD = (BadRequest, SecretRejected, Conflict)
 @dataclass(slots=True)
 class ToolSession:
     """`packed`: what memory sends, None where it has no say. `handlers`: by the name of their tool.
-    `room`: tokens that the model's window has left. `messages`: what the rounds so far add to the
-    prompt, raw JSON; `size`: their tokens. `withdrawn`: the upstream takes no tools."""
+    `saved`: the tools of chat memory, where the model has them. `room`: tokens that the model's
+    window has left. `messages`: what the rounds so far add to the prompt, raw JSON; `size`: their
+    tokens. `withdrawn`: the upstream takes no tools."""
 
     offer: Offer
     packed: Answer | None
     handlers: Mapping[str, ToolHandler]
     room: int
+    saved: ChatMemoryTools | None = None
     messages: list[bytes] = field(default_factory=list)
     size: int = 0
     rounds: int = 0
@@ -105,6 +108,8 @@ class ToolSession:
         arguments = calls.parsed(call.arguments)
         if arguments is None:
             return "Error: the arguments are not a JSON object"
+        if self.saved is not None and call.name in CONTEXT_TOOLS.names:
+            self.saved.others_spoke = True  # older messages of tools may be among what it reads
         try:
             return await self.handlers[call.name](arguments, self.room - self.size)
         except _TOLD as error:
@@ -118,15 +123,15 @@ def begin(
     chat: ChatRequest,
     answer: Answer | None,
     folded: FoldedReader | None,
-    saved: Mapping[str, ToolHandler] | None = None,
+    saved: ChatMemoryTools | None = None,
 ) -> ToolSession | None:
     """`answer`: of context memory, None where it has no say. `folded`: a way into what that folded.
-    `saved`: what answers the tools of chat memory. None where the model gets no tools of ours."""
+    `saved`: the tools of chat memory. None where the model gets no tools of ours."""
     if chat.offer is None:
         return None
     handlers: dict[ToolGroup, Mapping[str, ToolHandler]] = {}
     if saved is not None:
-        handlers[CHAT_MEMORY_TOOLS] = saved
+        handlers[CHAT_MEMORY_TOOLS] = saved.handlers()
     if folded is not None and answer is not None and answer.state in STATES:
         handlers[CONTEXT_TOOLS] = recall_tools.handlers(folded)
     offer = chat.offer.only(handlers)
@@ -137,6 +142,7 @@ def begin(
         answer,
         {name: one for group in offer.groups for name, one in handlers[group].items()},
         _room(chat.ask, answer) if chat.ask and answer else UNCOUNTED_ROOM,
+        saved,
     )
 
 

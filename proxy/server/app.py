@@ -132,7 +132,6 @@ def create_app(services: Services) -> Starlette:
         services.pace,
         shadows,
         services.book,
-        services.book.injection,
     )
     streams = EventStreams(services.book, services.event_pace)
     chat_memory = ChatMemoryRoutes(services.book, gate, settings, streams)

@@ -12,14 +12,17 @@ from memtree.context.request import CompressRequest
 from memtree.context.state import State
 from memtree.conversation.message import Message
 from memtree.errors import BadRequest, SecretRejected
+from memtree.memories.scope import Scope
 from proxy.chat import tool_session
+from proxy.chat.chat_memory_tools import ChatMemoryTools
 from proxy.chat.chat_request import ChatRequest
 from proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
 from proxy.http import json_body
 from proxy.server_tools import offer
-from proxy.server_tools.calls import StreamedCall
+from proxy.server_tools.calls import StreamedCall, ToolHandler
 from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from proxy.server_tools.stream import ToolRound
+from tests.unit.memories.books import opened
 
 BODY = json_body.split(b'{"model": "m", "messages": [1]}')
 ASK = CompressRequest("t", (Message(b"1"), Message(b"2")))
@@ -43,33 +46,54 @@ def session(room: int = 1_000) -> ToolSession:
     return ToolSession(offered, packed, {"save_memory": save, "broken": broken}, room)
 
 
-def test_without_context_memory_posted_messages_stay_byte_for_byte():
+async def test_without_context_memory_posted_messages_stay_byte_for_byte():
     raw = b'{"model": "m", "messages": [ {"role" : "user","content":"a"} ] }'
     posted = json_body.split(raw)
     offered = offer.of(posted, (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
     chat = ChatRequest(raw, raw, body=posted, offer=offered)
     assert tool_session.begin(chat, None, None) is None
-    rounds = tool_session.begin(chat, None, None, {"save_memory": save})
-    assert rounds
-    tools = CHAT_MEMORY_TOOLS.definitions
-    assert rounds.body(chat) == raw[:-2] + b',"tools":[' + tools + b"] }"
-    asyncio.run(rounds.answer(asked(StreamedCall(name="save_memory", said=['{"fact": "x"}']))))
-    more = b",".join(rounds.messages)
-    head = raw[:-3] + b"," + more + b"]"
-    assert rounds.body(chat) == head + b',"tools":[' + tools + b"] }"
-    rounds.withdrawn, rounds.messages = True, []
-    assert rounds.body(chat) is raw
+    async with opened() as memories:
+        scope = Scope.of_chat("t", "c")
+        saved = ChatMemoryTools(memories.book, scope, 100, others_spoke=False)
+        rounds = tool_session.begin(chat, None, None, saved)
+        assert rounds
+        tools = CHAT_MEMORY_TOOLS.definitions
+        assert rounds.body(chat) == raw[:-2] + b',"tools":[' + tools + b"] }"
+        call = StreamedCall(name="save_memory", said=['{"content": "Tea, please"}'])
+        await rounds.answer(asked(call))
+        more = b",".join(rounds.messages)
+        head = raw[:-3] + b"," + more + b"]"
+        assert rounds.body(chat) == head + b',"tools":[' + tools + b"] }"
+        rounds.withdrawn, rounds.messages = True, []
+        assert rounds.body(chat) is raw
+        assert (await memories.book.state(scope)).total == 1
+
+
+async def test_who_reads_older_messages_may_have_read_a_tool():
+    async with opened() as memories:
+        rounds = session()
+        rounds.saved = ChatMemoryTools(
+            memories.book, Scope.of_chat("t", "c"), 100, others_spoke=False
+        )
+        rounds.handlers = {"memory_search": keep([]), **rounds.saved.handlers()}
+        await rounds.answer(asked(StreamedCall(name="recall_memory", said=['{"query": "a"}'])))
+        assert not rounds.saved.others_spoke
+        await rounds.answer(asked(StreamedCall(name="memory_search", said=['{"query": "a"}'])))
+        assert rounds.saved.others_spoke
+
+
+def keep(kept: list[Any]) -> ToolHandler:
+    async def handler(arguments: Mapping[str, Any], room: int) -> str:
+        kept.append(arguments)
+        raise SecretRejected("a password")
+
+    return handler
 
 
 def test_what_is_to_be_saved_is_saved_though_nobody_sees_the_result():
     kept: list[Any] = []
-
-    async def keep(arguments: Mapping[str, Any], room: int) -> str:
-        kept.append(arguments)
-        raise SecretRejected("a password")
-
     rounds = session()
-    rounds.handlers = {"save_memory": keep, "recall_memory": keep}
+    rounds.handlers = {"save_memory": keep(kept), "recall_memory": keep(kept)}
     calls = [StreamedCall(name=name, said=["{}"]) for name in ("recall_memory", "save_memory")]
     asyncio.run(rounds.settle(calls))
     assert (kept, rounds.messages, rounds.rounds) == ([{}], [], 0)
