@@ -18,6 +18,10 @@ from tests.unit.memories.books import Opened, opened
 
 KEY = {"authorization": "Bearer key"}
 DEADLINE = "The project deadline is March 15, 2026"
+FIELDS = {
+    "id", "content", "category", "source_type", "created_at", "updated_at", "expires_at", "tags",
+    "message_id", "tainted", "version",
+}  # fmt: skip
 
 
 class Remembering:

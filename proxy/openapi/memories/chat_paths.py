@@ -48,50 +48,72 @@ def parameters() -> dict[str, Json]:
     return {one["name"]: one for one in named}
 
 
+_ROOT = "/chat/api/{chatId}"
+_MEMORIES = f"{_ROOT}/memories"
+
+
 def paths(settings: Settings) -> dict[str, Json]:
-    chat, memory = ref("parameters", "chatId"), ref("parameters", "memoryId")
-    encoded = ref("parameters", content_encoding.HEADER)
+    return {**_all(settings), **_watched(settings), **_one(settings)}
+
+
+def _named(*names: str) -> list[Json]:
+    return [ref("parameters", name) for name in names]
+
+
+def _all(settings: Settings) -> dict[str, Json]:
     known, reading = failures.of(settings, 400, *KNOWN), failures.of(settings, *READING)
-    one, many = failures.of(settings, 404), failures.of(settings, 409, 422)
-    root = "/chat/api/{chatId}"
-    at = f"{root}/memories"
-    filters = [ref("parameters", name) for name in ("category", "source_type")]
+    refused = failures.of(settings, 409, 422)
     saved = _answer("It was there already, in these or other words.", "SavedChatMemory", etag=True)
-    changed = _answer("The memory as it is now.", "ChatMemory", etag=True)
+    filters = _named("category", "source_type")
     return {
-        f"{root}/memory": {
+        f"{_ROOT}/memory": {
             "post": _operation(
                 "createChatMemory",
                 "Remember something",
                 "Creates a memory from a message of the chat. What says the same as a stored "
                 "memory is not stored twice: the answer is that one, with status 200. What may "
                 "replace one is stored beside it, and the answer names both.",
-                {"201": {**saved, "description": "It is saved."}, "200": saved, **many, **reading},
-                [chat, encoded],
+                {
+                    "201": {**saved, "description": "It is saved."},
+                    "200": saved,
+                    **refused,
+                    **reading,
+                },
+                _named("chatId", content_encoding.HEADER),
                 "ChatMemory",
             )
         },
-        at: {
+        _MEMORIES: {
             "get": _operation(
                 "listChatMemories",
                 "List memories",
                 "The memories of a chat that are not deleted, the newest first. Without `limit` "
                 f"all of them, up to {fields.MAX_ROWS:,}.",
                 {"200": _answer("A page of them.", "ChatMemoryPage"), **known},
-                [chat, *filters, _limit(fields.MAX_ROWS, fields.MAX_ROWS),
-                 ref("parameters", "cursor")],
+                [
+                    *_named("chatId"),
+                    *filters,
+                    _limit(fields.MAX_ROWS, fields.MAX_ROWS),
+                    *_named("cursor"),
+                ],
             )
         },
-        f"{at}/search": {
+        f"{_MEMORIES}/search": {
             "get": _operation(
                 "searchChatMemories",
                 "Search memories",
                 "By meaning and by words.",
                 {"200": _answer("The best of them.", "ChatMemoryHits"), **known},
-                [chat, _asked(), *filters, _limit(fields.MAX_HITS, fields.HITS)],
+                [*_named("chatId"), _asked(), *filters, _limit(fields.MAX_HITS, fields.HITS)],
             )
         },
-        f"{at}/events": {
+    }
+
+
+def _watched(settings: Settings) -> dict[str, Json]:
+    known, reading = failures.of(settings, 400, *KNOWN), failures.of(settings, *READING)
+    return {
+        f"{_MEMORIES}/events": {
             "get": _operation(
                 "watchChatMemories",
                 "Watch memories",
@@ -99,33 +121,43 @@ def paths(settings: Settings) -> dict[str, Json]:
                 "the credential is let in no longer. At most "
                 f"{events.MOST_STREAMS} streams of a tenant are open at once.",
                 {"200": _event_stream(), **known},
-                [chat, ref("parameters", fields.LAST_EVENT_HEADER)],
+                _named("chatId", fields.LAST_EVENT_HEADER),
             )
         },
-        f"{at}/undelete": {
+        f"{_MEMORIES}/undelete": {
             "post": _operation(
                 "undeleteChatMemories",
                 "Bring memories back",
                 "Deleted memories that are not erased yet. Others are left out of the answer.",
                 {"200": _answer("Those that are back.", "ChatMemories"), **reading},
-                [chat, encoded],
+                _named("chatId", content_encoding.HEADER),
                 "MemoryIds",
             )
         },
-        f"{at}/{{memoryId}}": {
+    }
+
+
+def _one(settings: Settings) -> dict[str, Json]:
+    unknown, known = failures.of(settings, 404), failures.of(settings, 400, *KNOWN)
+    reading = failures.of(settings, 404, 409, 422, *READING)
+    changed = _answer("The memory as it is now.", "ChatMemory", etag=True)
+    gone = {"description": "It is gone.", "headers": headers.of_every()}
+    given = _named("chatId", "memoryId")
+    return {
+        f"{_MEMORIES}/{{memoryId}}": {
             "get": _operation(
                 "showChatMemory",
                 "Show a memory",
                 "One memory.",
-                {"200": _answer("The memory.", "ChatMemory", etag=True), **one, **known},
-                [chat, memory],
+                {"200": _answer("The memory.", "ChatMemory", etag=True), **unknown, **known},
+                given,
             ),
             "patch": _operation(
                 "updateChatMemory",
                 "Change a memory",
                 "Its embedding follows the new content.",
-                {"200": changed, **one, **many, **reading},
-                [chat, memory, ref("parameters", fields.IF_MATCH_HEADER), encoded],
+                {"200": changed, **reading},
+                [*given, *_named(fields.IF_MATCH_HEADER, content_encoding.HEADER)],
                 "ChatMemoryEdit",
             ),
             "delete": _operation(
@@ -133,21 +165,20 @@ def paths(settings: Settings) -> dict[str, Json]:
                 "Delete a memory",
                 "It is in no answer and no search from now on. For "
                 f"{settings.deleted_days} days it can be brought back, then it is erased.",
-                {"204": {"description": "It is gone.", "headers": headers.of_every()},
-                 **one, **known},
-                [chat, memory, _purge()],
+                {"204": gone, **unknown, **known},
+                [*given, _purge()],
             ),
         },
-        f"{at}/{{memoryId}}/confirm": {
+        f"{_MEMORIES}/{{memoryId}}/confirm": {
             "post": _operation(
                 "confirmChatMemory",
                 "Confirm a memory",
                 "A person says that a tainted memory is right: it counts as any other from now on.",
-                {"200": changed, **one, **known, **failures.of(settings, 415)},
-                [chat, memory],
+                {"200": changed, **unknown, **known, **failures.of(settings, 415)},
+                given,
             )
         },
-    }  # fmt: skip
+    }
 
 
 def _operation(
