@@ -166,8 +166,10 @@ class Units:
     ) -> list[ExcerptChoice]:
         """Telling lines of answers."""
         chosen = []
-        fused = np.where(self._allowed, self._fused, 0)
-        for line in telling_lines(self._history, self._corpus, fused, query, quoted):
+        found = telling_lines(
+            self._history, self._corpus, self._fused, self._allowed, query, quoted
+        )
+        for line in found:
             if room.excerpts < LEAST_LINE:
                 break
             text = self._index.text(line.span)

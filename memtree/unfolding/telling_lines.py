@@ -66,12 +66,15 @@ def telling_lines(
     history: History,
     corpus: Corpus,
     fused: NDArray[np.float32],
+    allowed: NDArray[np.bool_],
     query: Collection[int],
     quoted: Collection[int],
 ) -> Iterator[TellingLine]:
     """A line or two of each answer of the assistant, of the best answers first: of those that score
-    themselves or stand below a request that does. `fused`: the score of each passage, 0 where it
-    does not count; `query`: terms of the question; `quoted`: messages that are shown already."""
+    themselves or stand below a request that does. `fused`: the score of each passage; `allowed`:
+    passages that may be quoted (an answer may stand behind the cut and its request before it);
+    `query`: terms of the question; `quoted`: messages that are shown already."""
+    fused = np.where(allowed, fused, 0)
     best = np.zeros(len(history), np.float32)
     np.maximum.at(best, corpus.message, fused)
     asks = np.unique(corpus.message[corpus.kind == USER])
@@ -89,6 +92,8 @@ def telling_lines(
         low, high = np.searchsorted(corpus.message, [message, message + 1])
         text = history.view(message).text
         for row in low + np.argsort(-fused[low:high], kind="stable")[:PASSAGES]:
+            if not allowed[row]:
+                continue
             start = int(corpus.start[row])
             found = telling_run(text[start : int(corpus.end[row])], wanted)
             if found is not None:

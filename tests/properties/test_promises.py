@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
@@ -211,6 +211,7 @@ def test_without_embeddings_the_cold_answer_is_the_warm_one(seed, share):
 
 @settings(max_examples=5)
 @given(seed=seeds)
+@example(seed=204)  # the newest answer's request lies before the cut, and scores
 def test_two_tenants_share_nothing(seed):
     async def run() -> None:
         posted = tuple(conversation(seed, 11_000))

@@ -73,11 +73,12 @@ class Past:
         self.corpus = Corpus(1)
         self.corpus.extend(leaves, places(leaves))
 
-    def lines(self, scores, quoted=()):
+    def lines(self, scores, quoted=(), cut=None):
         fused = np.zeros(len(self.corpus), np.float32)
         for message, score in scores.items():
             fused[self.corpus.message == message] = score
-        found = telling_lines(self.history, self.corpus, fused, (), quoted)
+        allowed = self.corpus.message < (len(self.history) if cut is None else cut)
+        found = telling_lines(self.history, self.corpus, fused, allowed, (), quoted)
         return [(line, self.text(line.span)) for line in found]
 
     def text(self, span):
@@ -107,3 +108,9 @@ def test_requests_and_what_is_shown_already_give_none(past):
     assert [line.span.message for line, _ in past.lines({4: 0.3})] == [5]
     assert past.lines({4: 0.3}, quoted={5}) == []
     assert past.lines({}) == []
+
+
+def test_an_answer_behind_the_cut_gives_none_whatever_its_request_scores(past):
+    scores = {4: 0.3, 5: 0.2, 8: 0.1}
+    assert [line.span.message for line, _ in past.lines(scores, cut=6)] == [5]
+    assert past.lines(scores, cut=5) == []
