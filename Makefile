@@ -29,7 +29,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -c 'import pip' 2>/dev/null || $(PYTHON) -m venv --clear .venv || { \
 	  echo "$(PYTHON) could not create a virtualenv (on Debian: apt install python3-venv)." >&2; exit 1; }
 	@echo "Installing into .venv; the first time takes a minute or two."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,postgres,redis,otel,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,postgres,redis,otel,mcp,dev]'
 	@touch $@
 
 run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
@@ -150,7 +150,7 @@ lock: ## write constraints.txt anew (PYTHON must be 3.11)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
 	  echo "Lock with the oldest supported Python: make PYTHON=python3.11 lock" >&2; exit 1; }
 	$(PYTHON) -m venv --clear .venv-lock
-	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local,postgres,redis,otel,dev]'
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local,postgres,redis,otel,mcp,dev]'
 	{ echo "# Exact versions of all dependencies, made by 'make lock'. Do not edit."; \
 	  .venv-lock/bin/python -m pip freeze --exclude-editable | grep -E '^[A-Za-z0-9._-]+==[^ ]+$$'; } > constraints.new
 	mv constraints.new constraints.txt

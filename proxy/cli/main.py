@@ -19,6 +19,7 @@ from proxy.cli import (
     doctor,
     import_command,
     keys,
+    mcp,
     memories,
     report,
     store_copy,
@@ -68,6 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     _tenants(subs)
     _store(subs)
     memories.register(subs, add_settings)
+    mcp.register(subs, add_settings)
     _demo(subs)
     _report(subs)
     _simple(subs, "check", "check the integrity of the store", commands.check)

@@ -32,6 +32,7 @@ the address of their memory, so there is no id to keep.
   root alone.
 * Numbers out of range are clamped; a wrong type is a 400 that names the field in `param`; null
   means absent; unknown fields are let through.
+* `/mcp` speaks the Model Context Protocol, which lists and describes its tools itself.
 * **Every other path and method** (`/models`, `/embeddings`, `/responses`, files ...) is streamed to
   the upstream and back untouched.
 * **Browsers.** Pages of other sites are refused (403) unless `allowed_origins` names their origin;

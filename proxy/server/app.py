@@ -30,6 +30,7 @@ from proxy.context.compress import ContextMemoryRoutes
 from proxy.context.delete import Deletion
 from proxy.http import error_response
 from proxy.http.request_body import PREFIXES
+from proxy.mcp.http_route import McpRoute
 from proxy.memories.chat.events import EVENT_PACE, EventPace, EventStreams
 from proxy.memories.chat.routes import ChatMemoryRoutes
 from proxy.observability.metrics import Metrics
@@ -136,6 +137,7 @@ def create_app(services: Services) -> Starlette:
     streams = EventStreams(services.book, services.event_pace)
     chat_memory = ChatMemoryRoutes(services.book, gate, settings, streams)
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
+    mcp = McpRoute(services.book, gate, settings)
     policy = BrowserPolicy.of(settings)
     passthrough = Passthrough(gate, services.upstream, settings, policy)
     routes = [
@@ -153,6 +155,9 @@ def create_app(services: Services) -> Starlette:
         *own("/healthz", health, "GET"),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
         Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
+        # So does /v1/mcp. With a slash at its end it is ours too: it must not reach the upstream.
+        Route("/mcp", Handler(mcp.handle, "POST")),
+        Route("/mcp/", Handler(mcp.handle, "POST")),
         Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
         HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
         *everywhere("/{rest:rest}", passthrough.relay),
@@ -173,6 +178,7 @@ def create_app(services: Services) -> Starlette:
         ],
     )
     app.state.shadows = shadows
+    app.state.mcp = mcp
     app.state.streams = streams
     app.router.redirect_slashes = False
     app.router.default = Handler(error_response.not_found)  # a target that is no path: `*`
@@ -197,4 +203,5 @@ def _chat_memory(routes: ChatMemoryRoutes) -> list[Route]:
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     """What goes on in the background ends before memory and store are closed."""
     yield
+    await app.state.mcp.close()
     await app.state.shadows.close()

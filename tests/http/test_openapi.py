@@ -95,12 +95,16 @@ def test_operations_have_names_of_their_own_and_words_for_people():
 # -- the same as the code --------------------------------------------------------------------
 
 
+OWN_PROTOCOL = {"/mcp", "/mcp/"}  # MCP describes itself: `tools/list`
+
+
 def paths_of_the_app() -> set[str]:
     app = create_app(services(None))
     return {
         route.path.removeprefix(prefix)
         for route in app.routes
         if isinstance(route, Route) and "{rest:" not in route.path
+        if route.path not in OWN_PROTOCOL
         for prefix in [next(p for p in PREFIXES if route.path.startswith(p + "/"))]
     }
 

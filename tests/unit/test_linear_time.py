@@ -58,6 +58,7 @@ from proxy.imports import (
     sillytavern,
     tasks,
 )
+from proxy.mcp.stdio_lines import LineSplitter
 from proxy.request import fields
 from proxy.server_tools import refusal, sse
 from tests import hostile
@@ -193,6 +194,7 @@ TEXTS = {
     "a refusal": Subject(lambda raw: refusal.is_about_tools(400, raw), str.encode),
     "events": Subject(hostile.fed(4096), str.encode),
     "an event": Subject(sse.data, str.encode),
+    "lines of a client": Subject(lambda raw: list(LineSplitter().feed(raw)), str.encode),
     "inflated": Subject(
         lambda raw: content_encoding.decoded(raw, "deflate", 1 << 30),
         lambda text: zlib.compress(text.encode(), 0),

@@ -180,6 +180,9 @@ COVERED_BY = {
         proxy/openapi/memories/chat_paths.py proxy/openapi/memories/chat_shapes.py
         proxy/openapi/messages.py proxy/openapi/operations.py proxy/openapi/page.py
         proxy/openapi/server_paths.py proxy/openapi/shapes.py""",
+    # -- proxy: memory tools over MCP
+    "http/test_mcp.py": "proxy/mcp/http_route.py proxy/mcp/sdk_http.py proxy/mcp/sdk_server.py",
+    "clients/test_mcp_stdio.py": "proxy/cli/mcp.py proxy/mcp/stdio.py",
     # -- proxy: what is told of itself
     "http/test_metrics.py": """
         proxy/observability/metrics.py proxy/observability/process_metrics.py

@@ -1,0 +1,62 @@
+"""`memtree mcp`: the memory tools for a client that starts its servers itself."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from indexer.runtime import open_runtime
+from memtree.config import Settings
+from memtree.errors import Unavailable
+from memtree.memories.scope import Scope
+from proxy.cli.commands import TENANT
+from proxy.mcp.http_route import NEEDS_EXTRA
+from proxy.mcp.stdio_lines import own_streams
+from proxy.mcp.tools import Caller, MemoryTools
+
+AddSettings = Callable[[argparse.ArgumentParser, Sequence[str]], None]
+
+SETTINGS = ("store", "embedder", "embedding_", "max_text_chars", "max_memories", "deleted_days",
+            "memories_cache_mb", "strict_embedding", "log_")  # fmt: skip
+
+
+def register(
+    subs: Any, add_settings: Callable[[argparse.ArgumentParser, Sequence[str]], None]
+) -> None:
+    sub = subs.add_parser(
+        "mcp",
+        help="the memory tools for an MCP client that starts its servers itself",
+        description="Speaks MCP on standard input and output until the input ends. A client that "
+        "speaks HTTP needs no process of its own: `memtree serve` has the same tools at /mcp.",
+    )
+    add_settings(sub, [one.name for one in fields(Settings) if one.name.startswith(SETTINGS)])
+    sub.set_defaults(run=run)
+
+
+async def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Serve on standard input and output until the input ends; logs go to standard error. Raises
+    `Unavailable` where the package is missing, and as `open_runtime` does."""
+    try:
+        from proxy.mcp import stdio  # noqa: PLC0415  the optional `mcp` extra
+    except ImportError as error:
+        raise Unavailable(NEEDS_EXTRA) from error
+    own = replace(settings, summary_model=None)  # nothing here is summarised
+    with own_streams() as (given, taken):
+        async with open_runtime(own) as runtime:
+            runtime.book.start()
+            tools = MemoryTools(runtime.book, settings.max_text_chars)
+            caller = Caller(Scope.of_user(TENANT))
+            await stdio.serve(tools, caller, given, taken, _on_sigterm)
+    return 0
+
+
+def _on_sigterm(stop: Callable[[], None]) -> None:
+    """Clients close the input first and send this to what does not end."""
+    try:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
+    except NotImplementedError:  # Windows
+        pass

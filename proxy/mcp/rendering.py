@@ -1,0 +1,160 @@
+"""What the tools answer, as values for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from memtree.errors import (
+    BadRequest,
+    Conflict,
+    EmbedderUnavailable,
+    MemTreeError,
+    NotFound,
+    SecretRejected,
+    StoreCorrupt,
+    StoreUnavailable,
+)
+from memtree.memories.book import BookPage, NearMemory, SaveResult
+from memtree.memories.draft import DedupPolicy
+from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.rules.expiry import shown
+from memtree.memories.search.hits import SearchResult
+
+Json = dict[str, Any]
+
+MAX_NEAR_CHARS = 1_000  # of the text of a memory that only comes near
+INTERNAL = "INTERNAL_ERROR"
+_CODES: tuple[tuple[type[MemTreeError], str], ...] = (
+    (BadRequest, "INVALID_INPUT"),
+    (SecretRejected, "SECRET_REJECTED"),
+    (EmbedderUnavailable, "EMBEDDING_ERROR"),
+    (StoreUnavailable, "DATABASE_ERROR"),
+    (StoreCorrupt, "DATABASE_ERROR"),
+    (NotFound, "NOT_FOUND"),
+    (Conflict, "LIMIT"),
+)
+
+
+def code(error: MemTreeError) -> str:
+    """The code of a refusal."""
+    return next((name for kind, name in _CODES if isinstance(error, kind)), INTERNAL)
+
+
+def refused(error: MemTreeError) -> Json:
+    return {"ok": False, "error": code(error), "message": error.message}
+
+
+def saved(result: SaveResult, policy: DedupPolicy) -> Json:
+    """The answer of `remember`. Near memories are told where the caller asked for them, or where
+    they kept the new text from being stored; one that it may replace is told in any case."""
+    near = result.near
+    if policy is not DedupPolicy.SKIP:  # a repeated call (idempotency) comes near itself
+        near = tuple(one for one in near if one.memory.id != result.memory.id)
+    told = policy is DedupPolicy.ASK or result.existing or bool(near)
+    return {
+        "ok": True,
+        **_named(result.memory),
+        "message": "Already remembered" if result.existing else "Ok",
+        **({"near_duplicates": [_near(one) for one in near]} if told else {}),
+        **_present("previously_corrected", [_corrected(one) for one in result.corrected]),
+        **({"dedup": "deferred"} if result.deferred else {}),
+        **_present("degraded", list(result.degraded)),
+    }
+
+
+def recalled(result: SearchResult) -> Json:
+    memories = [{**memory(hit.memory), "relevance": _share(hit.relevance)} for hit in result.hits]
+    return {"ok": True, "memories": memories, **_present("degraded", list(result.degraded))}
+
+
+def listed(page: BookPage) -> Json:
+    return {
+        "ok": True,
+        "memories": [memory(one) for one in page.memories],
+        "next_cursor": page.next_cursor,
+        "total": page.total,
+    }
+
+
+def forgotten(old: Memory) -> Json:
+    return {"ok": True, **_named(old), "message": "Forgotten"}
+
+
+def corrected(result: SaveResult) -> Json:
+    """The answer of `correct`; `memory_id` is the new memory's."""
+    old = result.memory.supersedes
+    return {
+        "ok": True,
+        **_named(result.memory),
+        "message": "Already remembered" if result.existing else "Corrected",
+        **({"supersedes": {"id": old}} if old and not result.existing else {}),
+        **_present("degraded", list(result.degraded)),
+    }
+
+
+def confirmed(now: Memory) -> Json:
+    at = shown(now.last_confirmed if now.last_confirmed is not None else now.updated)
+    return {"ok": True, **_named(now), "message": "Confirmed", "last_confirmed_at": at}
+
+
+def memory(one: Memory) -> Json:
+    """A memory with what is known of it. A tainted one is a fact at most, whatever it was saved
+    as."""
+    return {
+        **_named(one),
+        "text": one.text,
+        "category": "fact" if one.tainted and one.category == "instruction" else one.category,
+        "tags": list(one.tags),
+        "importance": one.importance,
+        "source_type": one.source_type,
+        "source_provider": one.source_provider,
+        "capture_mode": one.capture_mode,
+        "session_id": one.session_id,
+        "created_at": shown(one.created),
+        "updated_at": shown(one.updated),
+        "last_confirmed_at": _time(one.last_confirmed),
+        "expires_at": _time(one.expires),
+        **({"tainted": True} if one.tainted else {}),
+    }
+
+
+def _named(one: Memory) -> Json:
+    return {"memory_id": one.number, "id": one.id}
+
+
+def _near(one: NearMemory) -> Json:
+    return {
+        **_named(one.memory),
+        "text": _short(one.memory.text),
+        "relevance": _share(one.relevance),
+        "relation": one.relation.value,
+        "differs": list(one.differs),
+    }
+
+
+def _corrected(stone: Tombstone) -> Json:
+    return {
+        "memory_id": stone.number,
+        "id": stone.id,
+        "at": shown(stone.at),
+        "reason": stone.reason,
+        **({"text": _short(stone.text)} if stone.text else {}),
+        **({"replaced_by": stone.replaced_by} if stone.replaced_by else {}),
+    }
+
+
+def _present(name: str, values: Sequence[object]) -> Json:
+    return {name: values} if values else {}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_NEAR_CHARS else text[: MAX_NEAR_CHARS - 1] + "…"
+
+
+def _share(value: float) -> float:
+    return round(value, 3)
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else shown(seconds)

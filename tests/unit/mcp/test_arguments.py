@@ -1,0 +1,214 @@
+"""Each field of each tool: its default, its form, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from memtree.errors import BadRequest, NotFound, SecretRejected
+from memtree.memories.draft import DedupPolicy
+from memtree.memories.ports import ANY, MemoryFilter
+from proxy.mcp import arguments
+
+TEXT = "My son Colby lives in Los Angeles."
+KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2
+NO_STRING: tuple[Any, ...] = (1, 1.5, True, [], {}, ["x"], math.nan, 10**400)
+
+
+def remembered(**given: Any) -> arguments.RememberCall:
+    return arguments.remember({"text": TEXT, **given})
+
+
+def test_defaults():
+    call = remembered()
+    draft = call.draft
+    assert draft.text == TEXT
+    assert call.policy is DedupPolicy.ASK
+    assert (draft.tags, draft.importance, draft.source_type) == ((), 0.5, "model")
+    for name in ("source_provider", "capture_mode", "session_id", "expires", "last_confirmed"):
+        assert getattr(draft, name) is None, name
+    assert not draft.tainted
+
+
+def test_every_field_is_taken():
+    call = remembered(
+        tags=[" Family ", "Los Angeles"],
+        source_provider="some-model",
+        importance=0.9,
+        capture_mode="inferred",
+        session_id="Session 7/é",
+        dedup_policy="skip_if_near",
+        expires_at="2026-03-07T11:30:00+01:00",
+        last_confirmed_at="2026-03-07",
+    )
+    draft = call.draft
+    assert draft.tags == ("family", "los-angeles")
+    assert (draft.source_provider, draft.importance) == ("some-model", 0.9)
+    assert (draft.capture_mode, draft.session_id) == ("inferred", "Session 7/é")
+    assert call.policy is DedupPolicy.SKIP
+    assert (draft.expires, draft.last_confirmed) == (1_772_879_400.0, 1_772_841_600.0)
+
+
+def test_null_means_absent_and_unknown_fields_are_ignored():
+    names = ("tags", "source_provider", "importance", "capture_mode", "session_id",
+             "dedup_policy", "expires_at", "last_confirmed_at")  # fmt: skip
+    assert remembered(**dict.fromkeys(names), colour="red") == remembered()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [(0, 0.0), (1, 1.0), (0.25, 0.25), (-3, 0.0), (1.5, 1.0), (10**400, 1.0), (-(10**400), 0.0),
+     (math.inf, 1.0), (-math.inf, 0.0)],
+)  # fmt: skip
+def test_importance_is_clamped(given, kept):
+    assert remembered(importance=given).draft.importance == kept
+
+
+@pytest.mark.parametrize("value", ["0.5", True, math.nan, [], {}, [0.5]])
+def test_importance_is_a_number(value):
+    with pytest.raises(BadRequest) as caught:
+        remembered(importance=value)
+    assert caught.value.param == "importance"
+
+
+@pytest.mark.parametrize("value", NO_STRING)
+@pytest.mark.parametrize(
+    "name",
+    ["text", "source_provider", "capture_mode", "session_id", "dedup_policy", "expires_at",
+     "last_confirmed_at"],
+)  # fmt: skip
+def test_what_is_no_string_is_refused_by_name(name, value):
+    with pytest.raises(BadRequest) as caught:
+        remembered(**{name: value})
+    assert caught.value.param == name
+    assert name in caught.value.message
+
+
+@pytest.mark.parametrize("value", ["a", 1, {}, [1], [None], ["x", ["y"]], ["a" * 33], ["b"] * 2000])
+def test_tags_are_a_list_of_short_strings(value):
+    with pytest.raises(BadRequest, match="tags"):
+        remembered(tags=value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("capture_mode", "guessed"), ("capture_mode", ""), ("dedup_policy", "always"),
+     ("dedup_policy", "ASK"), ("expires_at", "tomorrow"), ("expires_at", ""),
+     ("expires_at", "2026-02-30"), ("last_confirmed_at", "1772879400")],
+)  # fmt: skip
+def test_other_words_are_refused_by_name(name, value):
+    with pytest.raises(BadRequest) as caught:
+        remembered(**{name: value})
+    assert caught.value.param == name
+
+
+@pytest.mark.parametrize("text", [None, "", "  \n\t ", "half \ud800 pair", "nul \0 byte"])
+def test_a_text_that_cannot_be_kept(text):
+    with pytest.raises(BadRequest) as caught:
+        remembered(text=text)
+    assert caught.value.param == "text"
+
+
+@pytest.mark.parametrize("name", ["source_provider", "session_id"])
+def test_other_texts_can_be_stored_too(name):
+    for bad in ("\ud800", "a\0b"):
+        with pytest.raises(BadRequest, match=name):
+            remembered(**{name: bad})
+    assert remembered(**{name: ""}) == remembered()
+
+
+# -- recall -----------------------------------------------------------------------------------
+
+
+def test_recall():
+    call = arguments.recall({"query": "where?"})
+    assert (call.query, call.wanted, call.limit) == ("where?", ANY, 5)
+    call = arguments.recall(
+        {"query": "where?", "tags": ["Family"], "limit": 7, "session_id": "s1", "x": 1}
+    )
+    assert call.wanted == MemoryFilter(tags=("family",), session_id="s1")
+    assert call.limit == 7
+
+
+@pytest.mark.parametrize(("given", "limit"), [(0, 1), (-5, 1), (51, 50), (10**30, 50), (3.0, 3)])
+def test_limits_are_clamped(given, limit):
+    assert arguments.recall({"query": "q", "limit": given}).limit == limit
+
+
+@pytest.mark.parametrize("value", [1.5, True, [], "many", math.nan])
+def test_a_limit_is_an_integer(value):
+    for read in (lambda given: arguments.recall({"query": "q", **given}), arguments.list_memories):
+        with pytest.raises(BadRequest, match="limit"):
+            read({"limit": value})
+
+
+@pytest.mark.parametrize("query", [*NO_STRING, None, "", " ", "\ud800", "a" * 101])
+def test_a_query_is_a_text(query):
+    with pytest.raises(BadRequest, match="query"):
+        arguments.recall({"query": query}, max_chars=100)
+
+
+# -- one memory -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "ref"), [(1, 1), (12.0, 12), ("12", 12), ("mem_0aZ_-", "mem_0aZ_-")]
+)
+def test_a_memory_by_number_or_id(given, ref):
+    assert arguments.reference({"id": given}) == ref
+    assert arguments.reference({"memory_id": given}) == ref
+    assert arguments.forget({"id": given}) == arguments.ForgetCall(ref, "")
+    assert arguments.correct({"id": given, "text": "t"}).ref == ref
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, "", "abc", "mem_", "mem_\ud800", "mem_" + "a" * 101, "mem_a b", True, 1.5, math.nan,
+     math.inf, [], {}, "-1", "1" * 19],
+)  # fmt: skip
+def test_what_names_no_memory(given):
+    with pytest.raises(BadRequest) as caught:
+        arguments.reference({"id": given})
+    assert caught.value.param == "id"
+
+
+@pytest.mark.parametrize("given", [0, -1, 2**63, 10**400, 1e300])
+def test_numbers_that_no_memory_has(given):
+    with pytest.raises(NotFound):
+        arguments.reference({"id": given})
+
+
+@pytest.mark.parametrize("read", [arguments.forget, arguments.correct])
+def test_a_reason(read):
+    given = {"id": 1, "text": "t"}
+    assert read({**given, "reason": " moved "}).reason == "moved"
+    assert read({**given, "reason": None}).reason == ""
+    for value in (*NO_STRING, "x" * 1_001, "\ud800"):
+        with pytest.raises(BadRequest, match="reason"):
+            read({**given, "reason": value})
+    with pytest.raises(SecretRejected) as caught:
+        read({**given, "reason": f"it held {KEY}"})
+    assert KEY not in caught.value.message
+
+
+def test_a_correction_has_a_text():
+    assert arguments.correct({"id": 1, "text": "t"}).draft.source_type == "model"
+    with pytest.raises(BadRequest, match="text"):
+        arguments.correct({"id": 1})
+
+
+# -- a list -----------------------------------------------------------------------------------
+
+
+def test_list():
+    assert arguments.list_memories({}) == arguments.ListCall(ANY, None, 20)
+    call = arguments.list_memories({"cursor": "12", "limit": 500, "tags": ["A"]})
+    assert call == arguments.ListCall(MemoryFilter(tags=("a",)), "12", 100)
+
+
+@pytest.mark.parametrize("value", [*NO_STRING, "x" * 201])
+def test_a_cursor_is_a_short_string(value):
+    with pytest.raises(BadRequest, match="cursor"):
+        arguments.list_memories({"cursor": value})

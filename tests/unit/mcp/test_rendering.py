@@ -1,0 +1,169 @@
+"""What the tools answer: the fields of the remember tool's document, and those beside them."""
+
+from __future__ import annotations
+
+import jsonschema_rs
+import pytest
+
+from memtree import errors
+from memtree.memories.book import BookPage, NearMemory, SaveResult
+from memtree.memories.draft import DedupPolicy
+from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.rules.relation import Relation
+from memtree.memories.search.hits import MemoryHit, SearchResult
+from proxy.mcp import rendering
+from proxy.mcp.definitions import BY_NAME
+
+AT = 1_772_879_400.0  # 2026-03-07T10:30:00Z
+NEW = Memory("mem_b", 124, "The server listens on 8091.", AT, AT, supersedes=None)
+OLD = Memory("mem_a", 99, "The server listens on 8090.", AT, AT, tags=("ops",))
+NEAR = NearMemory(OLD, 0.91239, Relation.POSSIBLE_UPDATE, ("8090 -> 8091",))
+TOLD = {
+    "memory_id": 99,
+    "id": "mem_a",
+    "text": "The server listens on 8090.",
+    "relevance": 0.912,
+    "relation": "possible_update",
+    "differs": ["8090 -> 8091"],
+}
+
+
+def valid(tool: str, answer: rendering.Json) -> rendering.Json:
+    jsonschema_rs.validate(BY_NAME[tool].output_schema, answer)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("policy", "result", "answer"),
+    [
+        (DedupPolicy.ASK, SaveResult(NEW), {"message": "Ok", "near_duplicates": []}),
+        (DedupPolicy.ASK, SaveResult(NEW, near=(NEAR,)),
+         {"message": "Ok", "near_duplicates": [TOLD]}),
+        (DedupPolicy.INSERT, SaveResult(NEW), {"message": "Ok"}),
+        (DedupPolicy.SKIP, SaveResult(NEW), {"message": "Ok"}),
+        (DedupPolicy.SKIP, SaveResult(NEW, near=(NEAR,)),
+         {"message": "Ok", "near_duplicates": [TOLD]}),
+        (DedupPolicy.SKIP, SaveResult(NEW, existing=True),
+         {"message": "Already remembered", "near_duplicates": []}),
+        (DedupPolicy.INSERT, SaveResult(NEW, deferred=True, degraded=("embedder",)),
+         {"message": "Ok", "dedup": "deferred", "degraded": ["embedder"]}),
+    ],
+)  # fmt: skip
+def test_saved(policy, result, answer):
+    told = valid("remember", rendering.saved(result, policy))
+    assert told == {"ok": True, "memory_id": 124, "id": "mem_b", **answer}
+
+
+def test_what_kept_it_from_being_stored_is_told_and_a_repeated_call_is_not_near_itself():
+    same = NearMemory(NEW, 1.0, Relation.SAME, ())
+    skipped = rendering.saved(SaveResult(NEW, True, (same,)), DedupPolicy.SKIP)
+    assert [one["id"] for one in skipped["near_duplicates"]] == ["mem_b"]
+    again = rendering.saved(SaveResult(NEW, True, (same, NEAR)), DedupPolicy.ASK)
+    assert again["near_duplicates"] == [TOLD]
+
+
+def test_tombstones_near_the_text():
+    stones = (
+        Tombstone("mem_c", 3, AT, "moved", "Colby lives in Rome.", "mem_d"),
+        Tombstone("mem_e", 4, AT),
+    )
+    answer = valid("remember", rendering.saved(SaveResult(NEW, corrected=stones), DedupPolicy.ASK))
+    assert answer["previously_corrected"] == [
+        {"memory_id": 3, "id": "mem_c", "at": "2026-03-07T10:30:00Z", "reason": "moved",
+         "text": "Colby lives in Rome.", "replaced_by": "mem_d"},
+        {"memory_id": 4, "id": "mem_e", "at": "2026-03-07T10:30:00Z", "reason": ""},
+    ]  # fmt: skip
+
+
+def test_a_text_that_only_comes_near_is_shortened():
+    long = NearMemory(Memory("mem_l", 5, "a" * 16_000, AT, AT), 1.0, Relation.SAME, ())
+    (told,) = rendering.saved(SaveResult(NEW, near=(long,)), DedupPolicy.ASK)["near_duplicates"]
+    assert told["text"] == "a" * 999 + "…"
+
+
+def test_recalled():
+    whole = Memory(
+        "mem_w", 7, "Answer in German.", AT, AT, category="instruction", tags=("style",),
+        source_type="model", source_provider="m", capture_mode="explicit", session_id="s",
+        expires=AT + 1, last_confirmed=AT, importance=0.9,
+    )  # fmt: skip
+    result = SearchResult((MemoryHit(whole, 0.81236, 3.0), MemoryHit(OLD, 0.2, 1.0)), ("embedder",))
+    answer = valid("recall", rendering.recalled(result))
+    assert answer["degraded"] == ["embedder"]
+    assert answer["memories"][0] == {
+        "memory_id": 7,
+        "id": "mem_w",
+        "text": "Answer in German.",
+        "category": "instruction",
+        "tags": ["style"],
+        "importance": 0.9,
+        "source_type": "model",
+        "source_provider": "m",
+        "capture_mode": "explicit",
+        "session_id": "s",
+        "created_at": "2026-03-07T10:30:00Z",
+        "updated_at": "2026-03-07T10:30:00Z",
+        "last_confirmed_at": "2026-03-07T10:30:00Z",
+        "expires_at": "2026-03-07T10:30:01Z",
+        "relevance": 0.812,
+    }
+    assert answer["memories"][1]["memory_id"] == 99
+    assert rendering.recalled(SearchResult()) == {"ok": True, "memories": []}
+
+
+@pytest.mark.parametrize(
+    ("category", "tainted", "told"),
+    [("instruction", True, "fact"), ("instruction", False, "instruction"),
+     ("preference", True, "preference"), (None, True, None)],
+)  # fmt: skip
+def test_a_tainted_memory_is_a_fact_at_most(category, tainted, told):
+    answer = rendering.memory(Memory("mem_t", 1, "t", AT, AT, category=category, tainted=tainted))
+    assert answer["category"] == told
+    assert answer.get("tainted") is (True if tainted else None)
+
+
+def test_listed():
+    answer = valid("list_memories", rendering.listed(BookPage((NEW, OLD), "99", 12)))
+    assert [one["memory_id"] for one in answer["memories"]] == [124, 99]
+    assert (answer["next_cursor"], answer["total"]) == ("99", 12)
+    assert "relevance" not in answer["memories"][0]
+    last = valid("list_memories", rendering.listed(BookPage((), None, 0)))
+    assert last == {"ok": True, "memories": [], "next_cursor": None, "total": 0}
+
+
+def test_one_memory():
+    forgotten = valid("forget", rendering.forgotten(OLD))
+    assert forgotten == {"ok": True, "memory_id": 99, "id": "mem_a", "message": "Forgotten"}
+    new = Memory("mem_b", 124, "now", AT, AT, supersedes="mem_a")
+    corrected = valid("correct", rendering.corrected(SaveResult(new, degraded=("embedder",))))
+    assert corrected == {
+        "ok": True, "memory_id": 124, "id": "mem_b", "message": "Corrected",
+        "supersedes": {"id": "mem_a"}, "degraded": ["embedder"],
+    }  # fmt: skip
+    kept = valid("correct", rendering.corrected(SaveResult(OLD, existing=True)))
+    assert (kept["memory_id"], kept["message"]) == (99, "Already remembered")
+    confirmed = valid("confirm", rendering.confirmed(Memory("mem_a", 99, "t", 1.0, AT)))
+    assert confirmed["last_confirmed_at"] == "2026-03-07T10:30:00Z"
+    sure = rendering.confirmed(Memory("mem_a", 99, "t", 1.0, 2.0, last_confirmed=AT))
+    assert sure["last_confirmed_at"] == "2026-03-07T10:30:00Z"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.BadRequest("text must be a string", param="text"), "INVALID_INPUT"),
+        (errors.SecretRejected("a private key"), "SECRET_REJECTED"),
+        (errors.EmbedderUnavailable("no answer"), "EMBEDDING_ERROR"),
+        (errors.StoreUnavailable("locked"), "DATABASE_ERROR"),
+        (errors.StoreCorrupt("broken"), "DATABASE_ERROR"),
+        (errors.NotFound("There is no such memory."), "NOT_FOUND"),
+        (errors.MemoryLimit("full"), "LIMIT"),
+        (errors.Unavailable("later"), "INTERNAL_ERROR"),
+    ],
+)
+def test_errors(error, code):
+    assert valid("remember", rendering.refused(error)) == {
+        "ok": False,
+        "error": code,
+        "message": error.message,
+    }
