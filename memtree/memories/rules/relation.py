@@ -1,18 +1,30 @@
-"""How a new memory relates to one that is stored: the same, a duplicate, what it may replace."""
+"""How a new memory relates to one that is stored: the same, a duplicate, or what it may replace.
+
+Vectors cannot tell: "the port is 8090" and "the port is 8091" have a cosine of 0.97, a paraphrase
+often less than 0.8. So a duplicate needs a high relevance *and* the same words once both are read
+(`wording`): numbers, dates, names, markers such as before and from, negations, and their order.
+A changed value that is thrown away is worse than a paraphrase that is kept twice.
+
+    >>> compare("The port is 8091.", "The port is 8090.", 0.97)
+    Comparison(relation=<Relation.POSSIBLE_UPDATE: 'possible_update'>, differs=('8090 -> 8091',))
+    >>> compare("I have two cats.", "The user owns 2 cats", 0.9).relation.value
+    'duplicate'
+"""
 
 from __future__ import annotations
 
 import enum
-import re
-from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtree.memories.rules.canonical import canonical
-from memtree.text.terms import STOP_WORDS, stem
+from memtree.memories.rules.wording import foreign, order
+from memtree.memories.rules.wording.reading import LIGHT, Reading, Token, read
+from memtree.ranking.relevance_scale import HALF, STRONG
 
-DUPLICATE = 0.85  # relevance
-NEAR = 0.5
-_WORD = re.compile(r"\w+(?:[.:/-]\w+)*")
+SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
+SHOWN = 80  # characters of one side of a difference
+NOTHING = "(nothing)"
 
 
 class Relation(enum.StrEnum):
@@ -30,20 +42,122 @@ class Comparison(NamedTuple):
 
 
 def compare(new: str, old: str, relevance: float | None) -> Comparison:
-    """`relevance`: of the two texts by the embedder, in [0, 1]; None: words alone decide."""
+    """`relevance`: of the two texts by the embedder, in [0, 1]; None: words alone decide, and the
+    two must have the same ones. Linear in the texts."""
     if canonical(new) == canonical(old):
         return Comparison(Relation.SAME)
-    news, olds = _words(new), _words(old)
-    gone, came = olds - news, news - olds
-    shared = (news & olds).total()
-    near = shared / max(1, min(news.total(), olds.total()))
-    if (relevance if relevance is not None else near) < NEAR:
+    news, olds = read(new), read(old)
+    came, gone = _left(news.tokens, olds.tokens), _left(olds.tokens, news.tokens)
+    came, gone = _without_forms(came, gone)
+    if not _near(news, olds, relevance):
         return Comparison(Relation.OTHER)
-    if not gone and not came and (relevance is None or relevance >= DUPLICATE):
+    differs = _differences(news, olds, came, gone)
+    if not differs and (relevance is None or relevance >= STRONG):
         return Comparison(Relation.DUPLICATE)
-    return Comparison(Relation.POSSIBLE_UPDATE, (f"{' '.join(gone)} -> {' '.join(came)}",))
+    return Comparison(Relation.POSSIBLE_UPDATE, differs)
 
 
-def _words(text: str) -> Counter[str]:
-    found = (word.lower() for word in _WORD.findall(text))
-    return Counter(stem(word) for word in found if word not in STOP_WORDS)
+def _near(new: Reading, old: Reading, relevance: float | None) -> bool:
+    """Whether the two are about one thing."""
+    if relevance is not None and relevance < HALF:
+        return False
+    ours = [token for token in new.tokens if token.key not in LIGHT]
+    theirs = [token for token in old.tokens if token.key not in LIGHT]
+    shared = len(order.common(ours, theirs)[0])
+    enough = SHARED * min(len(ours), len(theirs))
+    if relevance is None:
+        return shared > 1 and shared > enough
+    return relevance >= STRONG or shared >= max(1, enough)
+
+
+def _differences(
+    new: Reading, old: Reading, came: list[Token], gone: list[Token]
+) -> tuple[str, ...]:
+    """What says that the two are not one; empty: nothing does."""
+    came = [token for token in came if token.key not in _GHOSTS]
+    gone = [token for token in gone if token.key not in _GHOSTS]
+    if came and gone:
+        return (_difference(gone, came),)
+    heavy = [token for token in (*came, *gone) if not _is_light(token, new, old)]
+    if heavy:
+        return (_difference(gone, came),)
+    if new.past != old.past:
+        return ("then -> now",) if old.past else ("now -> then",)
+    ours, theirs = order.common(new.tokens, old.tokens)
+    if not _negations_agree(ours, theirs):
+        return (_negated(theirs, ours),)
+    forms = {token.key: token.form for token in theirs if token.form}
+    for token in ours:
+        if token.form and forms.get(token.key, token.form) != token.form:
+            return (_difference([token], [token]),)
+    if not order.prepositions_agree(ours, theirs):
+        return (_difference(theirs, ours),)
+    if parts := order.moved(ours, theirs):
+        return (_difference(parts[1], parts[0]),)
+    return ()
+
+
+def _left(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
+    """The tokens that the others lack."""
+    kept = {id(token) for token in order.common(tokens, others)[0]}
+    return [token for token in tokens if id(token) not in kept]
+
+
+def _without_forms(came: list[Token], gone: list[Token]) -> tuple[list[Token], list[Token]]:
+    """Forms of one verb in languages whose inflections are not known: wohne, wohnt."""
+    if len(came) != 1 or len(gone) != 1:
+        return came, gone
+    one, other = came[0].surface, gone[0].surface
+    if one.islower() and other.islower() and foreign.same_verb(one, other):
+        return [], []
+    return came, gone
+
+
+def _is_light(token: Token, new: Reading, old: Reading) -> bool:
+    if token.negated:
+        return False
+    if token.key == "=must":  # an order or a duty of the assistant; of the user it is a fact
+        return not any(each.key == "user" for each in (*new.tokens, *old.tokens))
+    if token.key == "n:1":
+        return token.surface.lower() == "one"
+    return not token.value and token.key in LIGHT
+
+
+def _negations_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:
+    """As many, each at the same word or one beside it: eats no meat, does not eat meat."""
+    ours = [at for at, token in enumerate(new) if token.negated]
+    theirs = [at for at, token in enumerate(old) if token.negated]
+    if len(ours) != len(theirs):
+        return False
+    keys = [token.key for token in old]
+    for at, other in zip(ours, theirs, strict=True):
+        if new[at].key not in keys[max(0, other - 1) : other + 2]:
+            return False
+    return True
+
+
+def _difference(old: Sequence[Token], new: Sequence[Token]) -> str:
+    return f"{_shown(old)} -> {_shown(new)}"
+
+
+def _negated(old: Sequence[Token], new: Sequence[Token]) -> str:
+    def said(tokens: Sequence[Token]) -> str:
+        found = [token for token in tokens if token.negated]
+        return f"not {_shown(found)}" if found else NOTHING
+
+    return f"{said(old)} -> {said(new)}"
+
+
+def _shown(tokens: Sequence[Token]) -> str:
+    pieces: list[str] = []
+    for token in tokens:
+        piece = f"not {token.surface}" if token.negated and token.surface else token.surface
+        if piece and (not pieces or pieces[-1] != piece):
+            pieces.append(piece)
+        if sum(map(len, pieces[-3:])) > SHOWN or len(pieces) > SHOWN:
+            break
+    text = " ".join(pieces)
+    return (text[: SHOWN - 1] + "…" if len(text) > SHOWN else text) or NOTHING
+
+
+_GHOSTS = frozenset(("we", "you", "they"))

@@ -1,0 +1,133 @@
+"""Whether two texts that share their words put them into the same places."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from memtree.memories.rules.wording import lexicon
+from memtree.memories.rules.wording.reading import CONJUNCTION, COPULA, PREPOSITION, Token
+
+_TIMES = ("d:", "t:", "wd:", "wds:", "n:", "time:", "month:")
+
+
+def common(new: Sequence[Token], old: Sequence[Token]) -> tuple[list[Token], list[Token]]:
+    """The tokens that both have, as often as both have them, each in its own order."""
+    shared = Counter(token.key for token in new) & Counter(token.key for token in old)
+    return _of(new, shared), _of(old, shared)
+
+
+def _of(tokens: Sequence[Token], shared: Counter[str]) -> list[Token]:
+    left = shared.copy()
+    kept = []
+    for token in tokens:
+        if left[token.key] > 0:
+            left[token.key] -= 1
+            kept.append(token)
+    return kept
+
+
+def moved(new: Sequence[Token], old: Sequence[Token]) -> tuple[list[Token], list[Token]] | None:
+    """The parts of two texts with the same keys that stand in another order, so that they say
+    something else; None where they say the same: equal, a list in another order, or one part that
+    went to the front: "on Mondays I run", "green is my favourite"."""
+    new, old = _listed(new), _listed(old)
+    start, end = 0, len(new)
+    while start < end and new[start].key == old[start].key:
+        start += 1
+    while end > start and new[end - 1].key == old[end - 1].key:
+        end -= 1
+    if start == end:
+        return None
+    ours, theirs = list(new[start:end]), list(old[start:end])
+    if _turned(list(new[:end]), list(old[:end])) or _turned(ours, theirs):
+        return None
+    return ours, theirs
+
+
+def _turned(new: list[Token], old: list[Token]) -> bool:
+    """Whether `new` is `old` with its two halves changed over, in one of the ways that keep the
+    meaning."""
+    keys, olds = [token.key for token in new], [token.key for token in old]
+    at = _rotation(keys, olds)
+    if not at or at == len(olds):
+        return False
+    # old = A B, new = B A.
+    head, tail = old[:at], old[at:]
+    new_tail, new_head = new[: len(tail)], new[len(tail) :]
+    if len(head) == len(tail) == 1:
+        return False
+    after_marker = {token.key for token in old if token.key[0] == "="}
+    if after_marker and not _markers_kept(new, old):
+        return False
+    about = tail[0].lead & COPULA and new_head[0].lead & COPULA
+    adverbial = tail[0].lead & PREPOSITION or new_head[0].lead & PREPOSITION
+    timed = tail[0].key.startswith(_TIMES) or head[0].key.startswith(_TIMES)
+    # Write tests in Go; tests are written in Go.
+    ordered = any(
+        len(part) == 1 and (part[0].lead | part_of_new[0].lead) & COPULA
+        for part, part_of_new in ((head, new_head), (tail, new_tail))
+    )
+    return bool(about or adverbial or timed or ordered)
+
+
+def _rotation(new: list[str], old: list[str]) -> int:
+    """Where `old` is to be cut so that its halves, changed over, are `new`; 0: nowhere."""
+    # The first place of new's first key, and two more: enough for texts, and linear.
+    at, tries = -1, 0
+    while tries < 4:
+        try:
+            at = old.index(new[0], at + 1)
+        except ValueError:
+            return 0
+        if at and old[at:] + old[:at] == new:
+            return at
+        tries += 1
+    return 0
+
+
+def _markers_kept(new: Sequence[Token], old: Sequence[Token]) -> bool:
+    """Whether each marker (from, before, than) is followed by the same in both."""
+    return _after_markers(new) == _after_markers(old)
+
+
+def _after_markers(tokens: Sequence[Token]) -> Counter[tuple[str, str]]:
+    keys = [token.key for token in tokens]
+    return Counter(
+        (key, keys[at + 1] if at + 1 < len(keys) else "")
+        for at, key in enumerate(keys)
+        if key[0] == "="
+    )
+
+
+def _listed(tokens: Sequence[Token]) -> list[Token]:
+    """The members of each list (tea, milk and juice) by their keys. The end of the list must be
+    seen: "Ann and Ben met Tom" may go on with what belongs to Ben alone."""
+    made = list(tokens)
+    at = 0
+    while at < len(made):
+        end = at + 1
+        while end < len(made) and made[end].lead == CONJUNCTION:
+            end += 1
+        if end > at + 1 and (end == len(made) or made[end].lead):
+            made[at:end] = sorted(made[at:end], key=lambda token: token.key)
+        at = end
+    return made
+
+
+def prepositions_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:
+    """Whether the words that both have stand behind prepositions that may mean the same."""
+    places: dict[str, str] = {}
+    for token in old:
+        places.setdefault(token.key, token.preposition)
+    seen: set[str] = set()
+    for token in new:
+        if token.key in seen or token.key not in places:
+            continue
+        seen.add(token.key)
+        one, other = token.preposition, places[token.key]
+        if not one or not other or one == other or token.key.startswith(_TIMES):
+            continue
+        if frozenset((one, other)) not in lexicon.ALIKE_PREPOSITIONS:
+            return False
+    return True

@@ -1,0 +1,303 @@
+"""Numbers, dates, times, amounts and measures in one spelling each.
+
+    >>> read("March 15, 2026".split()), read("2026-03-15".split())
+    (['d:2026-03-15'], ['d:2026-03-15'])
+    >>> read(["two", "hours"]), read(["120", "min"]), read(["3", "pm"]), read(["15:00"])
+    (['time:7200'], ['time:7200'], ['t:15:00'], ['t:15:00'])
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+_SMALL = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen
+""".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBERS = (
+    {word: at for at, word in enumerate(_SMALL)}
+    | {word: 20 + 10 * at for at, word in enumerate(_TENS)}
+    | {"dozen": 12}
+)
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_ORDINALS = {
+    word: at + 1
+    for at, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+    )
+} | {"twentieth": 20, "hundredth": 100}
+_MONTHS = {
+    name[:size]: at + 1
+    for at, name in enumerate(
+        """january february march april may june july august september october november
+        december""".split()
+    )
+    for size in (3, len(name))
+} | {"sept": 9}
+_DAYS = {
+    name[:size] + end: name[:3]
+    for name in "monday tuesday wednesday thursday friday saturday sunday".split()
+    for size in (3, len(name))
+    for end in ("", "s")
+} | {"tues": "tue", "thur": "thu", "thurs": "thu"}
+_SHORT_DAYS = frozenset("sun sat wed mon suns sats weds mons".split())  # words as well
+_CURRENCIES = {
+    "$": "usd", "dollar": "usd", "dollars": "usd", "usd": "usd", "bucks": "usd",
+    "€": "eur", "euro": "eur", "euros": "eur", "eur": "eur",
+    "£": "gbp", "gbp": "gbp", "¥": "jpy", "yen": "jpy", "jpy": "jpy", "chf": "chf",
+    "francs": "chf", "franken": "chf",
+}  # fmt: skip
+_UNITS: dict[str, tuple[str, str]] = {}
+for _dimension, _words in {
+    "time": "ms millisecond:0.001 s sec second:1 min minute:60 h hr hour:3600 day:86400 week:604800",
+    "month": "month:1 quarter:3 year yr:12",
+    "length": "mm millimeter millimetre:0.001 cm centimeter centimetre:0.01 meter metre:1 "
+    "km kilometer kilometre:1000",
+    "mile": "mile mi:1",
+    "foot": "inch:1 ft foot feet:12",
+    "mass": "g gram gramme:1 kg kilo kilogram:1000 ton tonne:1000000",
+    "pound": "lb pound:1",
+    "volume": "ml milliliter millilitre:0.001 l liter litre:1",
+    "data": "kb kilobyte:1 mb megabyte:1000 gb gigabyte:1000000 tb terabyte:1000000000",
+    "share": "% percent:1",
+    "celsius": "°c celsius:1",
+    "fahrenheit": "°f fahrenheit:1",
+    "degree": "° degree:1",
+    "times": "times:1",
+}.items():
+    _waiting: list[str] = []
+    for _word in _words.split():
+        _name, _, _factor = _word.partition(":")
+        _waiting.append(_name)
+        if _factor:
+            for _each in _waiting:
+                _UNITS[_each] = _UNITS[f"{_each}s"] = (_dimension, _factor)
+            _waiting = []
+_HALVES = frozenset(("am", "pm", "a.m", "p.m"))
+_CLOCK = frozenset(("o'clock", "oclock", "uhr", "heures", "heure"))
+
+_ISO = re.compile(r"([0-9]{4})[-/]([0-9][0-9]?)[-/]([0-9][0-9]?)(?:t[0-9:.z+-]+)?")
+_DOTTED_DATE = re.compile(r"([0-9][0-9]?)\.([0-9][0-9]?)\.([0-9]{4}|[0-9][0-9])")
+_SLASHED = re.compile(r"([0-9][0-9]?)/([0-9][0-9]?)/([0-9]{4}|[0-9][0-9])")
+_TIME = re.compile(r"([0-9][0-9]?)[:h]([0-9][0-9])(?::([0-9][0-9]))?(am|pm|h)?")
+_HOUR = re.compile(r"([0-9][0-9]?)(am|pm)")
+_GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+_PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_VERSION = re.compile(r"v?([0-9]+(?:\.[0-9]+)+)")
+_ORDINAL = re.compile(r"([0-9]+)(?:st|nd|rd|th)")
+_AMOUNT = re.compile(r"([0-9]+(?:[.,][0-9]+)*)([a-z°%]{1,12})")
+_DIGITS = frozenset("0123456789")
+_LONGEST = 15  # digits that are calculated with
+_SHORT_SCALES = {"k": 1_000, "mio": 1_000_000, "bn": 1_000_000_000}
+
+
+class Quantity:
+    """What stands at a place: its key, and where the words after it begin."""
+
+    __slots__ = ("after", "key")
+
+    def __init__(self, key: str, after: int) -> None:
+        self.key, self.after = key, after
+
+
+def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Quantity | None:
+    """The quantity that begins with `words[at]` (lower case), None where none does. `names`: which
+    words are capitalised: May is a month, may is none."""
+    word = words[at]
+    capital = bool(names) and names[at]
+    if word in _DAYS and (capital or word not in _SHORT_DAYS):
+        plural = word.endswith("s") and word not in ("tues", "thurs")
+        return Quantity(f"wd{'s' * plural}:{_DAYS[word]}", at + 1)
+    if word in ("every", "each") and words[at + 1 : at + 2] and words[at + 1] in _DAYS:
+        return Quantity(f"wds:{_DAYS[words[at + 1]]}", at + 2)
+    if word in _MONTHS and (word not in ("may", "mar", "march") or not names or capital):
+        return _from_month(words, at)
+    if word in ("noon", "midday"):
+        return Quantity("t:12:00", at + 1)
+    if word == "midnight":
+        return Quantity("t:00:00", at + 1)
+    if word in ("once", "twice"):
+        return Quantity(f"times:{1 + (word == 'twice')}", at + 1)
+    if word in _ORDINALS or _ORDINAL.fullmatch(word):
+        return _from_ordinal(words, at)
+    if word in _CURRENCIES and at + 1 < len(words):
+        number = _number(words, at + 1)
+        return Quantity(f"{_CURRENCIES[word]}:{number[0]}", number[1]) if number else None
+    if word[0] in _DIGITS or word[0] == "v":
+        found = _date(word) or _clock(words, at)
+        if found:
+            return found if isinstance(found, Quantity) else Quantity(found, at + 1)
+    number = _number(words, at)
+    return _measured(words, *number) if number else None
+
+
+def read(words: Sequence[str]) -> list[str]:
+    """The keys of all quantities; other words as they are. For tests and examples."""
+    lower = [word.lower().rstrip(",") for word in words]
+    keys, at = [], 0
+    while at < len(lower):
+        found = quantity_at(lower, at)
+        keys.append(found.key if found else lower[at])
+        at = found.after if found else at + 1
+    return keys
+
+
+def _from_month(words: Sequence[str], at: int) -> Quantity:
+    month, after, day, year = _MONTHS[words[at]], at + 1, "", ""
+    if after < len(words) and (number := _day(words[after])):
+        day, after = number, after + 1
+    at_year = after + (after < len(words) and words[after] == ",")
+    if at_year < len(words) and _is_year(words[at_year]):
+        year, after = words[at_year], at_year + 1
+    return Quantity(_date_key(year, month, day), after)
+
+
+def _from_ordinal(words: Sequence[str], at: int) -> Quantity:
+    match = _ORDINAL.fullmatch(words[at])
+    number = int(match[1]) if match else _ORDINALS[words[at]]
+    return _day_of_month(words, at, str(number)) or Quantity(f"o:{number}", at + 1)
+
+
+def _day_of_month(words: Sequence[str], at: int, day: str) -> Quantity | None:
+    """15 March, 15th of March 2026."""
+    after = at + 1
+    if after < len(words) and words[after] in ("of", "de"):
+        after += 1
+    if after >= len(words) or words[after] not in _MONTHS or not _day(day):
+        return None
+    month, after, year = _MONTHS[words[after]], after + 1, ""
+    at_year = after + (after < len(words) and words[after] == ",")
+    if at_year < len(words) and _is_year(words[at_year]):
+        year, after = words[at_year], at_year + 1
+    return Quantity(_date_key(year, month, day), after)
+
+
+def _day(word: str) -> str:
+    match = _ORDINAL.fullmatch(word)
+    digits = match[1] if match else word
+    if digits.isascii() and digits.isdigit() and len(digits) < 3 and 1 <= int(digits) <= 31:
+        return str(int(digits))
+    return str(_ORDINALS[word]) if word in _ORDINALS else ""
+
+
+def _is_year(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) == 4 and 1000 <= int(word) < 2200
+
+
+def _date_key(year: str, month: int, day: str) -> str:
+    return f"d:{year}-{month:02}" + (f"-{int(day):02}" if day else "")
+
+
+def _date(word: str) -> str:
+    if match := _ISO.fullmatch(word):
+        return _date_key(match[1], int(match[2]), match[3])
+    if match := _DOTTED_DATE.fullmatch(word):
+        if 1 <= int(match[2]) <= 12 and len(match[3]) == 4:
+            return _date_key(match[3], int(match[2]), match[1])
+    elif match := _SLASHED.fullmatch(word):
+        first, second, year = int(match[1]), int(match[2]), match[3]
+        if len(year) == 4 and first > 12 >= second > 0:
+            return _date_key(year, second, match[1])
+        if len(year) == 4 and second > 12 >= first > 0:
+            return _date_key(year, first, match[2])
+        return f"d?:{word}"  # which of the two is the month nobody knows
+    return ""
+
+
+def _clock(words: Sequence[str], at: int) -> Quantity | None:
+    """15:00, 3pm, 3:15 pm, 3 p.m., 15 Uhr."""
+    following = words[at + 1] if at + 1 < len(words) else ""
+    after, half = at + 1, ""
+    if match := _TIME.fullmatch(words[at]):
+        hour, minute, second, half = int(match[1]), match[2], match[3], match[4] or ""
+    elif match := _HOUR.fullmatch(words[at]):
+        hour, minute, second, half = int(match[1]), "00", None, match[2]
+    elif words[at].isascii() and words[at].isdigit() and following in _HALVES | _CLOCK:
+        hour, minute, second = int(words[at][:3]), "00", None
+    else:
+        return None
+    if half not in ("am", "pm") and following in _HALVES:
+        half, after = following.replace(".", ""), at + 2
+    elif following in _CLOCK:
+        after = at + 2
+    if half in ("am", "pm"):
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    tail = f":{second}" if second and second != "00" else ""
+    return Quantity(f"t:{hour:02}:{minute}{tail}", after)
+
+
+def _number(words: Sequence[str], at: int) -> tuple[str, int] | None:
+    """The number that begins there, as digits, and where it ends."""
+    word = words[at]
+    if word[0] in _DIGITS:
+        if word[-1] not in _DIGITS:
+            match = _AMOUNT.fullmatch(word)
+            if match and match[2] in _SHORT_SCALES:
+                return _times(match[1].replace(",", ""), _SHORT_SCALES[match[2]]), at + 1
+            return None
+        if _GROUPED.fullmatch(word) or _PLAIN.fullmatch(word):
+            digits = word.replace(",", "")
+            if at + 1 < len(words) and words[at + 1] in _SCALES:
+                return _times(digits, _SCALES[words[at + 1]]), at + 2
+            return digits.lstrip("0") or "0", at + 1
+        return None
+    if word not in NUMBERS and not (
+        word == "a" and at + 1 < len(words) and words[at + 1] in _SCALES
+    ):
+        return None
+    return _spelled(words, at)
+
+
+def _spelled(words: Sequence[str], at: int) -> tuple[str, int]:
+    total, current, start = 0, 0, at
+    while at < len(words):
+        word = words[at]
+        if word == "a" and at == start:
+            current = 1
+        elif word in NUMBERS and (current % 100 == 0 or (current % 10 == 0 and NUMBERS[word] < 10)):
+            current += NUMBERS[word]
+        elif word == "hundred" and current:
+            current *= 100
+        elif word in _SCALES and current:
+            total, current = total + current * _SCALES[word], 0
+        elif not (word == "and" and at > start and at + 1 < len(words) and words[at + 1] in NUMBERS
+                  and words[at - 1] in _SCALES):  # fmt: skip
+            break
+        at += 1
+    return str(total + current), at
+
+
+def _measured(words: Sequence[str], number: str, after: int) -> Quantity:
+    following = words[after] if after < len(words) else ""
+    if found := _day_of_month(words, after - 1, number):
+        return found
+    if following in _CURRENCIES:
+        return Quantity(f"{_CURRENCIES[following]}:{number}", after + 1)
+    if following in _UNITS:
+        dimension, factor = _UNITS[following]
+        return Quantity(f"{dimension}:{_times(number, factor)}", after + 1)
+    return Quantity(f"n:{number}", after)
+
+
+def glued(word: str) -> tuple[str, str] | None:
+    """5km, 30%: the number and the unit of a word that holds both."""
+    match = _AMOUNT.fullmatch(word)
+    if match and (match[2] in _UNITS or match[2] in _CURRENCIES) and word[0] in _DIGITS:
+        return match[1], match[2]
+    return None
+
+
+def version(word: str) -> str:
+    """The number of a version, "" where the word is none."""
+    match = _VERSION.fullmatch(word)
+    return match[1] if match else ""
+
+
+def _times(digits: str, factor: int | str) -> str:
+    """The product, in full: two numbers that differ stay different."""
+    if len(digits) > _LONGEST or digits.count(".") > 1:
+        return f"{digits} x {factor}"
+    return f"{(Decimal(digits) * Decimal(factor)).normalize():f}"

@@ -1,0 +1,349 @@
+"""A text as the tokens that say something: values, words in their base form, negations.
+
+    >>> [token.key for token in read("I don't own two cats.").tokens]
+    ['user', 'have', 'n:2', 'cat']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from memtree.memories.rules.wording import foreign, lexicon, quantities
+from memtree.memories.rules.wording.inflection import base_form
+from memtree.text.normal_form import nfkc
+
+COPULA, PREPOSITION, CONJUNCTION, POSSESSIVE, ARTICLE = 1, 2, 4, 8, 16
+_RAW = re.compile(r"\w+(?:['._:/@+&#-]+\w+)*[%°+#]*|[$€£¥%°]|[,;:&/()–—-]|[.!?。！？]")
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
+_INNER = re.compile(r"['._:/@+&#-]")
+_PAST_VERBS = frozenset(
+    """
+    went taught bought left met lent sold wrote ran drove ate drank swam grew made took gave knew wore
+    slept sang flew brought began became got chose spoke told said lost won came stopped
+    """.split()
+)
+_EACH = frozenset(("every", "each"))
+_OFTEN = frozenset("morning afternoon evening night weekend spring summer autumn winter".split())
+_GO = frozenset(("go", "goes", "going", "gone", "went"))
+_PREFERRED = frozenset(("answer", "example", "code"))
+
+
+class Word(NamedTuple):
+    lower: str
+    surface: str
+    capital: bool = False
+
+
+@dataclass(slots=True)
+class Token:
+    """`key`: what it says. `value`: a number, a date, a marker: never to be overlooked. `lead`: what
+    was left out before it, as flags; `preposition` among it. `form`: ing or ed behind a copula."""
+
+    key: str
+    surface: str
+    value: bool = False
+    negated: bool = False
+    lead: int = 0
+    preposition: str = ""
+    form: str = ""
+
+
+class Reading(NamedTuple):
+    tokens: tuple[Token, ...]
+    past: bool  # whether it tells what was
+
+
+def read(text: str) -> Reading:
+    words = list(_words(nfkc(text).translate(_QUOTES)))
+    english = not any(
+        word.lower in foreign.TELLING or not word.lower.isascii() for word in words
+    ) or any(word.lower in ("the", "user", "my") for word in words)
+    words = _with_phrases(words) if english else words
+    reader = _Reader(words, english)
+    return reader.reading()
+
+
+def _words(text: str) -> Iterator[Word]:
+    for match in _RAW.finditer(text):
+        raw = match.group()
+        lower = raw.lower()
+        capital = raw[0].isupper()
+        if foreign.UNSPACED.search(raw):
+            for kind, piece in foreign.unspaced_words(raw):
+                yield Word({"user": "user", "no": "not", "nothing": "of"}.get(kind, piece), piece)
+        elif not _INNER.search(raw) and raw[-1] not in "%°":
+            for each in lexicon.CONTRACTIONS.get(lower, lower).split():
+                yield Word(each, raw, capital)
+        else:
+            yield from _compound(raw, lower, capital)
+
+
+def _compound(raw: str, lower: str, capital: bool) -> Iterator[Word]:
+    if lower in lexicon.CONTRACTIONS:
+        for each in lexicon.CONTRACTIONS[lower].split():
+            yield Word(each, raw, capital)
+        return
+    if "'" in lower:
+        for ending, meant in lexicon.ENDINGS.items():
+            if lower.endswith(ending):
+                yield Word(lower[: -len(ending)], raw, capital)
+                yield Word(meant, raw)
+                return
+        head, _, tail = lower.rpartition("'")
+        if tail == "s":
+            yield Word(head, raw[:-2], capital)
+            yield Word("'s", "")
+            return
+        for piece in raw.split("'"):
+            yield Word(piece.lower(), piece, piece[:1].isupper())
+        return
+    if glued := quantities.glued(lower):
+        yield from (Word(part, raw) for part in glued)
+        return
+    head, slash, unit = lower.partition("/")
+    if slash and head.isalpha() and unit in lexicon.PER:
+        yield Word(head, raw[: len(head)], capital)
+        yield Word("per", "/")
+        yield Word(unit, raw[len(head) + 1 :])
+        return
+    pieces = re.split("[-/&]", raw)
+    wordy = [piece.isalpha() for piece in pieces]
+    splits = all(wordy) or (pieces[0].isdigit() and all(wordy[1:]))
+    if len(pieces) > 1 and splits and lower not in _MEANT:
+        for piece in pieces:
+            yield Word(piece.lower(), piece, piece[0].isupper())
+    else:
+        yield Word(lower.strip("+") if raw[0].isdigit() else lower, raw, capital)
+
+
+def _with_phrases(words: list[Word]) -> list[Word]:
+    """Phrases put into the words that they stand for; the longest that fits."""
+    made: list[Word] = []
+    at = 0
+    while at < len(words):
+        for size, meant in _PHRASES.get(words[at].lower, ()):
+            if [word.lower for word in words[at : at + size[0]]] == size[1] and (
+                meant[-1:] != ["*"] or (at + size[0] < len(words) and words[at + size[0]].capital)
+            ):
+                surface = " ".join(word.surface for word in words[at : at + size[0]])
+                made += [Word(each, surface, False) for each in meant if each != "*"]
+                at += size[0]
+                break
+        else:
+            made.append(words[at])
+            at += 1
+    return made
+
+
+class _Reader:
+    """One pass over the words of a text."""
+
+    def __init__(self, words: list[Word], english: bool) -> None:
+        self._words, self._english = words, english
+        self._lower = [word.lower for word in words]
+        self._capitals = [word.capital and at > 0 for at, word in enumerate(words)]
+        self._tokens: list[Token] = []
+        self._lead, self._preposition, self._negated, self._past = 0, "", False, False
+        self._starts = True  # of a sentence
+
+    def reading(self) -> Reading:
+        at = 0
+        while at < len(self._words):
+            found = self._quantity(at)
+            if found is not None:
+                surface = " ".join(word.surface for word in self._words[at : found.after])
+                self._add(found.key, surface, value=True)
+                at = found.after
+            else:
+                self._word(at)
+                at += 1
+        if self._negated and self._tokens:  # Japanese negates at the end
+            self._tokens[-1].negated = not self._tokens[-1].negated
+        for token, following in pairwise(self._tokens):
+            if token.negated and token.key in lexicon.EMPTY_VERBS:
+                token.negated, following.negated = False, True
+        for token in self._tokens:
+            if token.key == "like" and token.negated:
+                token.key, token.negated = "dislike", False
+        if any(token.key in _PREFERRED for token in self._tokens):
+            for token in self._tokens:
+                token.key = "like" if token.key == "want" else token.key
+        return Reading(tuple(_with_of(self._tokens)), self._past)
+
+    def _quantity(self, at: int) -> quantities.Quantity | None:
+        lower = self._lower[at]
+        if not lower[0].isalnum() and lower not in "$€£¥":
+            return None
+        if not self._english and lower in foreign.NUMBERS:
+            return quantities.Quantity(f"n:{foreign.NUMBERS[lower]}", at + 1)
+        return quantities.quantity_at(self._lower, at, self._capitals)
+
+    def _word(self, at: int) -> None:
+        word = self._words[at]
+        lower = word.lower
+        if not lower[0].isalnum() and lower[0] not in "='!-_$€£¥%°":
+            self._sign(lower)
+        elif lower in ("!", "not") or (
+            lower in lexicon.NEGATIONS if self._english else lower in foreign.NEGATIONS
+        ):
+            self._negated = True
+        elif lower == "'s":
+            self._lead |= POSSESSIVE
+        elif lower == "-":
+            pass
+        elif lower[0] == "=":
+            self._marker(lower[1:], word.surface)
+        elif not self._english:
+            self._foreign_word(word)
+        elif lower in lexicon.USER:
+            self._add("user", word.surface)
+            if lower in ("my", "mine"):
+                self._lead |= POSSESSIVE
+        elif lower in lexicon.GHOSTS:
+            key = lexicon.GHOSTS[lower]
+            if key == "they":  # a possessive or an object: it tells nothing alone
+                self._lead |= POSSESSIVE
+            else:
+                self._add(key, word.surface)
+        elif lower in _EACH and at + 1 < len(self._words) and self._lower[at + 1] in _OFTEN:
+            pass
+        elif lower in _VALUES and not (word.capital and at and lower in ("may", "will")):
+            if lower in lexicon.COPULAS:
+                self._lead |= COPULA
+            self._marker(_VALUES[lower], word.surface)
+        elif lower in _GO and at + 1 < len(self._words) and self._lower[at + 1].endswith("ing"):
+            pass
+        elif lower in lexicon.FUNCTION or lower in lexicon.PREPOSITIONS:
+            self._dropped(at, lower)
+        else:
+            self._content(word)
+
+    def _sign(self, sign: str) -> None:
+        if sign in ",&/":
+            self._lead |= CONJUNCTION
+        elif sign in ":–—":
+            self._lead |= COPULA
+        self._starts = sign in ".!?。！？"
+
+    def _dropped(self, at: int, lower: str) -> None:
+        if lower == "and":
+            self._lead |= CONJUNCTION
+        elif lower in lexicon.COPULAS:
+            self._lead |= COPULA
+        elif lower in lexicon.ARTICLES:
+            self._lead |= ARTICLE
+        elif lower == "about" and at + 1 < len(self._words) and self._lower[at + 1][0].isdigit():
+            self._add("about", lower)
+        elif lower in lexicon.PREPOSITIONS:
+            self._lead |= PREPOSITION
+            self._preposition = lower
+
+    def _marker(self, key: str, surface: str) -> None:
+        if key == "past":
+            self._past = True
+        else:
+            self._add(f"={key}", surface, value=True)
+
+    def _foreign_word(self, word: Word) -> None:
+        lower = word.lower
+        if lower in foreign.USER or lower in lexicon.USER:
+            self._add("user", word.surface)
+        elif lower not in foreign.FUNCTION:
+            self._add(lower, word.surface)
+
+    def _content(self, word: Word) -> None:
+        lower, form = word.lower, ""
+        if self._lead & COPULA and lower.endswith(("ing", "ed")):
+            form = "ing" if lower.endswith("ing") else "ed"
+        subject = bool(self._tokens) and not self._lead & ~POSSESSIVE
+        if subject and self._tokens[-1].key != "have" and (
+            lower in _PAST_VERBS or (lower.endswith("ed") and len(lower) > 4 and len(self._tokens) < 4)
+        ):
+            self._past = True
+        key = key_of(lower)
+        if self._lead & ARTICLE and not self._lead & POSSESSIVE:
+            key = _agent(key)
+        self._add(key, word.surface, form=form)
+
+    def _add(self, key: str, surface: str, *, value: bool = False, form: str = "") -> None:
+        self._tokens.append(
+            Token(key, surface, value, self._negated, self._lead, self._preposition, form)
+        )
+        if key not in lexicon.GHOSTS.values():  # of our team: the team is what "of" belongs to
+            self._lead, self._preposition = 0, ""
+        self._negated, self._starts = False, False
+
+
+def key_of(lower: str) -> str:
+    """The key of a word that is no value."""
+    if lower in _MEANT:
+        return _MEANT[lower]
+    if not (lower.isascii() and lower.isalpha()):
+        return quantities.version(lower) or lower
+    base = base_form(lower)
+    return _MEANT.get(base, base)
+
+
+def _agent(key: str) -> str:
+    """Who is a teacher teaches; but "my teacher" is somebody else."""
+    return lexicon.AGENTS.get(key, key)
+
+
+def _with_of(tokens: list[Token]) -> list[Token]:
+    """The brother of Ann is Ann's brother: what follows "of" goes before what it belongs to."""
+    made: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.preposition == "of" and made and not token.value and not made[-1].value:
+            start = len(made) - 1
+            while start and not made[start].lead and not made[start - 1].value:
+                start -= 1
+            end = at + 1
+            while end < len(tokens) and not tokens[end].lead and not tokens[end].value:
+                end += 1
+            moved = tokens[at:end]
+            moved[0].lead, moved[0].preposition = made[start].lead, made[start].preposition
+            made[start].lead, made[start].preposition = POSSESSIVE, ""
+            made[start:start] = moved
+            at = end
+        else:
+            made.append(token)
+            at += 1
+    return made
+
+
+def _synonyms() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in lexicon.SYNONYMS:
+        first, *others = line.split()
+        for word in (first, *others):
+            found[word] = first
+            found.setdefault(base_form(word), first)
+    return found
+
+
+def _phrases() -> Mapping[str, list[tuple[tuple[int, list[str]], list[str]]]]:
+    found: dict[str, list[tuple[tuple[int, list[str]], list[str]]]] = {}
+    for line in lexicon.PHRASES:
+        phrase, _, meant = line.partition(" = ")
+        words = phrase.split()
+        found.setdefault(words[0], []).append(((len(words), words), meant.split()))
+    for each in found.values():
+        each.sort(key=lambda entry: -entry[0][0])
+    return found
+
+
+_MEANT = _synonyms()
+LIGHT = frozenset(map(key_of, lexicon.LIGHT))
+_PHRASES = _phrases()
+_VALUES = {
+    word: key
+    for line in lexicon.VALUES
+    for key, _, words in [line.partition(": ")]
+    for word in words.split()
+}
