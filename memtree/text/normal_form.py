@@ -1,4 +1,4 @@
-"""Compatibility forms of Unicode (NFKC) in linear time.
+"""Normal forms of Unicode (NFC, NFKC) in linear time.
 
 Marks that follow a letter are put in order by insertion, so thousands of them on one letter would
 take the square of their number. Unicode's stream-safe text has 30 at most: a longer run is
@@ -12,22 +12,31 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Literal
 
 MARKS = 30  # UAX #15, section 13
 _LONG_RUN = re.compile(rf"[^\w\s\x00-\x7f]{{{MARKS + 1},}}")  # whatever may be a mark
 
 
 def nfkc(text: str) -> str:
+    return _normalized(text, "NFKC")
+
+
+def nfc(text: str) -> str:
+    return _normalized(text, "NFC")
+
+
+def _normalized(text: str, form: Literal["NFC", "NFKC"]) -> str:
     if text.isascii():
         return text
     if not _LONG_RUN.search(text):
-        return unicodedata.normalize("NFKC", text)
+        return unicodedata.normalize(form, text)
     pieces: list[str] = []
     start = run = 0
     for at, char in enumerate(text):
         run = run + 1 if unicodedata.combining(char) else 0
         if run > MARKS:
-            pieces.append(unicodedata.normalize("NFKC", text[start:at]))
+            pieces.append(unicodedata.normalize(form, text[start:at]))
             start, run = at, 1
-    pieces.append(unicodedata.normalize("NFKC", text[start:]))
+    pieces.append(unicodedata.normalize(form, text[start:]))
     return "".join(pieces)

@@ -23,6 +23,7 @@ from memtree.extraction import (
 )
 from memtree.extraction.clause import SourcePassage
 from memtree.memories.injection import rendering
+from memtree.memories.rules import categories, expiry, relation, tags
 from memtree.ranking import segments, speakers
 from memtree.shadow import probes, usage
 from memtree.summaries import prompts, replies
@@ -180,6 +181,19 @@ TEXTS = {
         lambda text: telling_lines.telling_run(text, {1, 2}), hostile.as_it_is
     ),
     "a speaker": Subject(speakers.tag, hostile.as_it_is),
+    "how memories relate": Subject(
+        lambda text: relation.compare(text, text[::-1], 0.9), hostile.as_it_is
+    ),
+    "a memory and more": Subject(
+        lambda text: relation.compare(f"{text} x", text, 0.9), hostile.as_it_is
+    ),
+    "a category": Subject(categories.category_of, hostile.as_it_is),
+    "tags": Subject(
+        hostile.refused(lambda text: tags.canonical_tags([text[:40], text])), hostile.as_it_is
+    ),
+    "a time": Subject(
+        hostile.refused(lambda text: expiry.timestamp(text, "expires_at")), hostile.as_it_is
+    ),
     "arguments": Subject(call_arguments.canonical, hostile.arguments),
     "fields of JSON": Subject(hostile.spans, hostile.json_object),
     "a body": Subject(
@@ -294,6 +308,15 @@ READS = {
     "numbers": (*hostile.WORDS, *hostile.LETTERS),
     "invented": hostile.WORDS,
     "what was in sight": hostile.WORDS,
+    "how memories relate": (
+        *hostile.SPEECH,
+        *hostile.WORDS,
+        *hostile.LETTERS,
+        "1,111,",
+        "a of ",
+        "by ",
+    ),
+    "a memory and more": (*hostile.SPEECH, *hostile.WORDS, *hostile.LETTERS, "not ", "is led by "),
     "arguments": hostile.JSON,
     "fields of JSON": hostile.JSON,
     "no body": hostile.JSON,

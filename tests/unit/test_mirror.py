@@ -68,6 +68,10 @@ COVERED_BY = {
         memtree/stores/memories/deletion.py memtree/stores/memories/sweep.py""",
     "contracts/test_memory_search.py": """
         memtree/stores/memories/search.py memtree/stores/memories/shown.py""",
+    "unit/memories/rules/test_relation.py": """
+        memtree/memories/rules/wording/foreign.py memtree/memories/rules/wording/lexicon.py
+        memtree/memories/rules/wording/order.py memtree/memories/rules/wording/phrases.py
+        memtree/memories/rules/wording/reading.py memtree/memories/rules/wording/synonyms.py""",
     # -- memtree: trees, ranking, unfolding
     "unit/tree/test_btree.py": "memtree/tree/node.py",
     "unit/ranking/test_bm25.py": "memtree/ranking/corpus.py",

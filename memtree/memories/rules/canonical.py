@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
+
+from memtree.text.normal_form import nfc
 
 _END = " .,;:!?…。！？、"
 
@@ -14,7 +15,7 @@ def canonical(text: str) -> str:
     >>> canonical("  The port\\nis 8090. ") == canonical("the port is 8090")
     True
     """
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    folded = nfc(nfc(text).casefold())
     return " ".join(folded.split()).rstrip(_END)
 
 

@@ -76,7 +76,7 @@ def _differences(
     """What says that the two are not one; empty: nothing does."""
     came = [token for token in came if token.key not in _GHOSTS]
     gone = [token for token in gone if token.key not in _GHOSTS]
-    if came and gone:
+    if came and gone and not {token.key for token in (*came, *gone)} <= _VERBS:
         return (_difference(gone, came),)
     heavy = [token for token in (*came, *gone) if not _is_light(token, new, old)]
     if heavy:
@@ -86,10 +86,8 @@ def _differences(
     ours, theirs = order.common(new.tokens, old.tokens)
     if not _negations_agree(ours, theirs):
         return (_negated(theirs, ours),)
-    forms = {token.key: token.form for token in theirs if token.form}
-    for token in ours:
-        if token.form and forms.get(token.key, token.form) != token.form:
-            return (_difference([token], [token]),)
+    if changed := _changed_form(ours, theirs):
+        return (changed,)
     if not order.prepositions_agree(ours, theirs):
         return (_difference(theirs, ours),)
     if parts := order.moved(ours, theirs):
@@ -127,13 +125,24 @@ def _negations_agree(new: Sequence[Token], old: Sequence[Token]) -> bool:
     """As many, each at the same word or one beside it: eats no meat, does not eat meat."""
     ours = [at for at, token in enumerate(new) if token.negated]
     theirs = [at for at, token in enumerate(old) if token.negated]
-    if len(ours) != len(theirs):
-        return False
-    keys = [token.key for token in old]
-    for at, other in zip(ours, theirs, strict=True):
-        if new[at].key not in keys[max(0, other - 1) : other + 2]:
-            return False
-    return True
+    return len(ours) == len(theirs) and all(
+        new[at].key in _around(old, other) and old[other].key in _around(new, at)
+        for at, other in zip(ours, theirs, strict=True)
+    )
+
+
+def _around(tokens: Sequence[Token], at: int) -> list[str]:
+    return [token.key for token in tokens[max(0, at - 1) : at + 2]]
+
+
+def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
+    """Lives, lived; is paying, is paid."""
+    forms = {token.key: token for token in old if token.form}
+    for token in new:
+        other = forms.get(token.key, token)
+        if frozenset((token.form, other.form)) in _FORMS_APART:
+            return _difference([other], [token])
+    return ""
 
 
 def _difference(old: Sequence[Token], new: Sequence[Token]) -> str:
@@ -143,7 +152,7 @@ def _difference(old: Sequence[Token], new: Sequence[Token]) -> str:
 def _negated(old: Sequence[Token], new: Sequence[Token]) -> str:
     def said(tokens: Sequence[Token]) -> str:
         found = [token for token in tokens if token.negated]
-        return f"not {_shown(found)}" if found else NOTHING
+        return _shown(found) if found else NOTHING
 
     return f"{said(old)} -> {said(new)}"
 
@@ -160,4 +169,9 @@ def _shown(tokens: Sequence[Token]) -> str:
     return (text[: SHOWN - 1] + "…" if len(text) > SHOWN else text) or NOTHING
 
 
+_FORMS_APART = frozenset(
+    (frozenset(("does", "past")), frozenset(("doing", "done")), frozenset(("does", "done")))
+)
+# What may stand for each other where nothing else differs: has, uses; "use X", "X should be".
+_VERBS = frozenset(("have", "use", "occur", "=must"))
 _GHOSTS = frozenset(("we", "you", "they"))

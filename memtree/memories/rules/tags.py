@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from memtree.errors import BadRequest
 from memtree.memories.memory import MAX_TAGS
+from memtree.text.normal_form import nfc
 
 MAX_TAG = 32  # characters
 _LONGEST_GIVEN = 1_000  # characters of a tag, white space included
@@ -44,12 +45,12 @@ def canonical_tag(value: object, name: str) -> str:
 
 
 def _form(text: str) -> str:
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+    folded = nfc(nfc(text).lower())
     # White space first: a line break is a control character and a border of words as well.
     joined = "-".join(folded.split())
     # Control, bidi, surrogate and unassigned characters have no place in a line that is shown.
     plain = "".join(char for char in joined if not unicodedata.category(char).startswith("C"))
-    return unicodedata.normalize("NFC", plain.strip("-"))
+    return nfc(plain.strip("-"))
 
 
 def _too_many(name: str) -> BadRequest:

@@ -7,8 +7,8 @@ import re
 # Telling words: a text with one of them, or with letters beyond ASCII, is not read as English.
 TELLING = frozenset(
     """
-    der das und ist ich nicht kein keine keinen ein eine einen einem mein meine wir wird werden auf mit
-    für bei sind benutzer nutzer
+    der das und ist ich nicht kein keine keinen ein eine einen einem mein meine wir wird werden
+    auf mit für bei sind benutzer nutzer
     le les une est je j'ai mon ma mes nous l'utilisateur utilisateur pas n'est c'est du des dans
     el los las una es mi yo nosotros usuario con en del sus
     il gli uno è sono mio mia utente che non
@@ -18,8 +18,8 @@ TELLING = frozenset(
 )
 FUNCTION = frozenset(
     """
-    der die das den dem des ein eine einen einem einer eines ist sind bin bist wird werden und auch am
-    im in an zu zum zur auf bei mit für von vom als es dass sich um findet statt
+    der die das den dem des ein eine einen einem einer eines ist sind bin bist wird werden und
+    auch am im in an zu zum zur auf bei mit für von vom als es dass sich um findet statt
     le la les l un une des du de d est sont suis es et à au aux en dans pour par que qui se il y a
     el los las una unos unas son soy y e al del por para con que lo
     o os um uma é são sou
@@ -66,7 +66,8 @@ NUMBERS = {
 }
 # Endings of one verb with "I" and with "the user"; what tells a sister from a brother is not here.
 _ENDINGS = frozenset(
-    frozenset(pair.split("-")) for pair in "e-t e-st e-en t-en o-e e-es ю-ет ю-ёт ю-ит у-ет у-ёт у-ит".split()
+    frozenset(pair.split("-"))
+    for pair in "e-t e-st e-en t-en o-e e-es ю-ет ю-ёт ю-ит у-ет у-ёт у-ит".split()
 )
 _LEAST = 3  # letters that two forms share
 

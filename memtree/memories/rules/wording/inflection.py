@@ -14,12 +14,17 @@ _VOWELS = re.compile("[aeiouy]+")
 _SHORT = re.compile("[^aeiou]*[aeiou][^aeiouwxy]")  # one vowel, one consonant: hop, lik, us
 _SIBILANT = ("sses", "shes", "ches", "xes", "zes")
 _SOFT = ("rg", "nc", "rs", "lv", "rv", "dg", "ns", "rc", "th")  # charg-ing is of charge
-_IE = frozenset("movies cookies calories selfies zombies hoodies brownies rookies pies ties lies".split())
+_IE = frozenset(
+    "movies cookies calories selfies zombies hoodies brownies rookies pies ties lies".split()
+)
+_KEPT = frozenset("news always gas lens series species chaos".split())
 _DERIVED = ("ion", "ment", "ness")
 
 
 def base_form(word: str) -> str:
     """The form of a lower-case ASCII word."""
+    if word in _KEPT:
+        return word
     if word in _IE:
         word = word.removesuffix("s")
     elif len(word) > 4 and word.endswith(("ies", "ied")):

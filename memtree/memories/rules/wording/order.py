@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from memtree.memories.rules.wording import lexicon
-from memtree.memories.rules.wording.reading import CONJUNCTION, COPULA, PREPOSITION, Token
+from memtree.memories.rules.wording.reading import (
+    COMMA,
+    CONJUNCTION,
+    COPULA,
+    MODAL,
+    PREPOSITION,
+    Token,
+)
 
 _TIMES = ("d:", "t:", "wd:", "wds:", "n:", "time:", "month:")
 
@@ -40,6 +47,8 @@ def moved(new: Sequence[Token], old: Sequence[Token]) -> tuple[list[Token], list
     if start == end:
         return None
     ours, theirs = list(new[start:end]), list(old[start:end])
+    if not _markers_kept(new, old):
+        return ours, theirs
     if _turned(list(new[:end]), list(old[:end])) or _turned(ours, theirs):
         return None
     return ours, theirs
@@ -55,35 +64,28 @@ def _turned(new: list[Token], old: list[Token]) -> bool:
     # old = A B, new = B A.
     head, tail = old[:at], old[at:]
     new_tail, new_head = new[: len(tail)], new[len(tail) :]
-    if len(head) == len(tail) == 1:
-        return False
-    after_marker = {token.key for token in old if token.key[0] == "="}
-    if after_marker and not _markers_kept(new, old):
-        return False
+    if len(head) == len(tail) == 1:  # keep logs, logs are kept; not: chocolate milk
+        return any(
+            token.lead & MODAL or (token.lead & COPULA and token.form == "done")
+            for token in (*new, *old)
+        )
+    marked = "=" in (tail[0].key[0], new_head[0].key[0])
     about = tail[0].lead & COPULA and new_head[0].lead & COPULA
     adverbial = tail[0].lead & PREPOSITION or new_head[0].lead & PREPOSITION
     timed = tail[0].key.startswith(_TIMES) or head[0].key.startswith(_TIMES)
     # Write tests in Go; tests are written in Go.
     ordered = any(
-        len(part) == 1 and (part[0].lead | part_of_new[0].lead) & COPULA
+        len(part) == 1 and (part[0].lead | part_of_new[0].lead) & (COPULA | MODAL)
         for part, part_of_new in ((head, new_head), (tail, new_tail))
     )
-    return bool(about or adverbial or timed or ordered)
+    return bool(marked or about or adverbial or timed or ordered)
 
 
 def _rotation(new: list[str], old: list[str]) -> int:
     """Where `old` is to be cut so that its halves, changed over, are `new`; 0: nowhere."""
-    # The first place of new's first key, and two more: enough for texts, and linear.
-    at, tries = -1, 0
-    while tries < 4:
-        try:
-            at = old.index(new[0], at + 1)
-        except ValueError:
-            return 0
-        if at and old[at:] + old[:at] == new:
-            return at
-        tries += 1
-    return 0
+    doubled, wanted = "".join(f"{key}\n" for key in old * 2), "".join(f"{key}\n" for key in new)
+    at = f"\n{doubled}".find(f"\n{wanted}")
+    return doubled.count("\n", 0, at) if at > 0 else 0
 
 
 def _markers_kept(new: Sequence[Token], old: Sequence[Token]) -> bool:
@@ -107,9 +109,11 @@ def _listed(tokens: Sequence[Token]) -> list[Token]:
     at = 0
     while at < len(made):
         end = at + 1
-        while end < len(made) and made[end].lead == CONJUNCTION:
+        joined = 0
+        while end < len(made) and made[end].lead and not made[end].lead & ~(COMMA | CONJUNCTION):
+            joined |= made[end].lead
             end += 1
-        if end > at + 1 and (end == len(made) or made[end].lead):
+        if joined & CONJUNCTION and (end == len(made) or made[end].lead):
             made[at:end] = sorted(made[at:end], key=lambda token: token.key)
         at = end
     return made

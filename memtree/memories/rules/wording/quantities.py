@@ -1,9 +1,9 @@
 """Numbers, dates, times, amounts and measures in one spelling each.
 
-    >>> read("March 15, 2026".split()), read("2026-03-15".split())
-    (['d:2026-03-15'], ['d:2026-03-15'])
-    >>> read(["two", "hours"]), read(["120", "min"]), read(["3", "pm"]), read(["15:00"])
-    (['time:7200'], ['time:7200'], ['t:15:00'], ['t:15:00'])
+>>> read("March 15, 2026".split()), read("2026-03-15".split())
+(['d:2026-03-15'], ['d:2026-03-15'])
+>>> read(["two", "hours"]), read(["120", "min"]), read(["3", "pm"]), read(["15:00"])
+(['time:7200'], ['time:7200'], ['t:15:00'], ['t:15:00'])
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ _CURRENCIES = {
 }  # fmt: skip
 _UNITS: dict[str, tuple[str, str]] = {}
 for _dimension, _words in {
-    "time": "ms millisecond:0.001 s sec second:1 min minute:60 h hr hour:3600 day:86400 week:604800",
+    "time": "ms millisecond:0.001 s sec second:1 min minute:60 h hr hour:3600 day:86400 "
+    "week:604800",
     "month": "month:1 quarter:3 year yr:12",
-    "length": "mm millimeter millimetre:0.001 cm centimeter centimetre:0.01 meter metre:1 "
+    "length": "mm millimeter millimetre:0.001 cm centimeter centimetre:0.01 m meter metre:1 "
     "km kilometer kilometre:1000",
     "mile": "mile mi:1",
     "foot": "inch:1 ft foot feet:12",

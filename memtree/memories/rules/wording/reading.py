@@ -1,7 +1,7 @@
 """A text as the tokens that say something: values, words in their base form, negations.
 
-    >>> [token.key for token in read("I don't own two cats.").tokens]
-    ['user', 'have', 'n:2', 'cat']
+>>> [token.key for token in read("I don't own two cats.").tokens]
+['user', 'have', 'n:2', 'cat']
 """
 
 from __future__ import annotations
@@ -12,20 +12,25 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtree.memories.rules.wording import foreign, lexicon, quantities
+from memtree.memories.rules.wording import foreign, lexicon, phrases, quantities, synonyms
 from memtree.memories.rules.wording.inflection import base_form
-from memtree.text.normal_form import nfkc
+from memtree.text.normal_form import nfc
 
-COPULA, PREPOSITION, CONJUNCTION, POSSESSIVE, ARTICLE = 1, 2, 4, 8, 16
-_RAW = re.compile(r"\w+(?:['._:/@+&#-]+\w+)*[%°+#]*|[$€£¥%°]|[,;:&/()–—-]|[.!?。！？]")
+COPULA, PREPOSITION, CONJUNCTION, POSSESSIVE, ARTICLE, MODAL, COMMA = 1, 2, 4, 8, 16, 32, 64
+LONGEST_NAME = 6  # words of "the rate limit of the API" before "of"
+_RAW = re.compile(
+    r"[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,9})?(?![\w,])|\w+(?:['._:/@+&#-]+\w+)*[%°+#]*|[$€£¥%°]|[,;:&/()–—-]|[.!?。！？]"
+)
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
 _INNER = re.compile(r"['._:/@+&#-]")
 _PAST_VERBS = frozenset(
     """
-    went taught bought left met lent sold wrote ran drove ate drank swam grew made took gave knew wore
-    slept sang flew brought began became got chose spoke told said lost won came stopped
+    went taught bought left met lent sold wrote ran drove ate drank swam grew made took gave
+    knew wore slept sang flew brought began became got chose spoke told said lost won came
+    written kept sent built paid held chosen given taken known spoken driven eaten worn done
     """.split()
 )
+_SUBJECTS = frozenset(("user", "we", "you", "they", "he", "she"))
 _EACH = frozenset(("every", "each"))
 _OFTEN = frozenset("morning afternoon evening night weekend spring summer autumn winter".split())
 _GO = frozenset(("go", "goes", "going", "gone", "went"))
@@ -40,8 +45,9 @@ class Word(NamedTuple):
 
 @dataclass(slots=True)
 class Token:
-    """`key`: what it says. `value`: a number, a date, a marker: never to be overlooked. `lead`: what
-    was left out before it, as flags; `preposition` among it. `form`: ing or ed behind a copula."""
+    """`key`: what it says. `value`: a number, a date, a marker: never to be overlooked. `lead`:
+    what was left out before it, as flags; `preposition` among it. `form`: past, does; behind a
+    copula doing, done; "" for others."""
 
     key: str
     surface: str
@@ -58,7 +64,7 @@ class Reading(NamedTuple):
 
 
 def read(text: str) -> Reading:
-    words = list(_words(nfkc(text).translate(_QUOTES)))
+    words = list(_words(nfc(text).translate(_QUOTES)))
     english = not any(
         word.lower in foreign.TELLING or not word.lower.isascii() for word in words
     ) or any(word.lower in ("the", "user", "my") for word in words)
@@ -75,7 +81,7 @@ def _words(text: str) -> Iterator[Word]:
         if foreign.UNSPACED.search(raw):
             for kind, piece in foreign.unspaced_words(raw):
                 yield Word({"user": "user", "no": "not", "nothing": "of"}.get(kind, piece), piece)
-        elif not _INNER.search(raw) and raw[-1] not in "%°":
+        elif not _INNER.search(raw) and raw[0] not in "0123456789" and raw[-1] not in "%°":
             for each in lexicon.CONTRACTIONS.get(lower, lower).split():
                 yield Word(each, raw, capital)
         else:
@@ -161,10 +167,13 @@ class _Reader:
             else:
                 self._word(at)
                 at += 1
-        if self._negated and self._tokens:  # Japanese negates at the end
-            self._tokens[-1].negated = not self._tokens[-1].negated
+        if self._negated and self._tokens:  # French and Japanese negate at the end
+            if self._tokens[-1].negated:
+                self._add("=not", "not", value=True)
+            else:
+                self._tokens[-1].negated = True
         for token, following in pairwise(self._tokens):
-            if token.negated and token.key in lexicon.EMPTY_VERBS:
+            if token.negated and not following.negated and token.key in lexicon.EMPTY_VERBS:
                 token.negated, following.negated = False, True
         for token in self._tokens:
             if token.key == "like" and token.negated:
@@ -172,7 +181,7 @@ class _Reader:
         if any(token.key in _PREFERRED for token in self._tokens):
             for token in self._tokens:
                 token.key = "like" if token.key == "want" else token.key
-        return Reading(tuple(_with_of(self._tokens)), self._past)
+        return Reading(tuple(_active(_with_of(self._tokens))), self._past)
 
     def _quantity(self, at: int) -> quantities.Quantity | None:
         lower = self._lower[at]
@@ -190,6 +199,8 @@ class _Reader:
         elif lower in ("!", "not") or (
             lower in lexicon.NEGATIONS if self._english else lower in foreign.NEGATIONS
         ):
+            if self._negated and self._english:  # never not late
+                self._add("=not", word.surface, value=True)
             self._negated = True
         elif lower == "'s":
             self._lead |= POSSESSIVE
@@ -200,9 +211,10 @@ class _Reader:
         elif not self._english:
             self._foreign_word(word)
         elif lower in lexicon.USER:
+            lead, preposition = self._lead, self._preposition
             self._add("user", word.surface)
             if lower in ("my", "mine"):
-                self._lead |= POSSESSIVE
+                self._lead, self._preposition = lead | POSSESSIVE, preposition
         elif lower in lexicon.GHOSTS:
             key = lexicon.GHOSTS[lower]
             if key == "they":  # a possessive or an object: it tells nothing alone
@@ -223,7 +235,9 @@ class _Reader:
             self._content(word)
 
     def _sign(self, sign: str) -> None:
-        if sign in ",&/":
+        if sign in ",;":
+            self._lead |= COMMA
+        elif sign in "&/":
             self._lead |= CONJUNCTION
         elif sign in ":–—":
             self._lead |= COPULA
@@ -247,6 +261,8 @@ class _Reader:
             self._past = True
         else:
             self._add(f"={key}", surface, value=True)
+            if key == "must":  # answers should be short: be short
+                self._lead |= MODAL
 
     def _foreign_word(self, word: Word) -> None:
         lower = word.lower
@@ -256,18 +272,22 @@ class _Reader:
             self._add(lower, word.surface)
 
     def _content(self, word: Word) -> None:
-        lower, form = word.lower, ""
-        if self._lead & COPULA and lower.endswith(("ing", "ed")):
-            form = "ing" if lower.endswith("ing") else "ed"
-        subject = bool(self._tokens) and not self._lead & ~POSSESSIVE
-        if subject and self._tokens[-1].key != "have" and (
-            lower in _PAST_VERBS or (lower.endswith("ed") and len(lower) > 4 and len(self._tokens) < 4)
-        ):
+        lower = word.lower
+        form = self._form(lower)
+        subject = bool(self._tokens) and self._tokens[-1].key in _SUBJECTS and not self._lead
+        if subject and form == "past":
             self._past = True
         key = key_of(lower)
         if self._lead & ARTICLE and not self._lead & POSSESSIVE:
             key = _agent(key)
         self._add(key, word.surface, form=form)
+
+    def _form(self, lower: str) -> str:
+        if lower.endswith("ing"):
+            return "doing" if self._lead & COPULA else ""
+        if lower in _PAST_VERBS or (lower.endswith("ed") and len(lower) > 4):
+            return "done" if self._lead & COPULA else "past"
+        return "does" if lower.endswith("s") and not lower.endswith("ss") else ""
 
     def _add(self, key: str, surface: str, *, value: bool = False, form: str = "") -> None:
         self._tokens.append(
@@ -301,7 +321,12 @@ def _with_of(tokens: list[Token]) -> list[Token]:
         token = tokens[at]
         if token.preposition == "of" and made and not token.value and not made[-1].value:
             start = len(made) - 1
-            while start and not made[start].lead and not made[start - 1].value:
+            while (
+                start > len(made) - LONGEST_NAME
+                and start
+                and not made[start].lead
+                and not made[start - 1].value
+            ):
                 start -= 1
             end = at + 1
             while end < len(tokens) and not tokens[end].lead and not tokens[end].value:
@@ -317,9 +342,30 @@ def _with_of(tokens: list[Token]) -> list[Token]:
     return made
 
 
+def _active(tokens: list[Token]) -> list[Token]:
+    """Ann is led by Ben: Ben leads Ann. Only where the sentence begins with who suffers it."""
+    for at, token in enumerate(tokens[1:-1], 1):
+        if token.key != "=by" or not tokens[at - 1].lead & COPULA or tokens[at + 1].value:
+            continue
+        start, end = at - 1, at + 2
+        while (
+            start
+            and not tokens[start - 1].lead & (PREPOSITION | COPULA)
+            and (not tokens[start - 1].value)
+        ):
+            start -= 1
+        while end < len(tokens) and not tokens[end].lead and not tokens[end].value:
+            end += 1
+        agent, verb, patient = tokens[at + 1 : end], tokens[at - 1], tokens[start : at - 1]
+        if patient and start == 0:
+            verb.lead, verb.form = 0, "does"
+            return [*agent, verb, *patient, *tokens[end:]]
+    return tokens
+
+
 def _synonyms() -> dict[str, str]:
     found: dict[str, str] = {}
-    for line in lexicon.SYNONYMS:
+    for line in synonyms.SYNONYMS:
         first, *others = line.split()
         for word in (first, *others):
             found[word] = first
@@ -329,7 +375,7 @@ def _synonyms() -> dict[str, str]:
 
 def _phrases() -> Mapping[str, list[tuple[tuple[int, list[str]], list[str]]]]:
     found: dict[str, list[tuple[tuple[int, list[str]], list[str]]]] = {}
-    for line in lexicon.PHRASES:
+    for line in phrases.PHRASES:
         phrase, _, meant = line.partition(" = ")
         words = phrase.split()
         found.setdefault(words[0], []).append(((len(words), words), meant.split()))

@@ -1,8 +1,40 @@
-"""How a new memory relates to a stored one."""
+"""How a new memory relates to a stored one: no changed value is ever a duplicate."""
 
 from __future__ import annotations
 
-from memtree.memories.rules.relation import Relation, compare
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.relation import pairs
+from memtree.memories.rules.canonical import canonical
+from memtree.memories.rules.relation import SHOWN, Relation, compare
+
+SKIPPED = (Relation.SAME, Relation.DUPLICATE)
+PAIRS = pairs()
+CHANGED = [pair for pair in PAIRS if not pair.same]
+texts = st.text(max_size=60)
+WORDS = """
+user the a not no never likes lives in Oslo two 2 port 8090 before after from by of and or tea
+is was on Friday March 15 2026 5 km minutes can must all
+some 3pm my dog's , . : $20 用户 не nein don't nicht
+""".split()
+sentences = st.lists(st.sampled_from(WORDS), max_size=10).map(" ".join)
+english = st.lists(st.sampled_from([word for word in WORDS if word.isascii()][:-2]), max_size=10)
+relevances = st.one_of(st.none(), st.floats(0, 1))
+
+
+@pytest.mark.parametrize("pair", CHANGED, ids=lambda pair: f"{pair.kind}: {pair.new}")
+@pytest.mark.parametrize("relevance", [1.0, None])
+def test_what_changed_is_no_duplicate_in_either_direction(pair, relevance):
+    assert compare(pair.new, pair.old, relevance).relation not in SKIPPED
+    assert compare(pair.old, pair.new, relevance).relation not in SKIPPED
+
+
+def test_most_paraphrases_are_found_where_the_embedder_sees_them():
+    same = [pair for pair in PAIRS if pair.kind == "paraphrase"]
+    found = sum(compare(pair.new, pair.old, 0.9).relation in SKIPPED for pair in same)
+    assert found >= 0.6 * len(same)
 
 
 def test_the_same_text_in_another_form_is_the_same():
@@ -11,10 +43,71 @@ def test_the_same_text_in_another_form_is_the_same():
         assert found == (Relation.SAME, ())
 
 
-def test_a_changed_number_is_no_duplicate():
-    found = compare("The port is 8091", "The port is 8090", 0.99)
-    assert found == (Relation.POSSIBLE_UPDATE, ("8090 -> 8091",))
+@pytest.mark.parametrize(
+    ("new", "old", "differs"),
+    [
+        ("The port is 8091.", "The port is 8090.", "8090 -> 8091"),
+        ("User lives in San Francisco.", "User lives in New York.", "New York -> San Francisco"),
+        (
+            "The deadline is April 1.",
+            "The deadline is March 15, 2026.",
+            "March 15 , 2026 -> April 1",
+        ),
+        ("User does not eat meat.", "User eats meat.", "(nothing) -> not eat"),
+        ("User has a deaf cat.", "User has a cat.", "(nothing) -> deaf"),
+        ("Mia manages Jo.", "Jo manages Mia.", "Jo manages Mia -> Mia manages Jo"),
+        ("User lived in Rome.", "User lives in Rome.", "now -> then"),
+    ],
+)
+def test_what_differs_is_named_old_first(new, old, differs):
+    assert compare(new, old, 0.95) == (Relation.POSSIBLE_UPDATE, (differs,))
+
+
+def test_a_duplicate_needs_a_high_relevance():
+    new, old = "I have two cats.", "The user owns 2 cats"
+    assert compare(new, old, 0.85).relation is Relation.DUPLICATE
+    assert compare(new, old, 0.84).relation is Relation.POSSIBLE_UPDATE
+    assert compare(new, old, None).relation is Relation.DUPLICATE
 
 
 def test_strangers_are_strangers():
-    assert compare("The port is 8091", "Anna likes tea", 0.1).relation is Relation.OTHER
+    for relevance in (0.1, 0.49, 0.6, None):
+        found = compare("The port is 8091", "Anna likes green tea", relevance)
+        assert found == (Relation.OTHER, ())
+
+
+def test_a_difference_is_short():
+    found = compare(f"The port is {'9' * 500}", f"The port is {'8' * 500} {'x ' * 500}", 0.9)
+    assert found.relation is Relation.POSSIBLE_UPDATE
+    assert len(found.differs[0]) <= 2 * SHOWN + 4
+
+
+@given(texts, texts, relevances)
+def test_same_is_the_same_canonical_text(new, old, relevance):
+    found = compare(new, old, relevance).relation
+    assert (found is Relation.SAME) == (canonical(new) == canonical(old))
+    assert compare(canonical(new), new, relevance).relation is Relation.SAME
+
+
+@given(sentences, sentences, relevances)
+def test_the_direction_does_not_matter(one, other, relevance):
+    there, back = compare(one, other, relevance), compare(other, one, relevance)
+    assert there.relation is back.relation
+
+
+@given(sentences, st.integers(0, 10**6), st.integers(0, 10**6), sentences)
+def test_other_numbers_are_never_a_duplicate(before, one, other, after):
+    found = compare(f"{before} ({one}) {after}", f"{before} ({other}) {after}", 1.0)
+    assert (found.relation in SKIPPED) == (one == other)
+
+
+@given(english.map(" ".join), english.map(" ".join), st.sampled_from(["not", "never", "no"]))
+def test_a_negation_more_is_never_a_duplicate(before, after, negation):
+    found = compare(f"{before} {negation} Rome {after}", f"{before} Rome {after}", 1.0)
+    assert found.relation not in SKIPPED
+
+
+@given(sentences)
+def test_a_text_with_itself_in_a_second_sentence_order_never_fails(text):
+    for relevance in (None, 0.3, 0.7, 1.0):
+        compare(text, " ".join(reversed(text.split())), relevance)
