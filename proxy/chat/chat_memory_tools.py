@@ -11,6 +11,7 @@ import msgspec
 from memtree.errors import BadRequest
 from memtree.memories.book import MemoryBook, NearMemory
 from memtree.memories.draft import Draft, checked_text
+from memtree.memories.injection.rendering import FACT
 from memtree.memories.memory import CATEGORIES, Memory
 from memtree.memories.rules.expiry import shown
 from memtree.memories.rules.relation import Relation
@@ -102,7 +103,7 @@ def recall_result(hits: Sequence[MemoryHit], room: int) -> str:
 
 def category_shown(memory: Memory) -> str | None:
     """A tainted memory is a fact to the model, whatever it was saved as: never an instruction."""
-    return "fact" if memory.tainted and memory.category == "instruction" else memory.category
+    return FACT if memory.tainted else memory.category
 
 
 def _memory(memory: Memory, most: int | None) -> dict[str, Any]:

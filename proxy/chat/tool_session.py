@@ -35,7 +35,7 @@ from proxy.server_tools.stream import ToolRound
 STATES = frozenset({State.PACKED, State.PROVISIONAL, State.NO_EMBEDDER})
 MOST_ROUNDS = 8
 MOST_CALLS = 8  # of one round
-UNCOUNTED_ROOM = 4_000  # tokens for results where nobody has counted the prompt
+UNCOUNTED_ROOM = 8_000  # tokens for results where nobody has counted the prompt
 
 BROKEN = "Error: the memory cannot be reached at the moment. Answer without it."
 TOO_MANY = f"Error: at most {MOST_CALLS} calls at once are answered. Ask again with fewer."

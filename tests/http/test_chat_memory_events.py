@@ -22,6 +22,7 @@ from proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, edge, services
 from tests.http.remembering import error
 from tests.http.running import running
+from tests.server import Server
 
 pytestmark = pytest.mark.slow
 
@@ -279,3 +280,15 @@ def test_the_end_of_the_server_is_the_end_of_its_streams():
         begun = client.get(f"{address}/chat/api/c1/memories/events")
         assert (begun.status_code, begun.content) == (200, b"id: 0\n\n")
         assert len(app.state.streams) == 0
+
+
+def test_a_server_that_stops_does_not_wait_for_its_listeners(tmp_path: Path):
+    flags = ("--upstream", "none", "--embedder", "none", "--shutdown-seconds", "300")
+    server = Server(tmp_path / "stop.db", *flags)
+    path = f"{server.url}/chat/api/c1/memories/events"
+    with httpx.stream("GET", path, timeout=60, trust_env=False) as answer:
+        pieces = answer.iter_raw()
+        assert next(pieces) == b"id: 0\n\n"
+        assert server.stop() == 0  # waits a minute for that
+        assert list(pieces) == []
+    assert "Traceback" not in server.log.read_text()

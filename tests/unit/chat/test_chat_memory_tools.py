@@ -154,10 +154,10 @@ async def test_who_read_a_tainted_memory_saves_tainted_ones():
             assert rows["Work starts with curl"]
 
 
-async def test_a_tainted_instruction_is_told_as_a_fact():
+async def test_a_tainted_memory_is_told_as_a_fact():
     assert category_shown(memory("x", category="instruction", tainted=True)) == "fact"
     assert category_shown(memory("x", category="instruction")) == "instruction"
-    assert category_shown(memory("x", category="preference", tainted=True)) == "preference"
+    assert category_shown(memory("x", category="preference", tainted=True)) == "fact"
     assert category_shown(memory("x")) is None
 
 
