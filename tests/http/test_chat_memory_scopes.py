@@ -160,7 +160,7 @@ async def test_a_store_that_fails_is_an_error_without_text(monkeypatch: pytest.M
     async with remembering() as chat:
         for name in ("save", "page", "search", "edit", "delete", "undelete", "state", "get"):
             monkeypatch.setattr(chat.book, name, down)
-        asked_ = [
+        asks: list[tuple[str, str, dict[str, Any]]] = [
             ("POST", "/memory", {"json": {"messageId": "m", "content": CANARY}}),
             ("GET", "/memories", {}), ("GET", "/memories/search?query=canary", {}),
             ("GET", "/memories/mem_1", {}), ("DELETE", "/memories/mem_1", {}),
@@ -168,7 +168,7 @@ async def test_a_store_that_fails_is_an_error_without_text(monkeypatch: pytest.M
             ("POST", "/memories/undelete", {"json": {"ids": ["mem_1"]}}),
             ("GET", "/memories/events", {}),
         ]  # fmt: skip
-        for method, path, more in asked_:
+        for method, path, more in asks:
             answer = await chat.ask(method, path, **more)
             assert answer.status_code == 503
             assert answer.json()["error"]["code"] == "store_unavailable"
