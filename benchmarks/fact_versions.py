@@ -23,8 +23,9 @@ class _Template(NamedTuple):
     values: str
 
 
-def fact_versions() -> Iterator[FactVersions]:
-    for template in _TEMPLATES:
+def fact_versions(*, held_out: bool = False) -> Iterator[FactVersions]:
+    """`held_out`: others, which no bound of the rule was chosen by."""
+    for template in _HELD_OUT if held_out else _TEMPLATES:
         values = template.values.split(", ")
         for at, thing in enumerate(template.things.split(", ")):
             older, newer = values[at], values[(at + 2) % len(values)]
@@ -182,5 +183,120 @@ _TEMPLATES = (
         "Who supplies our {thing}?",
         "paper, coffee, steel, fruit, glass",
         "Nordby, Keller, Amaro, Vantage, Pelikan",
+    ),
+    _Template(
+        "The {thing} opens at {value}",
+        "The {thing} opens at {value} since May",
+        "When does the {thing} open?",
+        "library, pool, bakery, clinic, gym",
+        "7:00, 8:15, 6:30, 9:45, 10:00",
+    ),
+    _Template(
+        "{thing} drives a {value}",
+        "{thing} bought a {value}",
+        "Which car does {thing} drive?",
+        "Nadia, Pavel, Ingrid, Tomas, Wen",
+        "Volvo, Fiat, Skoda, Honda, Seat",
+    ),
+    _Template(
+        "We run {thing} on version {value}",
+        "We upgraded {thing} to version {value}",
+        "Which version of {thing} do we run?",
+        "the kernel, Postgres, the compiler, nginx, the firmware",
+        "5.2, 6.1, 4.8, 7.3, 9.0",
+    ),
+    _Template(
+        "The {thing} budget is {value}",
+        "The {thing} budget was raised to {value}",
+        "How large is the {thing} budget?",
+        "travel, training, hardware, party, research",
+        "4000, 9500, 12000, 700, 3100",
+    ),
+    _Template(
+        "{thing} sits in room {value}",
+        "{thing} now sits in room {value}",
+        "In which room does {thing} sit?",
+        "Support, Finance, Legal, Marketing, Logistics",
+        "2.14, 3.07, 1.22, 4.01, 0.15",
+    ),
+    _Template(
+        "I prefer {value} in {thing}",
+        "I prefer {value} in {thing} now",
+        "What do I prefer in {thing}?",
+        "code reviews, e-mails, slides, reports, meetings",
+        "short notes, tables, full sentences, bullet points, sketches",
+    ),
+    _Template(
+        "The dog gets {value} for {thing}",
+        "The dog gets {value} for {thing}, the vet said",
+        "What does the dog get for {thing}?",
+        "breakfast, dinner, its ears, its teeth, its coat",
+        "rice, drops, chicken, a bone, oil",
+    ),
+    _Template(
+        "The {thing} deadline is {value}",
+        "Correction: the {thing} deadline is {value}",
+        "What is the {thing} deadline?",
+        "tax, grant, thesis, visa, tender",
+        "1 March, 15 April, 30 June, 9 July, 20 August",
+    ),
+)
+
+_HELD_OUT = (
+    _Template(
+        "The key of the {thing} hangs {value}",
+        "The key of the {thing} hangs {value}",
+        "Where does the key of the {thing} hang?",
+        "cellar, shed, attic, garage, boat",
+        "by the door, in the hall, on the hook, behind the clock, in the office",
+    ),
+    _Template(
+        "{thing} plays the {value}",
+        "{thing} has switched to the {value}",
+        "Which instrument does {thing} play?",
+        "Mila, Bruno, Akira, Selma, Viktor",
+        "cello, flute, drums, harp, trumpet",
+    ),
+    _Template(
+        "The {thing} job starts at {value}",
+        "The {thing} job starts at {value} from now on",
+        "At what time does the {thing} job start?",
+        "backup, import, cleanup, billing, sync",
+        "01:00, 02:30, 03:45, 04:15, 05:50",
+    ),
+    _Template(
+        "Our {thing} insurance is with {value}",
+        "Our {thing} insurance is with {value} since January",
+        "With whom is our {thing} insurance?",
+        "car, health, house, travel, dental",
+        "Helios, Baltica, Concorda, Alpine, Meridian",
+    ),
+    _Template(
+        "Write {thing} in {value}",
+        "Please write {thing} in {value} from today",
+        "In which language should {thing} be written?",
+        "commit messages, invoices, tickets, menus, contracts",
+        "English, German, French, Spanish, Italian",
+    ),
+    _Template(
+        "The {thing} team has {value} people",
+        "The {thing} team has grown to {value} people",
+        "How many people are in the {thing} team?",
+        "mobile, data, support, design, sales",
+        "4, 7, 12, 15, 23",
+    ),
+    _Template(
+        "{thing} wears size {value}",
+        "{thing} wears size {value} now",
+        "What size does {thing} wear?",
+        "Grandpa, Julia, Leo, Aunt Vera, Sam",
+        "36, 38, 40, 42, 44",
+    ),
+    _Template(
+        "The {thing} sensor reads {value} degrees at most",
+        "The {thing} sensor reads {value} degrees at most after the repair",
+        "How many degrees does the {thing} sensor read at most?",
+        "boiler, engine, freezer, oven, greenhouse",
+        "85, 110, 45, 250, 60",
     ),
 )

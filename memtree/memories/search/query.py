@@ -51,9 +51,11 @@ class Query:
 
 def common(counts: Mapping[int, int], memories: int) -> set[int]:
     """The terms that too many memories hold. `counts`: memories that hold each."""
-    if memories < LEAST_MEMORIES:
-        return set()
-    return {term for term, count in counts.items() if count > COMMON * memories}
+    return {term for term, count in counts.items() if is_common(count, memories)}
+
+
+def is_common(count: int, memories: int) -> bool:
+    return memories >= LEAST_MEMORIES and count > COMMON * memories
 
 
 def without(text: str, dropped: Collection[int]) -> str:

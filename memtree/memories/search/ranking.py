@@ -30,13 +30,13 @@ MOST_BY_WORDS = 0.75  # relevance of a row without vector that holds every term 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
-    """Rows of an index, best first, with their `numbers`, `scores` and `relevance`. `complete`:
-    every live row has a vector."""
+    """Rows of an index, best first: `numbers`, `scores`, `relevance`, and the share of the query's
+    weight that their words hold (`covered`). `complete`: every live row has a vector."""
 
-    rows: NDArray[np.intp]
     numbers: NDArray[np.int32]
     scores: Scores
     relevance: Scores
+    covered: Scores
     complete: bool
 
 
@@ -78,10 +78,10 @@ def ranked(
         rows = rows[np.isin(numbers[rows], wanted)]
     rows = _best(rows, scores, numbers, most)
     return Ranked(
-        rows,
         numbers[rows],
         scores[rows].astype(np.float32),
         relevance[rows].astype(np.float32),
+        found.covered[rows],
         bool(embedded[live].all()),
     )
 

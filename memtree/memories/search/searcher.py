@@ -21,10 +21,11 @@ from memtree.memories.ports import ANY, MemoryFilter, MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
 from memtree.memories.search.index.loader import IndexLoader
-from memtree.memories.search.index.scope_index import ScopeIndex
-from memtree.memories.search.query import Query, common, without
+from memtree.memories.search.index.scope_index import ScopeIndex, inverse_frequency
+from memtree.memories.search.query import Query, common, is_common, without
 from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
+from memtree.memories.search.versions import Candidate, newest_first
 from memtree.ports.models import Embedder, Matrix
 
 CACHE_BYTES = 256 << 20
@@ -65,7 +66,7 @@ class MemorySearch:
         if wanted != ANY:
             numbers = np.array(await self._store.matching(scope, wanted), np.int32)
         found = await self._ranked(index, asked, limit + SPARE, least, numbers)
-        hits = await self._hits(scope, found, limit)
+        hits = await self._hits(scope, index, found, limit)
         lacking = self._embedder is not None and (asked.vector is None or not found.complete)
         return SearchResult(hits, NO_EMBEDDER if lacking else ())
 
@@ -76,7 +77,7 @@ class MemorySearch:
         the text's own, None while it is not known."""
         index = await self._loader.index(scope, self._recipe)
         found = await self._ranked(index, Query.of(text, vector), limit + SPARE)
-        return await self._hits(scope, found, limit)
+        return await self._hits(scope, index, found, limit)
 
     async def embed(self, texts: Sequence[str], patience: float | None) -> Matrix | None:
         """(n, dimensions) unit rows of texts; None where there is no embedder, it failed, or it
@@ -148,17 +149,35 @@ class MemorySearch:
 
         return rank() if len(index) < IN_A_THREAD else await asyncio.to_thread(rank)
 
-    async def _hits(self, scope: Scope, found: Ranked, limit: int) -> tuple[MemoryHit, ...]:
+    async def _hits(
+        self, scope: Scope, index: ScopeIndex, found: Ranked, limit: int
+    ) -> tuple[MemoryHit, ...]:
         """What is still there, as the store has it."""
-        rows = zip(
-            found.numbers.tolist(), found.relevance.tolist(), found.scores.tolist(), strict=True
-        )
-        memories = {
-            memory.number: memory for memory in await self._store.get(scope, found.numbers.tolist())
-        }
-        hits = (
-            MemoryHit(memories[number], relevance, score)
-            for number, relevance, score in rows
-            if number in memories
-        )
-        return tuple(hits)[:limit]
+        stored = await self._store.get(scope, found.numbers.tolist())
+        memories = {memory.number: memory for memory in stored}
+        rows = [row for row, number in enumerate(found.numbers.tolist()) if number in memories]
+        hits = [
+            MemoryHit(
+                memories[int(found.numbers[row])],
+                float(found.relevance[row]),
+                float(found.scores[row]),
+            )
+            for row in rows
+        ]
+        candidates = [
+            Candidate(
+                hit.memory.text,
+                (hit.memory.updated, hit.memory.number),
+                hit.score,
+                float(found.covered[row]),
+            )
+            for hit, row in zip(hits, rows, strict=True)
+        ]
+        live = index.live(self._now())
+        total = int(live.sum())
+
+        def weight(term: int) -> float:
+            count = index.counts([term], live)[term]
+            return 0.0 if is_common(count, total) else inverse_frequency(count, total)
+
+        return tuple(hits[at] for at in newest_first(candidates, weight)[:limit])

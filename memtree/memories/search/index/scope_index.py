@@ -122,7 +122,7 @@ class ScopeIndex:
         for term, count in query.items():
             rows, times = self._rows_of(term)
             rows, times = rows[live[rows]], times[live[rows]].astype(np.float32)
-            idf = np.float32(np.log1p((total - len(rows) + 0.5) / (len(rows) + 0.5)))
+            idf = np.float32(inverse_frequency(len(rows), total))
             weight = np.float32(min(count, _MOST_OF_TERM) * (K1 + 1)) * idf
             scores[rows] += weight * times / (times + norms[rows])
             covered[rows] += idf
@@ -136,6 +136,11 @@ class ScopeIndex:
             np.concatenate([first, then + np.int32(len(self.base))]),
             np.concatenate([first_counts, then_counts]),
         )
+
+
+def inverse_frequency(rows: int, total: int) -> float:
+    """The weight (idf) of a term that so many of all rows hold."""
+    return float(np.log1p((total - rows + 0.5) / (rows + 0.5)))
 
 
 NOTHING = ScopeIndex(ScopeState(), EMPTY, np.zeros(0, np.bool_), EMPTY)

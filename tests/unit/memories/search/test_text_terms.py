@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.memories.search.text_terms import packed_terms, unpack_terms
+from memtree.memories.search.text_terms import packed_terms, spoken_by, unpack_terms
 from memtree.text.terms import terms
 
 
@@ -11,8 +11,16 @@ from memtree.text.terms import terms
 def test_packed_terms_come_back(text):
     hashes, counts = unpack_terms(packed_terms(text))
     found = dict(zip(hashes.tolist(), counts.tolist(), strict=True))
-    assert found == {term: min(count, 255) for term, count in terms(text).items()}
+    counted = {term: count for term, count in found.items() if count}
+    assert counted == {term: min(count, 255) for term, count in terms(text).items()}
     assert list(found) == sorted(found)
+
+
+def test_who_speaks_is_a_term_that_counts_nothing():
+    (ada,) = terms("Ada")
+    hashes, counts = unpack_terms(packed_terms("[10:02] Ada Lovelace: I had tea"))
+    assert counts[hashes == spoken_by(ada)].tolist() == [0]
+    assert spoken_by(ada) not in unpack_terms(packed_terms("I met Ada Lovelace"))[0]
 
 
 def test_what_is_no_packed_terms_holds_none():

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtree.memories.search.versions import Candidate, newest_first
+
+
+def order(*found: Candidate, weight=lambda _: 1.0) -> list[int]:
+    return newest_first(found, weight)
+
+
+def said(text: str, at: int, score: float = 1.0, covered: float = 1.0) -> Candidate:
+    return Candidate(text, (float(at), at), score, covered)
+
+
+OLD, NEW = "The staging port is 8090", "The staging port is 8091"
+
+
+def test_the_newer_version_goes_before_the_older():
+    assert order(said(OLD, 1), said("Likes tea", 2, 0.95), said(NEW, 3, 0.9)) == [2, 0, 1]
+
+
+def test_the_newest_of_three_goes_first_and_the_next_follows():
+    assert order(said(OLD, 1), said(NEW, 2), said("The staging port is 9000", 3)) == [2, 1, 0]
+
+
+def test_what_is_in_order_stays():
+    assert order(said(NEW, 3), said(OLD, 1)) == [0, 1]
+
+
+def test_another_fact_stays_behind():
+    assert order(said(OLD, 1), said("Likes green tea in the morning", 3)) == [0, 1]
+
+
+def test_a_newer_one_that_answers_much_less_stays_behind():
+    assert order(said(OLD, 1), said(NEW, 3, score=0.6)) == [0, 1]
+    assert order(said(OLD, 1), said(NEW, 3, covered=0.5)) == [0, 1]
+
+
+def test_words_that_tell_nothing_apart_make_no_versions():
+    assert order(said("User likes tea", 1), said("User likes rain", 2)) == [1, 0]
+    nothing = order(said("User likes tea", 1), said("User likes rain", 2), weight=lambda _: 0.0)
+    assert nothing == [0, 1]
+
+
+def test_no_text_shows():
+    assert "staging" not in repr(said(OLD, 1))
+
+
+@given(
+    st.lists(
+        st.builds(
+            said,
+            st.sampled_from([OLD, NEW, "tea", "the port", ""]),
+            st.integers(0, 5),
+            st.floats(0, 3),
+            st.floats(0, 1),
+        ),
+        max_size=8,
+    )
+)
+def test_each_candidate_is_there_once(found):
+    assert sorted(newest_first(found, lambda _: 1.0)) == list(range(len(found)))
