@@ -12,6 +12,7 @@ from memtree.memories.draft import Draft
 from proxy.memories.chat.fields import MAX_MESSAGE_ID
 from tests.fakes import HashingEmbedder
 from tests.http.remembering import DEADLINE, FIELDS, KEY, error, remembering
+from tests.unit.memories.books import MoodyEmbedder
 
 LONG = "x" * 16_000
 KEY_LINE = "my key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
@@ -100,6 +101,18 @@ async def test_concurrent_posts_of_one_text_make_one_memory():
         assert sorted(answer.status_code for answer in answers) == [200] * 19 + [201]
         assert len({answer.json()["id"] for answer in answers}) == 1
         assert len(await chat.rows()) == 1
+
+
+async def test_an_embedder_that_fails_loses_no_memory():
+    moody = MoodyEmbedder()
+    moody.down = True
+    async with remembering(moody) as chat:
+        row = await chat.saved()
+        assert (row["dedup"], row["degraded"]) == ("deferred", ["embedder"])
+        found = await chat.ask("GET", "/memories/search", params={"query": "project deadline"})
+        assert found.json()["degraded"] == ["embedder"]
+        assert [hit["id"] for hit in found.json()["memories"]] == [row["id"]]
+        assert (await chat.post()).json()["id"] == row["id"]  # by its words
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

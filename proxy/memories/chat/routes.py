@@ -42,6 +42,10 @@ class ChatMemoryRoutes:
         saved = await self._book.save(scope, draft)
         updates = [] if saved.existing else rendering.updates_json(saved.near)
         shown = {**rendering.memory_json(saved.memory), "possible_update_of": updates}
+        if saved.deferred:  # the look for duplicates is still to come
+            shown["dedup"] = "deferred"
+        if saved.degraded:
+            shown["degraded"] = saved.degraded
         return _json(shown, 200 if saved.existing else 201, saved.memory)
 
     async def page(self, request: Request) -> Response:

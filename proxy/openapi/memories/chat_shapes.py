@@ -70,7 +70,15 @@ SCHEMAS: dict[str, Json] = {
             "possible_update_of": described(
                 array(_UPDATE), "Memories that this one may replace; they stay as they are."
             ),
-        }
+            "dedup": described(
+                {"const": "deferred"},
+                "There only where the look for duplicates had to wait for the embedder.",
+            ),
+            "degraded": described(
+                array({"const": "embedder"}), "There only where the embedder failed or was slow."
+            ),
+        },
+        (*_ROW, "possible_update_of"),
     ),
     "ChatMemoryPage": object_of(
         {
