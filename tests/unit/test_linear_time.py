@@ -23,7 +23,9 @@ from memtree.extraction import (
 )
 from memtree.extraction.clause import SourcePassage
 from memtree.memories.injection import rendering
+from memtree.memories.memory import Memory
 from memtree.memories.rules import categories, expiry, relation, tags
+from memtree.memories.search.hits import MemoryHit
 from memtree.ranking import segments, speakers
 from memtree.shadow import probes, usage
 from memtree.summaries import prompts, replies
@@ -44,6 +46,8 @@ from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth
 from memtree.unfolding import duplicates, labels, recall_block, telling_lines
 from proxy.chat import context_overflow
+from proxy.chat.chat_memory_tools import recall_result
+from proxy.chat.turn_sources import others_spoke
 from proxy.chat.user_query import user_query
 from proxy.dialects import openai_chat
 from proxy.dialects.injection import PlacedMemories
@@ -60,6 +64,7 @@ from proxy.imports import (
     tasks,
 )
 from proxy.mcp.stdio_lines import LineSplitter
+from proxy.memories.chat import fields as chat_fields
 from proxy.request import fields
 from proxy.server_tools import refusal, sse
 from tests import hostile
@@ -166,6 +171,17 @@ TEXTS = {
     ),
     "a text behind a message's own": Subject(
         lambda raw: openai_chat.with_text_behind(raw, "block", "\n\n"), hostile.message("user")
+    ),
+    "who spoke": Subject(
+        lambda raw: others_spoke([Message(raw)], json_body.split(b"{}"), "m"),
+        lambda text: hostile.fields("user", f"[a for '{text}"),
+    ),
+    "a memory to be kept": Subject(
+        hostile.refused(lambda text: chat_fields.content(text, 1 << 30)), hostile.as_it_is
+    ),
+    "a memory that is recalled": Subject(
+        lambda text: recall_result([MemoryHit(Memory("a", 1, text, 0.0, 0.0), 1.0, 1.0)], 500),
+        hostile.as_it_is,
     ),
     "a line of a memory": Subject(lambda text: rendering.told(text, "fact"), hostile.as_it_is),
     "a question to memories": Subject(
@@ -282,6 +298,7 @@ PIECES = {
     ),
 }
 READS = {
+    "who spoke": ("[a for '", " for '", "] Result:", "[a"),
     "anchors": hostile.WORDS,
     "secrets": hostile.SECRETS,
     "standing rules": (*hostile.SPEECH, *hostile.MARKUP),
