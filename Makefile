@@ -47,18 +47,18 @@ test-all: install node deploytools ## with those that kill real servers, workers
 soak: install deploytools ## fifty random kills in the whole topology while conversations run
 	$(BIN)/python -m pytest -m soak -n 0 -s tests/topology $(ARGS)
 
-# Without npm the tests of the Node SDK are skipped, or fail where CI is set. No lock file: it would
+# Without npm the tests of Node clients are skipped, or fail where CI is set. No lock file: it would
 # hold the addresses of a registry; package.json names exact versions instead.
 NPM := npm install --no-audit --no-fund --no-package-lock --ignore-scripts --loglevel=error
 NODE := tests/clients/node/node_modules/.installed
 AGENTS := tests/clients/agents/node_modules/.installed
 AIDER := tests/clients/agents/.venv/.installed
 
-node: $(if $(shell command -v npm 2>/dev/null),$(NODE)) ## install the OpenAI Node SDK for its tests, where npm is there
+node: $(if $(shell command -v npm 2>/dev/null),$(NODE)) ## install the Node clients of the tests, where npm is there
 
 $(NODE): tests/clients/node/package.json
 	@cd $(@D)/.. && $(NPM) && touch node_modules/.installed || \
-	  echo "npm could not install the OpenAI Node SDK: its tests will be skipped, or fail in CI." >&2
+	  echo "npm could not install the Node clients: their tests will be skipped, or fail in CI." >&2
 
 DEPLOYTOOLS := tests/deploy/.venv/.installed
 

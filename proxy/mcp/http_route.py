@@ -6,7 +6,6 @@ The SDK is loaded, and its task begun, with the first call: most servers never s
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -77,10 +76,6 @@ class McpAnswer(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._server.answer(scope, receive, send, self._posted, self._caller)
-
-
-def installed() -> bool:
-    return importlib.util.find_spec("mcp") is not None
 
 
 def _load() -> type[McpOverHttp]:

@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 MAX_NEAR_CHARS = 1_000  # of the text of a memory that only comes near
 INTERNAL = "INTERNAL_ERROR"
-_CODES: tuple[tuple[type[MemTreeError], str], ...] = (
+CODES: tuple[tuple[type[MemTreeError], str], ...] = (
     (BadRequest, "INVALID_INPUT"),
     (SecretRejected, "SECRET_REJECTED"),
     (EmbedderUnavailable, "EMBEDDING_ERROR"),
@@ -38,7 +38,7 @@ _CODES: tuple[tuple[type[MemTreeError], str], ...] = (
 
 def code(error: MemTreeError) -> str:
     """The code of a refusal."""
-    return next((name for kind, name in _CODES if isinstance(error, kind)), INTERNAL)
+    return next((name for kind, name in CODES if isinstance(error, kind)), INTERNAL)
 
 
 def refused(error: MemTreeError) -> Json:
