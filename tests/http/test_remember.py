@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -442,10 +443,12 @@ async def _(_: Mcp) -> None:
         assert FACT not in await small.refused("remember", "LIMIT", text="One more.")
 
 
-@pytest.mark.parametrize("version", [OLD, NEW])
+@pytest.mark.parametrize(("version", "store"), [(OLD, "memory:"), (NEW, "sqlite:///{}/m.db")])
 @pytest.mark.parametrize(("sentence", "check"), CASES, ids=[sentence for sentence, _ in CASES])
-async def test_the_document(sentence: str, check: Check, version: str) -> None:
-    async with remembering(version=version) as mcp:
+async def test_the_document(
+    sentence: str, check: Check, version: str, store: str, tmp_path: Path
+) -> None:
+    async with remembering(version=version, store=store.format(tmp_path)) as mcp:
         await check(mcp)
 
 

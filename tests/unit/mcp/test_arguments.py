@@ -6,11 +6,14 @@ import math
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtree.errors import BadRequest, NotFound, SecretRejected
 from memtree.memories.draft import DedupPolicy
 from memtree.memories.ports import ANY, MemoryFilter
 from proxy.mcp import arguments
+from proxy.mcp.definitions import BY_NAME
 
 TEXT = "My son Colby lives in Los Angeles."
 KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2
@@ -117,6 +120,40 @@ def test_other_texts_can_be_stored_too(name):
         with pytest.raises(BadRequest, match=name):
             remembered(**{name: bad})
     assert remembered(**{name: ""}) == remembered()
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+JSON = st.recursive(
+    SCALARS | st.sampled_from(["ask", "explicit", "2026-03-07", "mem_a", "family", "\ud800", "\0"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=6,
+)
+READERS = {
+    "remember": arguments.remember,
+    "recall": arguments.recall,
+    "forget": arguments.forget,
+    "correct": arguments.correct,
+    "confirm": arguments.reference,
+    "list_memories": arguments.list_memories,
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_whatever_is_given_is_read_or_refused_by_name(name):
+    fields = BY_NAME[name].input_schema["properties"]
+
+    @given(st.fixed_dictionaries({}, optional=dict.fromkeys(fields, JSON)))
+    def run(asked):
+        named = next(iter(fields))
+        try:
+            READERS[name](asked)
+        except BadRequest as error:
+            named = error.param.partition("[")[0]
+        except (NotFound, SecretRejected):
+            pass
+        assert named in fields
+
+    run()
 
 
 # -- recall -----------------------------------------------------------------------------------
