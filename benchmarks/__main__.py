@@ -23,6 +23,7 @@ from benchmarks import (
     kept,
     locomo,
     memory_search,
+    memory_speed,
     midepoch,
     needles,
     prefix,
@@ -67,6 +68,7 @@ ALL = {
     "workers": workers.run,
     "topology": topology.run,
     "memory_search": memory_search.run,
+    "memory_speed": memory_speed.run,
 }
 
 

@@ -30,6 +30,9 @@ from memtree.ports.models import Embedder, Matrix
 
 CACHE_BYTES = 256 << 20
 IN_A_THREAD = 10_000  # rows from which ranking would hold up other requests
+# Characters that are at most 126 wordpieces: of such a text an embedder of queries, which is quick,
+# reads all, as an embedder of passages does.
+SHORT = 126
 SPARE = 16  # rows ranked beyond the limit, for those that are gone when they are read
 
 
@@ -88,7 +91,7 @@ class MemorySearch:
             async with asyncio.timeout(patience):
                 if not self._embedder.dimensions:
                     await self._embedder.embed([])
-                if len(texts) == 1:
+                if len(texts) == 1 and len(texts[0]) <= SHORT:
                     return (await self._embedder.embed_query(texts[0]))[None]
                 return await self._embedder.embed(texts)
         except (EmbedderUnavailable, TimeoutError):
@@ -130,9 +133,16 @@ class MemorySearch:
         return index, query if particular is None else query.with_particular(particular)
 
     async def _embedded(self, text: str, until: float | None) -> Vector | None:
+        if self._embedder is None:
+            return None
         left = None if until is None else max(0.0, until - asyncio.get_running_loop().time())
-        rows = await self.embed([text], left)
-        return None if rows is None else np.asarray(rows[0], np.float32)
+        try:
+            async with asyncio.timeout(left):
+                if not self._embedder.dimensions:
+                    await self._embedder.embed([])
+                return await self._embedder.embed_query(text)
+        except (EmbedderUnavailable, TimeoutError):
+            return None
 
     async def _ranked(
         self,
@@ -173,11 +183,12 @@ class MemorySearch:
             )
             for hit, row in zip(hits, rows, strict=True)
         ]
-        live = index.live(self._now())
-        total = int(live.sum())
 
-        def weight(term: int) -> float:
-            count = index.counts([term], live)[term]
-            return 0.0 if is_common(count, total) else inverse_frequency(count, total)
+        def weigh(held: Sequence[int]) -> list[float]:
+            total, counts = index.live_rows, index.holders(held).tolist()
+            return [
+                0.0 if is_common(count, total) else inverse_frequency(min(count, total), total)
+                for count in counts
+            ]
 
-        return tuple(hits[at] for at in newest_first(candidates, weight)[:limit])
+        return tuple(hits[at] for at in newest_first(candidates, weigh)[:limit])

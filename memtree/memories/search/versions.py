@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import sqrt
 
 from memtree.text.terms import terms
@@ -31,11 +30,14 @@ class Candidate:
     covered: float
 
 
-def newest_first(found: Sequence[Candidate], weight: Callable[[int], float]) -> list[int]:
+def newest_first(
+    found: Sequence[Candidate], weigh: Callable[[Sequence[int]], Sequence[float]]
+) -> list[int]:
     """The order of these candidates, which are best first: each newer version moves before the
-    older one that it follows. `weight`: of a term, 0 for one that tells nothing apart."""
-    known = lru_cache(None)(weight)
-    read = lru_cache(None)(lambda at: terms(found[at].text[:REACH]))
+    older one that it follows. `weigh`: the weights of terms, 0 for one that tells nothing apart."""
+    texts = [terms(one.text[:REACH]) for one in found]
+    held = list(dict.fromkeys(term for text in texts for term in text))
+    weights = dict(zip(held, weigh(held), strict=True))
     order = list(range(len(found)))
     at = 0
     while at < len(order):
@@ -44,7 +46,7 @@ def newest_first(found: Sequence[Candidate], weight: Callable[[int], float]) -> 
             other
             for other in order[at + 1 :]
             if _may_replace(found[other], found[older])
-            and _alike(read(other), read(older), known) >= ALIKE
+            and _alike(texts[other], texts[older], weights) >= ALIKE
         ]
         if newer:
             newest = max(newer, key=lambda other: found[other].said)
@@ -62,10 +64,8 @@ def _may_replace(newer: Candidate, older: Candidate) -> bool:
     )
 
 
-def _alike(
-    one: Mapping[int, int], other: Mapping[int, int], weight: Callable[[int], float]
-) -> float:
+def _alike(one: Mapping[int, int], other: Mapping[int, int], weights: Mapping[int, float]) -> float:
     """The weight of shared terms in that of all, 0 to 1."""
-    shared = sum(weight(term) for term in one if term in other)
-    whole = sum(map(weight, one)) * sum(map(weight, other))
+    shared = sum(weights[term] for term in one if term in other)
+    whole = sum(map(weights.__getitem__, one)) * sum(map(weights.__getitem__, other))
     return shared / sqrt(whole) if whole else 0.0

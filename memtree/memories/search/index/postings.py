@@ -68,6 +68,11 @@ class Postings:
         high = np.searchsorted(self.hashes, np.uint32(term), "right")
         return self.rows[low:high], self.counts[low:high]
 
+    def holders(self, terms: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """How many rows hold each of these terms."""
+        low = np.searchsorted(self.hashes, terms)
+        return np.asarray(np.searchsorted(self.hashes, terms, "right") - low, np.int64)
+
 
 def _sorted(
     hashes: NDArray[np.uint32],

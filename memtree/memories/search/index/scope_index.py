@@ -5,8 +5,9 @@ It is a value: a search that runs in a thread keeps the one that it began with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log1p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +112,12 @@ class ScopeIndex:
         """How many live rows hold each term."""
         return {term: int(live[self._rows_of(term)[0]].sum()) for term in terms}
 
+    def holders(self, terms: Sequence[int]) -> NDArray[np.int64]:
+        """Of many terms at once: how many rows hold each, those that died since `base` was made
+        among them."""
+        wanted = np.array(terms, np.uint32)
+        return self.base.postings.holders(wanted) + self.tail.postings.holders(wanted)
+
     def words(self, query: Mapping[int, int], live: Flags) -> WordScores:
         """Live rows for a query's terms (hash -> count)."""
         scores = np.zeros(len(self), np.float32)
@@ -140,7 +147,7 @@ class ScopeIndex:
 
 def inverse_frequency(rows: int, total: int) -> float:
     """The weight (idf) of a term that so many of all rows hold."""
-    return float(np.log1p((total - rows + 0.5) / (rows + 0.5)))
+    return log1p((total - rows + 0.5) / (rows + 0.5))
 
 
 NOTHING = ScopeIndex(ScopeState(), EMPTY, np.zeros(0, np.bool_), EMPTY)

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from memtree.memories.search.versions import Candidate, newest_first
 
 
-def order(*found: Candidate, weight=lambda _: 1.0) -> list[int]:
-    return newest_first(found, weight)
+def order(*found: Candidate, weight=1.0) -> list[int]:
+    return newest_first(found, lambda terms: [weight] * len(terms))
 
 
 def said(text: str, at: int, score: float = 1.0, covered: float = 1.0) -> Candidate:
@@ -40,7 +40,7 @@ def test_a_newer_one_that_answers_much_less_stays_behind():
 
 def test_words_that_tell_nothing_apart_make_no_versions():
     assert order(said("User likes tea", 1), said("User likes rain", 2)) == [1, 0]
-    nothing = order(said("User likes tea", 1), said("User likes rain", 2), weight=lambda _: 0.0)
+    nothing = order(said("User likes tea", 1), said("User likes rain", 2), weight=0.0)
     assert nothing == [0, 1]
 
 
@@ -61,4 +61,4 @@ def test_no_text_shows():
     )
 )
 def test_each_candidate_is_there_once(found):
-    assert sorted(newest_first(found, lambda _: 1.0)) == list(range(len(found)))
+    assert sorted(order(*found)) == list(range(len(found)))
