@@ -16,12 +16,14 @@ from memtree.errors import Unavailable
 from memtree.memories.injection import choice, rendering
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryStore
+from memtree.memories.rules import injectable
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import SearchResult
 from memtree.text.memory_lines import MOST, MemoryLine, MemoryVersion
 
 log = logging.getLogger("memtree")
 
+LOOKED_AT = 2 * MOST  # hits, of which some may not fit well enough
 PATIENCE = 0.3  # seconds for a remote embedder; the chat waits for it
 DEADLINE = 2.0  # seconds for all of it
 
@@ -65,9 +67,9 @@ class MemoryInjection:
         result = SearchResult((), ())
         if query.strip():
             result = await self._search.search(
-                scope, query, limit=MOST, least=choice.LEAST, patience=PATIENCE
+                scope, query, limit=LOOKED_AT, least=injectable.LEAST, patience=PATIENCE
             )
-        hits = [hit.memory for hit in result.hits]
+        hits = await self._fitting(scope, query, result)
         live = await self._live(scope, [known.id for known in shown], hits)
         made = choice.chosen(hits, shown, live, self._now())
         degraded = result.degraded
@@ -79,6 +81,20 @@ class MemoryInjection:
         )
         there = {memory.id for memory in made.memories}
         return InjectionChoice(lines, tuple(hit.id for hit in hits if hit.id in there), degraded)
+
+    async def _fitting(self, scope: Scope, query: str, result: SearchResult) -> list[Memory]:
+        if not result.hits:
+            return []
+        memories = (await self._store.state(scope)).total
+        return [
+            hit.memory
+            for hit in result.hits
+            if injectable.injectable(
+                hit.relevance,
+                shares_word=injectable.shares_word(query, hit.memory.text),
+                memories=memories,
+            )
+        ]
 
     async def _live(
         self, scope: Scope, ids: Sequence[str], hits: Sequence[Memory]

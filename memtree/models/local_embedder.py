@@ -49,7 +49,10 @@ QUERY_TOKENS = 128  # 33 ms on one core; 250 wordpieces take 57 ms
 # Best cosine of a chat's passages with questions that it answers: 98 % lie above 0.40; with
 # questions about another chat 0.44 is the 95th percentile, with questions about the world 0.29.
 RELEVANT = 0.38
-SCALE = RelevanceScale(half=0.45, strong=0.7)
+# The best cosine of 100 memories with a message that concerns none of them: for 5 % of messages it
+# is above 0.33 where these ask about the world, above 0.37 where they ask for things that people
+# want. Of paraphrases of memories 75 % lie above 0.74 (`benchmarks/noise.py`, `relation.py`).
+SCALE = RelevanceScale(half=0.36, strong=0.74)
 CLS, SEP = 101, 102
 # Coding sessions hold 1.8 to 6.5 characters per wordpiece, so this cuts only runs of white space
 # and single words of hundreds of characters, and saves tokenizing what is cut off anyway.

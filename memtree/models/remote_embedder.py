@@ -59,7 +59,7 @@ QUERY_TOKENS = 512
 START_SECONDS = 20.0
 CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see `local_embedder.py`
 RELEVANT = 0.38  # until it is measured
-SCALE = RelevanceScale(half=0.45, strong=0.7)  # until it is measured
+SCALE = RelevanceScale(half=0.36, strong=0.74)  # until it is measured
 
 
 class RemoteEmbedder:

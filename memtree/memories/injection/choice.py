@@ -17,7 +17,6 @@ from memtree.memories.memory import Memory
 from memtree.memories.ports import ShownMemory
 from memtree.text.memory_lines import MOST
 
-LEAST = 0.5  # relevance from which on a memory fits a message
 KEPT = 30 * DAY  # seconds for which a shown set is kept after its last hit
 SNAPSHOT = "snapshot"  # the kind of a memory that is listed, and never injected
 

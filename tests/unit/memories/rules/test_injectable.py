@@ -1,0 +1,59 @@
+"""Which hits may stand beside a message."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtree.memories.rules.injectable import ALONE, LEAST, SHARING, injectable, shares_word
+
+
+@pytest.mark.parametrize(
+    ("message", "memory"),
+    [
+        ("My dog barks at night.", "User's dog Otto is a beagle."),
+        ("Which ports are open?", "The staging port is 8090."),
+        ("Mein Hund bellt.", "Der Hund des Benutzers heißt Otto."),
+        ("我的猫在哪里?", "我的猫叫小白。"),
+        ("Ida", "User's daughter is called Ida."),
+    ],
+)
+def test_a_word_that_says_something_is_shared(message, memory):
+    assert shares_word(message, memory)
+    assert shares_word(memory, message)
+
+
+@pytest.mark.parametrize(
+    ("message", "memory"),
+    [
+        ("What does the user like best?", "The user likes tea."),
+        ("Please explain how this works.", "User wants explanations to be short."),
+        ("Wie ist das Wetter?", "Der Benutzer ist Lehrer."),
+        ("", "The user likes tea."),
+    ],
+)
+def test_general_words_are_not(message, memory):
+    assert not shares_word(message, memory)
+
+
+def test_less_is_asked_of_a_hit_that_shares_a_word():
+    assert injectable(SHARING, shares_word=True, memories=100)
+    assert not injectable(SHARING, shares_word=False, memories=100)
+    assert injectable(ALONE, shares_word=False, memories=100)
+
+
+def test_more_is_asked_in_a_larger_scope():
+    assert injectable(0.55, shares_word=False, memories=3)
+    assert not injectable(0.55, shares_word=False, memories=10_000)
+    assert injectable(0.39, shares_word=True, memories=100)
+    assert not injectable(0.39, shares_word=True, memories=1_000)
+
+
+@given(st.floats(0, 1), st.booleans(), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_it_is_monotone_and_never_below_what_is_searched_for(relevance, shares, one, other):
+    few, many = sorted((one, other))
+    if injectable(relevance, shares_word=shares, memories=many):
+        assert injectable(relevance, shares_word=True, memories=few)
+        assert injectable(1.0, shares_word=False, memories=many)
+        assert relevance >= LEAST
