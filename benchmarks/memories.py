@@ -52,7 +52,9 @@ _WORDS = {
         """,
     "month": """January February April May July August September November December""",
     "day": "Monday Tuesday Thursday Saturday",
-    "number": "2 3 4 5 6 8 9 11 12 14 17 18 21 24 25 28 32 36 45 48 60 64 75 90 120 128 250 256 512",
+    "number": """
+        2 3 4 5 6 8 9 11 12 14 17 18 21 24 25 28 32 36 45 48 60 64 75 90 120 128 250 256 512
+        """,
     "tool": """
         Redis Kafka Terraform Grafana Jenkins Elasticsearch RabbitMQ Ansible Sentry Datadog
         MongoDB ClickHouse Nginx Vault Airflow Snowflake Keycloak Prometheus Celery Webpack Helm
