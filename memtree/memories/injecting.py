@@ -63,6 +63,8 @@ class MemoryInjection:
             return InjectionChoice(degraded=("timeout",))
 
     async def _chosen(self, scope: Scope, conversation: str, query: str) -> InjectionChoice:
+        if not (await self._store.state(scope)).total:
+            return InjectionChoice()  # nothing is embedded for a chat that has saved nothing
         shown = await self._store.shown(scope, conversation)
         result = SearchResult((), ())
         if query.strip():

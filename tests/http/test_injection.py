@@ -35,6 +35,11 @@ def section(*lines: str) -> str:
     return memory_lines.section(lines)
 
 
+class FailingEmbedder(HashingEmbedder):
+    async def embed_query(self, text: str) -> Any:
+        raise EmbedderUnavailable("down")
+
+
 @pytest.fixture
 def notebook() -> Notebook:
     return Notebook()
@@ -127,6 +132,14 @@ async def test_streamed_answers_name_the_memories_too(
     async with chatting(base, upstream, notebook) as chat:
         answer = await chat.send(json.dumps(body))
     assert answer.headers["x-memtree-memories"] == memory.id
+
+
+async def test_a_chat_that_has_saved_nothing_is_not_embedded(base: str, upstream: FakeUpstream):
+    notebook = Notebook(embedder=FailingEmbedder())
+    async with chatting(base, upstream, notebook) as chat:
+        answer = await chat.post([user(ASKED)])
+    assert chat.messages == [user(ASKED)]
+    assert "x-memtree-memories-degraded" not in answer.headers
 
 
 # ---------------------------------------------------------------- who opted in
@@ -338,11 +351,6 @@ async def test_a_history_that_cannot_be_read_goes_on_as_it_came(
 # ---------------------------------------------------------------- failures
 
 
-class FailingEmbedder(HashingEmbedder):
-    async def embed_query(self, text: str) -> Any:
-        raise EmbedderUnavailable("down")
-
-
 async def test_without_the_embedder_words_rank(base: str, upstream: FakeUpstream):
     notebook = Notebook(embedder=FailingEmbedder())
     await notebook.save(DEADLINE)
@@ -352,7 +360,7 @@ async def test_without_the_embedder_words_rank(base: str, upstream: FakeUpstream
     assert answer.headers["x-memtree-memories-degraded"] == "embedder"
 
 
-@pytest.mark.parametrize("method", ["shown", "search_rows", "get", "put_shown"])
+@pytest.mark.parametrize("method", ["state", "shown", "search_rows", "get", "put_shown"])
 @pytest.mark.parametrize("error", [StoreUnavailable("away"), RuntimeError("a fault of ours")])
 async def test_a_store_that_fails_stops_no_chat(
     base: str, upstream: FakeUpstream, notebook: Notebook, method: str, error: Exception

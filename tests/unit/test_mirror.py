@@ -86,7 +86,6 @@ COVERED_BY = {
         memtree/context/request.py memtree/conversation/cache_control.py""",
     "unit/context/test_continued.py": "memtree/context/turn_request.py",
     "unit/context/test_injected.py": "memtree/ports/memory_lines.py",
-    "unit/memories/injection/test_rendering.py": "memtree/text/memory_lines.py",
     "http/test_injection.py": "memtree/memories/injecting.py proxy/chat/injection.py",
     "unit/context/test_degrade.py": """
         memtree/context/context_memory.py memtree/context/fresh.py
