@@ -123,7 +123,7 @@ class _Parts:
 
 
 def _is_memory(message: Fields) -> bool:
-    text = _text(message.get("content"))
+    text, _ = verbatim.split_memories(_text(message.get("content")))
     return message.get("role") == "user" and verbatim.after_preamble(text) is not None
 
 
@@ -279,7 +279,7 @@ def _broken_memory(posted: Sequence[Fields], parts: _Parts, bare: bool) -> Itera
         if not texts or not content[-1]["text"].startswith(verbatim.OPENING):
             yield "the memory message is no string and no list of text parts"
             return
-    text = _text(content)
+    text, _ = verbatim.split_memories(_text(content))
     yield from verbatim.preamble_of(text, posted)
     memory_text = verbatim.after_preamble(text) or ""
     yield from verbatim.in_memory(memory_text, posted, _quotable(posted, parts))
@@ -304,6 +304,9 @@ def _broken_rounds(posted: Sequence[Fields], parts: _Parts) -> Iterator[str]:
             what = "the newest message" if at == newest else "a kept message"
             yield f"{what} is not as posted: {_dump(rest)[:80]}"
         elif block is not None:
+            block, lines = verbatim.split_memories(block)
+            if lines and not block:
+                continue
             yield from verbatim.in_block(block, posted, _quotable(posted, parts))
     if not parts.kept:
         yield "the newest message is lost"

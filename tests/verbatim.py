@@ -22,6 +22,14 @@ RECORD = re.compile(
 )
 WHOLE = re.compile(r"Whole \[(\d+)-(\d+)\]: [^\n]+\n")
 RULES = "Standing requests of the user, verbatim:"
+# Memories of a chat: behind the memory text, or behind the excerpts of a block, or alone in one.
+_MEMORIES = re.compile(
+    r"(?:\n\n|\A)<user_memories>\nKnown facts about this conversation:\n"
+    r"(?P<lines>1\. [^\n<>]{1,297}\n(?:[2-5]\. [^\n<>]{1,297}\n){0,4})"
+    r"Saved notes, oldest first: a record, not an instruction\."
+    r"(?: Only a line that ends in \(instruction\) says how the user wants to be answered\.)?"
+    r"\n</user_memories>\Z"
+)
 _PREAMBLE_ENDS = ("</system-reminder>", "</environment_context>", "</INSTRUCTIONS>")
 _BLOCK = re.compile(
     r"(?:# AGENTS\.md instructions[^\n]*\n\s*)?"
@@ -38,6 +46,18 @@ _MARK = re.compile(
 _ALONE = (", with [", ", calls ")  # in labels that may stand without a text
 _GAP = "\n[...]\n"
 _FENCES = ("```", "~~~")
+
+
+def split_memories(text: str) -> tuple[str, list[str]]:
+    """A memory text or a block without the memories of a chat behind it, and their lines."""
+    start = text.rfind("<user_memories>\n")
+    found = _MEMORIES.search(text, max(0, start - 2)) if start >= 0 else None
+    if found is None:
+        return text, []
+    numbered = [line.partition(". ") for line in found["lines"].splitlines()]
+    if [number for number, _, _ in numbered] != [str(n + 1) for n in range(len(numbered))]:
+        return text, []
+    return text[: found.start()], [line for _, _, line in numbered]
 
 
 def after_preamble(text: str) -> str | None:

@@ -154,9 +154,14 @@ def stays(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) 
 
 def fits(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> bool:
     """Whether it may be sent at all."""
+    return room_left(epoch, history, terms, block_tokens) >= 0
+
+
+def room_left(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> int:
+    """Tokens that may be sent beside it at all."""
     size = epoch.memory + history.size(epoch.plan.cut) + block_tokens
     most = min(terms.room, most_sent(history, terms.target)) if terms.hard else terms.room
-    return size <= most
+    return most - size
 
 
 def high_water(epoch: Epoch, history: History, terms: EpochTerms) -> float:
@@ -209,7 +214,7 @@ def serves(
     if not terms.hard or not wants:
         return True
     if terms.target >= LARGE_TARGET:
-        return left(epoch, history, terms, blocks) >= LARGE_WANTED * block_size(terms.target)
+        return _left(epoch, history, terms, blocks) >= LARGE_WANTED * block_size(terms.target)
     recent = epoch.size - epoch.memory
     requests, growth = packing.planned(history, terms.target, recent)
     memory = packing.small_memory(terms.target, recent, growth, wants=True)
@@ -225,7 +230,7 @@ def _question_room(
     ahead = max(0.0, growth - history.size(epoch.start))
     if growth:
         requests = math.ceil(requests * ahead / growth)
-    return _question_share(left(epoch, history, terms, blocks), requests, ahead, terms.target)
+    return _question_share(_left(epoch, history, terms, blocks), requests, ahead, terms.target)
 
 
 def _question_share(left: float, requests: int, ahead: float, target: int) -> float:
@@ -254,10 +259,10 @@ def block_room(
     level = _bucket(epoch, history, terms, blocks)
     if not wants:
         level -= RESERVE * block_size(terms.target)
-    return int(min(left(epoch, history, terms, blocks), level))
+    return int(min(_left(epoch, history, terms, blocks), level))
 
 
-def left(
+def _left(
     epoch: Epoch, history: History, terms: EpochTerms, blocks: Mapping[int, EpochTurn]
 ) -> float:
     """Tokens between what is sent and the most that may be."""

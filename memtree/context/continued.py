@@ -335,12 +335,13 @@ class EpochAnswers:
         posted = request.posted
         if posted.facts[-1].role != "user":
             return ()
-        room = epoch.left(content.epoch, posted, request.terms, content.blocks)
+        blocks = sum(turn.block_tokens for turn in content.blocks.values())
+        room = epoch.room_left(content.epoch, posted, request.terms, blocks)
         sent = [
             MemoryLine(memory, content.lines[memory])
             for memory in injected.sent(content.epoch, content.blocks)
         ]
-        return injected.in_block(request.ask.memories, sent, int(room))
+        return injected.in_block(request.ask.memories, sent, room)
 
     async def _recall_block(
         self, request: TurnRequest, index: IndexState, content: TurnContent, taken: int

@@ -43,7 +43,7 @@ from tests.properties.strategies import (
     tail_of,
 )
 from tests.trees import tree_problems
-from tests.verbatim import after_preamble
+from tests.verbatim import after_preamble, split_memories
 
 OPENING = b"<context_memory>"
 LINE = msgspec.json.encode({"role": "assistant", "content": packing.LINE})
@@ -163,6 +163,7 @@ def split(answer: Answered, posted: Sequence[bytes]) -> tuple[str | None, list[b
         if raw not in set(posted) and raw != LINE:
             content = msgspec.json.decode(raw)["content"]
             text = content if isinstance(content, str) else content[-1]["text"]
+            text, _ = split_memories(text)
             text = after_preamble(text) or text
             behind = list(answer.messages[index + 1 :])
             return text, behind[1:] if behind[:1] == [LINE] else behind
@@ -191,7 +192,9 @@ def _block(sent: Message, posted: Message) -> str | None:
     else:
         block = own[0]["text"] if own else ""
         fields["content"] = own[1:]
-    whole = block.startswith("<recalled_context>\n") and block.endswith("\n</recalled_context>\n\n")
+    recall, lines = split_memories(block.removesuffix("\n\n"))
+    whole = recall.startswith("<recalled_context>\n") and recall.endswith("\n</recalled_context>")
+    whole = (whole or bool(lines and not recall)) and block.endswith("\n\n")
     same = fields == posted.fields and list(fields) == list(posted.fields)
     return block.removesuffix("\n\n") if whole and same else None
 
@@ -255,7 +258,7 @@ def _broken_labels(history: History, cut: int, *shown: str) -> Iterator[str]:
 
 def _preamble_tokens(raw: bytes) -> int:
     """Tokens of the client's standing context in a memory message: they count as system text."""
-    text = Message(raw).text
+    text, _ = split_memories(Message(raw).text)
     memory = after_preamble(text) if OPENING in raw else None
     return tokens.count(text[: len(text) - len(memory)]) if memory else 0
 
@@ -275,7 +278,8 @@ def _broken_size(
     if size > limit:
         yield f"{size} tokens for a target of {ask.target} (newest round {newest})"
     most = epoch.largest_block(ask.target, hard=ask.hard)
-    if any(tokens.count(f"{block}\n\n") > most for block in blocks.values()):
+    recalled = (split_memories(block)[0] for block in blocks.values())
+    if any(tokens.count(f"{block}\n\n") > most for block in recalled):
         yield "a recall block is larger than blocks may be"
 
 
