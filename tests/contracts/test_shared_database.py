@@ -9,6 +9,7 @@ import pytest
 
 from memtree.errors import StoreUnavailable
 from memtree.ports.store import IndexBatch
+from memtree.stores import open_store
 from memtree.stores.postgres import migrations as postgres_migrations
 from memtree.stores.postgres.pool import PostgresPart
 from memtree.stores.postgres.store import PostgresStore
@@ -16,6 +17,7 @@ from memtree.stores.sqlite import migrations as sqlite_migrations
 from memtree.stores.sqlite.database import SqlitePart
 from memtree.stores.sqlite.store import SqliteStore
 from tests.contracts.backends import A, leaf
+from tests.contracts.memory_backends import CHAT, new
 from tests.postgres import drop_schema, store_url
 
 
@@ -70,3 +72,25 @@ async def test_a_port_in_the_schema_of_a_store(tmp_path: Path, monkeypatch) -> N
     store = PostgresStore(store_url(tmp_path))
     await shared(store, PostgresNotes(store.database))
     drop_schema(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_a_store_that_was_written_before_memories_gets_them(
+    tmp_path: Path, monkeypatch, kind: str
+) -> None:
+    url = f"sqlite:///{tmp_path}/store.db" if kind == "sqlite" else store_url(tmp_path)
+    with monkeypatch.context() as patch:
+        for module in (sqlite_migrations, postgres_migrations):
+            patch.delitem(module.PARTS, "memories")
+        old = open_store(url)
+        await old.commit(A, IndexBatch((leaf(1),)))
+        with pytest.raises(StoreUnavailable):
+            await old.memories().add(CHAT, new("one"))
+        await old.close()
+    store = open_store(url)
+    assert (await store.memories().add(CHAT, new("one"))).memory.number == 1
+    assert (await store.stats()).nodes == 1
+    assert await store.check() == []
+    await store.close()
+    if kind == "postgres":
+        drop_schema(tmp_path)
