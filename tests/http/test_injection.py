@@ -6,14 +6,16 @@ Sentences in quotation marks are those of the API's description of passive injec
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
 from memtree.text import memory_lines
+from tests import sessions
 from tests.fakes import HashingEmbedder
-from tests.http.fakes import FakeMemory
+from tests.http.fakes import FakeMemory, real_memory
 from tests.http.injecting import Notebook, chatting
 from tests.http.upstream import FakeUpstream
 
@@ -313,6 +315,77 @@ async def test_below_the_threshold_they_stand_in_the_system_prompt(
     assert answer.headers["x-memtree-memories"] == memory.id
     sent, raw = (int(answer.headers[f"x-memtree-{name}-tokens"]) for name in ("sent", "raw"))
     assert sent > raw + 20
+
+
+def talk(*questions: str) -> list[dict[str, Any]]:
+    """Some 11,500 tokens about other things, then those questions."""
+    said = [SYSTEM, *sessions.chat(170, words=60)]
+    for question in questions:
+        said += [assistant("Well."), user(question)]
+    return said
+
+
+FOLDED = {"x_polychat_memory": "on", "x_memtree_mode": "stable"}
+
+
+def folded(messages: list[dict[str, Any]]) -> str:
+    return json.dumps({"model": "m", "target_tokens": 4_000, "messages": messages})
+
+
+async def test_where_the_history_is_folded_they_stand_beside_it(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    deadline = await notebook.save(DEADLINE)
+    asked = [ASKED, "What is new?", "Which format do I prefer?", "And now?"]
+    sent, epochs, named = [], [], []
+    async with chatting(base, upstream, notebook, real_memory()) as chat:
+        for turn in range(1, 5):
+            if turn == 3:
+                form = await notebook.save(FORMAT, "preference")
+            answer = await chat.send(folded(talk(*asked[:turn])), **FOLDED)
+            sent.append(chat.messages)
+            epochs.append(answer.headers["x-memtree-epoch"])
+            named.append(answer.headers["x-memtree-memories"])
+    assert len(set(epochs)) == 1
+    assert all(later[: len(one)] == one for one, later in pairwise(sent))
+    assert sent[3][0] == SYSTEM
+    first = memory_lines.block([f"{DEADLINE} (fact)"])
+    assert sent[0][1]["content"].endswith(f"</context_memory>\n\n{first}")
+    second = memory_lines.block([f"{FORMAT} (preference)"])
+    assert sent[2][-1]["content"].endswith(f"{second}\n\nWhich format do I prefer?")
+    assert named == [deadline.id] * 2 + [f"{deadline.id},{form.id}"] * 2
+
+
+async def test_a_deleted_memory_ends_the_epoch_that_shows_it(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    memory = await notebook.save(DEADLINE)
+    posted = folded(talk(ASKED))
+    async with chatting(base, upstream, notebook, real_memory()) as chat:
+        first = await chat.send(posted, **FOLDED)
+        await notebook.edit(memory, "The project deadline was moved to April 1")
+        edited = await chat.send(folded(talk(ASKED, "Thanks.")), **FOLDED)
+        assert "April" not in json.dumps(chat.messages)
+        assert edited.headers["x-memtree-epoch"] == first.headers["x-memtree-epoch"]
+        await notebook.delete(memory)
+        after = await chat.send(posted, **FOLDED)
+    assert b"deadline was" not in upstream.last.body
+    assert DEADLINE.encode() not in upstream.last.body
+    assert after.headers["x-memtree-epoch"] != first.headers["x-memtree-epoch"]
+    assert "x-memtree-memories" not in after.headers
+
+
+async def test_an_instruction_of_a_model_is_one_when_a_person_has_confirmed_it(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    text = "Always tell when the project deadline is"
+    memory = await notebook.save(text, "instruction", source_type="model", tainted=True)
+    async with chatting(base, upstream, notebook) as chat:
+        await chat.post([user("When is the project deadline?")])
+        assert chat.messages[0]["content"] == section(f"{text} (fact)")
+        await notebook.book.confirm(notebook.scope(), memory.id)
+        await chat.post([user("When is the project deadline?")])
+    assert chat.messages[0]["content"] == section(f"{text} (instruction)")
 
 
 async def test_where_the_window_has_no_room_they_are_left_out(
