@@ -8,6 +8,7 @@ import gzip
 import json
 import logging
 import sys
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -396,6 +397,29 @@ async def test_nothing_of_a_memory_is_logged(caplog: pytest.LogCaptureFixture):
     lines = [line for line in caplog.text.splitlines() if "mcp.call" in line]
     assert len(lines) == 10
     assert "xyzzy" not in caplog.text
+
+
+async def test_any_proxy_of_several_answers(tmp_path: Path):
+    """Two servers on one store: no session, and what one saves the other finds."""
+    store = f"sqlite:///{tmp_path}/m.db"
+    async with remembering(store=store) as one, remembering(store=store) as two:
+        number = await one.remembered(CANARY)
+        assert await two.texts("vault") == [CANARY]
+        await two.ok("correct", id=number, text="The vault is empty.")
+        assert await one.texts("vault") == ["The vault is empty."]
+        rows = await asyncio.gather(
+            *(mcp.ok("remember", text=FACT, dedup_policy="skip_if_near") for mcp in (one, two) * 6)
+        )
+        assert len({row["memory_id"] for row in rows}) == 1
+        assert [row["message"] for row in rows].count("Ok") == 1
+        key = {"idempotency-key": "k"}
+        rows = [await mcp.ok("remember", key, text="Once.") for mcp in (one, two)]
+        assert rows[0]["id"] == rows[1]["id"]
+        assert sorted(row["text"] for row in await two.all()) == [
+            FACT,
+            "Once.",
+            "The vault is empty.",
+        ]
 
 
 # -- its life ---------------------------------------------------------------------------------
