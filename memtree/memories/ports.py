@@ -262,6 +262,10 @@ class MemoryMaintenance(Protocol):
         keys of idempotency, shown sets and vectors of recipes that ended. How many memories."""
         ...
 
+    async def erase_memories(self, tenant: str) -> int:
+        """Erase all that a tenant has, for good. How many memories."""
+        ...
+
     async def memory_scopes(self, tenant: str) -> list[tuple[Scope, int]]:
         """The scopes in which a tenant has live memories, with their counts: for the command line
         of whoever runs the store."""

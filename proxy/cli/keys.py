@@ -12,8 +12,9 @@ from contextlib import asynccontextmanager
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
+from memtree.memories.ports import MemoryMaintenance
 from memtree.ports.store import KeyRow, KeyStore
-from memtree.stores import Opened, open_store
+from memtree.stores import Opened, open_memories, open_store
 from proxy.access import auth
 
 _ONCE = "This is the only time the key is shown."
@@ -28,7 +29,7 @@ async def create(options: argparse.Namespace, settings: Settings) -> int:
         if options.keep_memory:
             tenant = await _kept_by(store, values[0])
         elif options.tenant:
-            tenant = await named_tenant(store, options.tenant)
+            tenant = await named_tenant(store, open_memories(store), options.tenant)
         key_id = await store.add_key(options.label, values, tenant)
     print(f"{key_id}  {options.label}")
     if not options.value:
@@ -109,9 +110,9 @@ def chosen(keys: Sequence[KeyRow], name: str) -> KeyRow:
     return rows[0]
 
 
-async def named_tenant(store: KeyStore, name: str) -> str:
-    """The tenant of a key (id or label), one that has memory, or `-`: that of a credential which
-    is asked for. `BadRequest` for any other name."""
+async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
+    """The tenant of a key (id or label), one that has memory of any kind, or `-`: that of a
+    credential which is asked for. `BadRequest` for any other name."""
     if name == "-":
         credential = secret()
         return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
@@ -119,6 +120,8 @@ async def named_tenant(store: KeyStore, name: str) -> str:
     if matching(keys, name):
         return chosen(keys, name).tenant
     if name in {row.name for row in await store.tenants()}:
+        return name
+    if await memories.memory_scopes(name):
         return name
     if name == auth.ANONYMOUS:
         return await auth.bare_tenant(store, None)

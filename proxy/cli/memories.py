@@ -27,7 +27,7 @@ from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope, ScopeKind, checked_id
 from memtree.ports.store import KeyStore
 from proxy.access import auth
-from proxy.cli.keys import chosen, matching, secret
+from proxy.cli.keys import named_tenant
 
 LOCAL = "local"  # the tenant of `memtree mcp` on standard input and output
 PAGE = 1_000
@@ -166,19 +166,9 @@ async def _opened(
         yield runtime.book, scopes
 
 
-async def _tenant(store: KeyStore, maintenance: MemoryMaintenance, name: str) -> str:
+async def _tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
     """`BadRequest` for a name that means nobody: what is saved there could never be reached."""
-    if name == "-":
-        credential = secret()
-        return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
-    keys = await store.list_keys()
-    if matching(keys, name):
-        return chosen(keys, name).tenant
-    if name == auth.ANONYMOUS:
-        return await auth.bare_tenant(store, None)
-    if name == LOCAL or await maintenance.memory_scopes(name):
-        return name
-    raise BadRequest(f"there is no key {name}, and no tenant of that name has memories")
+    return LOCAL if name == LOCAL else await named_tenant(store, memories, name)
 
 
 def _scope(tenant: str, options: argparse.Namespace) -> Scope:

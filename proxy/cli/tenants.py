@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
+from memtree.memories.ports import MemoryMaintenance
 from memtree.ports.store import TenantRow
+from memtree.stores import open_memories
 from proxy.access.auth import KEYS_SECONDS
 from proxy.cli.keys import named_tenant, opened
 from proxy.cli.report import labelled
@@ -31,26 +33,30 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
 async def move(options: argparse.Namespace, settings: Settings) -> int:
     """Raises `BadRequest` before anything is changed."""
     async with opened(settings) as store:
-        source = await named_tenant(store, options.source)
-        target = await named_tenant(store, options.target)
+        memories = open_memories(store)
+        source = await named_tenant(store, memories, options.source)
+        target = await named_tenant(store, memories, options.target)
         if source == target:
             print("they are one tenant already")
             return 0
         keys, rows = await store.list_keys(), {row.name: row for row in await store.tenants()}
-        if source not in rows:
+        kept = {name: await _count(memories, name) for name in (source, target)}
+        if source not in rows and not kept[source]:
             raise BadRequest("FROM has no memory in this store; see memtree tenants list")
         if keys and target not in {key.tenant for key in keys}:
             raise BadRequest("no key lets TO in: name a key, or memtree keys create --tenant FROM")
-        if target in rows and not options.replace:
+        if (target in rows or kept[target]) and not options.replace:
             raise BadRequest(
-                f"TO has memory of its own ({_amount(rows[target])}), and two cannot be merged; "
-                "--replace forgets it first (it is made anew from what clients post)"
+                f"TO has memory of its own ({_amount(rows.get(target), kept[target])}), and two "
+                "cannot be merged; --replace forgets it first (context memory is made anew from "
+                "what clients post, saved memories are gone)"
             )
-        if target in rows:
+        if options.replace:  # FROM begins anew under TO's name, and must not meet what TO saved
             await store.forget(target, None)
+            await memories.erase_memories(target)
         await store.move_tenant(source, target, share=options.share)
     print(
-        f"TO goes on with {_amount(rows[source])} of FROM; "
+        f"TO goes on with {_amount(rows.get(source), kept[source])} of FROM; "
         + ("FROM does, too" if options.share else "FROM begins anew")
         + f". A server that runs notices it within {KEYS_SECONDS:g} seconds."
     )
@@ -63,5 +69,11 @@ def _line(row: TenantRow, labels: Mapping[str, str]) -> str:
     return f"{row.name}  {keys}  {_amount(row)}  kept until {until}"
 
 
-def _amount(row: TenantRow) -> str:
-    return f"{row.addresses:,} addresses and {row.nodes:,} nodes"
+def _amount(row: TenantRow | None, memories: int = 0) -> str:
+    tree = f"{row.addresses:,} addresses and {row.nodes:,} nodes" if row else ""
+    saved = f"{memories:,} saved memories" if memories else ""
+    return ", ".join(filter(None, (tree, saved)))
+
+
+async def _count(memories: MemoryMaintenance, tenant: str) -> int:
+    return sum(count for _, count in await memories.memory_scopes(tenant))

@@ -218,6 +218,22 @@ class MemoryDeletionContract:
 
     # -- sweep ----------------------------------------------------------------------------
 
+    async def test_all_of_a_tenant_is_erased_and_nothing_of_another(self, memories):
+        other, user = Scope.of_chat("other", "c"), Scope.of_user("tenant", "u")
+        for scope in (CHAT, user, other):
+            await save(memories, scope, "kept")
+            await save(memories, scope, "forgotten")
+            await memories.delete(scope, ["mem_forgotten"], reason="wrong")
+        await memories.supersede(CHAT, "mem_kept", new("newer"), "")
+        assert await memories.erase_memories("tenant") == 5
+        for scope in (CHAT, user):
+            assert (await memories.page(scope, EVERY)).memories == ()
+            assert await memories.tombstones(scope) == []
+            assert (await memories.state(scope)).total == 0
+        assert texts((await memories.page(other, EVERY)).memories) == ["forgotten", "kept"]
+        assert await memories.erase_memories("tenant") == 0
+        await save(memories, CHAT, "anew")
+
     async def test_the_sweep_erases_what_ended_long_ago(self, memories, clock):
         other = Scope.of_user("tenant", "somebody")
         await save(memories, CHAT, "deleted", "live")

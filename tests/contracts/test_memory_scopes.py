@@ -64,7 +64,10 @@ def test_every_method_requires_a_scope(kind):
 def test_what_needs_no_scope_gives_no_memory():
     """Only the process's own upkeep."""
     own = methods(MemoryMaintenance)
-    assert set(own) == {"scopes_without_vectors", "sweep_memories", "memory_scopes"}
+    assert set(own) == {
+        *("scopes_without_vectors", "sweep_memories"),
+        *("memory_scopes", "erase_memories"),
+    }
     assert not any("Memory" in str(signature.return_annotation) for signature in own.values())
     extra = methods(SqlMemories).keys() - own.keys() - methods(MemoryStore).keys()
     assert extra == {"read_memories", "write_memories", "scrub_memories"}

@@ -52,6 +52,9 @@ _ENDED_HERE = f"""
     SELECT {STANDING} FROM memories WHERE scope = :scope AND (
         (deleted > 0 AND deleted <= :before) OR (expires > 0 AND expires <= :before))"""
 
+_SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY number"
+_EVERY = f"SELECT {STANDING} FROM memories WHERE scope = :scope"
+
 
 async def delete(
     sql: Sql,
@@ -143,6 +146,20 @@ async def erase_ended(sql: Sql, number: int, before: float, now: float) -> int:
     scope = await begin_number(sql, number)
     rows = await sql.fetch(_ENDED_HERE, {"scope": number, "before": before})
     return await erase(sql, scope, standing(rows), now) if rows else 0
+
+
+async def scopes_of(sql: Sql, tenant: str) -> list[int]:
+    """All scopes of a tenant, those without live memories as well."""
+    return [number for (number,) in await sql.fetch(_SCOPES, {"tenant": tenant})]
+
+
+async def erase_scope(sql: Sql, number: int, now: float) -> int:
+    """Everything in one scope, tombstones too."""
+    scope = await begin_number(sql, number)
+    values = {"scope": number}
+    rows = standing(await sql.fetch(_EVERY, values))
+    await sql.run("DELETE FROM memory_tombstones WHERE scope = :scope", values)
+    return await erase(sql, scope, rows, now) if rows else 0
 
 
 async def _duplicates(sql: Sql, scope: ScopeRow, rows: Iterable[Standing]) -> list[Standing]:

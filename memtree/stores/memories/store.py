@@ -205,11 +205,22 @@ class SqlMemories:
         await self.scrub_memories(at_once=False)
         return erased
 
+    async def erase_memories(self, tenant: str) -> int:
+        erased = 0
+        for scope in await self.read_memories(lambda sql: deletion.scopes_of(sql, tenant)):
+            erased += await self._erase_scope(scope)
+        await self.scrub_memories(at_once=True)
+        return erased
+
     async def memory_scopes(self, tenant: str) -> list[tuple[Scope, int]]:
         return await self.read_memories(lambda sql: reading.memory_scopes(sql, tenant, self.now()))
 
     async def _erase_ended(self, scope: int, before: float, now: float) -> int:
         return await self.write_memories(lambda sql: deletion.erase_ended(sql, scope, before, now))
+
+    async def _erase_scope(self, scope: int) -> int:
+        now = self.now()
+        return await self.write_memories(lambda sql: deletion.erase_scope(sql, scope, now))
 
     async def _drop_unused(self, scope: int) -> None:
         await self.write_memories(lambda sql: sweep.drop_unused(sql, scope))

@@ -206,3 +206,21 @@ def test_memory_of_a_time_without_keys(terminal: Terminal) -> None:
     assert terminal.tenant("sk-m") == "anonymous"
     assert "sk-" not in terminal.printed
     assert "no key tablet" in terminal.refused("tenants", "move", "tablet", "a")
+
+
+def test_memories_move_with_their_tenant_and_nobody_meets_those_of_another(
+    terminal: Terminal,
+) -> None:
+    terminal.run("keys", "create", "old", "--value", "old-value")
+    terminal.run("keys", "create", "new", "--value", "new-value")
+    add = ("memories", "add", "--embedder", "none", "--tenant")
+    listed = ("memories", "list", "--embedder", "none", "--json", "--tenant")
+    terminal.run(*add, "old", "The old one likes tea.")
+    terminal.run(*add, "new", "The new one likes coffee.", "--chat", "c")
+    assert "1 saved memories" in terminal.refused("tenants", "move", "old", "new")
+    (said,) = terminal.run("tenants", "move", "old", "new", "--replace")
+    assert "1 saved memories" in said
+    (row,) = terminal.run(*listed, "new")
+    assert "tea" in row
+    assert terminal.run(*listed, "old") == []
+    assert b"coffee" not in Path(terminal.url.removeprefix("sqlite:///")).read_bytes()
