@@ -44,9 +44,7 @@ class Query:
             return self
         mixed = (1 - PARTICULAR) * self.vector + PARTICULAR * vector
         length = float(np.linalg.norm(mixed))
-        if not length:
-            return self
-        return replace(self, moved=(mixed / length).astype(np.float32))
+        return replace(self, moved=(mixed / length).astype(np.float32)) if length else self
 
 
 def common(counts: Mapping[int, int], memories: int) -> set[int]:

@@ -11,6 +11,7 @@ about one thing. docs/decisions/0020 has the figures.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,10 @@ MEANING = 2.0  # weight beside words; 1.5 to 3 differ by half a point
 LENT_WORDS, LENT_MEANING = 0.3, 0.1  # to the next memory of the session; half of it to the second
 SPEAKER = 1.3  # times the score, for what the one speaker said whom a query names
 TEXTS_OF_SPEAKER = 5  # that make the name before a colon a speaker
+AT_FIRST = 1_000  # best rows whose relevance is looked at before that of all
 MOST_BY_WORDS = 0.75  # relevance of a row without vector that holds every term of the query
+
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,34 +57,32 @@ def ranked(
     """At most `most` rows of relevance `least` or more that share a term with the query or have
     some of its meaning. `scale`: of the embedder, None for none. `wanted`: numbers that a filter
     lets through; None: all."""
-    live, numbers = index.live(now), index.numbers
+    live, numbers, embedded = index.live(now), index.numbers, index.embedded
     found = index.words(query.terms, live)
-    words = found.scores
-    relevance, embedded = relevance_by_words(found.covered), index.embedded
+    words, known = found.scores, relevance_by_words(found.covered)
     meaning = np.zeros_like(words)
-    if query.vector is not None and query.moved is not None and scale is not None:
-        moved, known = query.moved, relevance
-        relevance = np.where(embedded, _relevance(index.cosines(query.vector), scale), known)
-        meaning = relevance
-        if moved is not query.vector:
-            meaning = np.where(embedded, _relevance(index.cosines(moved), scale), known)
-        meaning = meaning * live
-    speaker = _speaker(index, query, live)
-    if speaker is not None:
-        words, meaning = (np.where(speaker, SPEAKER * part, part) for part in (words, meaning))
-    words, meaning = (
-        _lent(index, live, words, LENT_WORDS),
-        _lent(index, live, meaning, LENT_MEANING),
-    )
-    scores = words / max(float(words.max(initial=0)), found.most, 1e-9) + MEANING * meaning
-    rows = np.flatnonzero(live & (scores > 0) & (relevance >= least))
+    if query.moved is not None and scale is not None:
+        meaning = np.where(embedded, _relevance(index.cosines(query.moved), scale), known) * live
+
+    def relevance(rows: Rows) -> Scores:
+        if query.vector is None or scale is None:
+            return known[rows]
+        if 4 * len(rows) < len(index):
+            cosines = index.cosines(query.vector, rows)
+        else:  # to copy that many rows out takes longer than to pass over all
+            cosines = index.cosines(query.vector)[rows]
+        by_meaning = _relevance(cosines, scale)
+        return np.where(embedded[rows], by_meaning, known[rows])
+
+    scores = _fused(index, query, live, words, found.most, meaning)
+    rows = np.flatnonzero(live & (scores > 0))
     if wanted is not None:
         rows = rows[np.isin(numbers[rows], wanted)]
-    rows = _best(rows, scores, numbers, most)
+    rows = _relevant(rows, scores, numbers, relevance, most, least)
     return Ranked(
         numbers[rows],
-        scores[rows].astype(np.float32),
-        relevance[rows].astype(np.float32),
+        scores[rows],
+        relevance(rows),
         found.covered[rows],
         bool(embedded[live].all()),
     )
@@ -97,6 +99,40 @@ def _relevance(cosines: Scores, scale: RelevanceScale) -> Scores:
     return np.interp(cosines, (0, scale.half, scale.strong, 1), (0, HALF, STRONG, 1)).astype(
         np.float32
     )
+
+
+def _fused(
+    index: ScopeIndex, query: Query, live: Flags, words: Scores, most: float, meaning: Scores
+) -> Scores:
+    """One score out of two; `most`: of words."""
+    speaker = _speaker(index, query, live)
+    if speaker is not None:
+        factors = np.where(speaker, np.float32(SPEAKER), np.float32(1))
+        words, meaning = words * factors, meaning * factors
+    words = _lent(index, live, words, LENT_WORDS)
+    meaning = _lent(index, live, meaning, LENT_MEANING)
+    whole = np.float32(max(float(words.max(initial=0)), most, 1e-9))
+    return np.asarray(words / whole + np.float32(MEANING) * meaning, np.float32)
+
+
+def _relevant(
+    rows: Rows,
+    scores: Scores,
+    numbers: NDArray[np.int32],
+    relevance: Callable[[Rows], Scores],
+    most: int,
+    least: float,
+) -> Rows:
+    """The best `most` of these rows that are relevant enough. Relevance is looked at among the best
+    first, since it takes a pass over all vectors to know it of all."""
+    if least > 0 and len(rows) > AT_FIRST:
+        best = _best(rows, scores, numbers, AT_FIRST)
+        enough = best[relevance(best) >= least]
+        if len(enough) >= most:
+            return enough[:most]
+    if least > 0:
+        rows = rows[relevance(rows) >= least]
+    return _best(rows, scores, numbers, most)
 
 
 def _speaker(index: ScopeIndex, query: Query, live: Flags) -> Flags | None:
@@ -124,11 +160,9 @@ def _lent(index: ScopeIndex, live: Flags, scores: Scores, share: float) -> Score
     return lent
 
 
-def _best(
-    rows: NDArray[np.intp], scores: Scores, numbers: NDArray[np.int32], most: int
-) -> NDArray[np.intp]:
+def _best(rows: Rows, scores: Scores, numbers: NDArray[np.int32], most: int) -> Rows:
     """The best `most` of these rows, best first; of equal ones the newest."""
-    if len(rows) > most:
-        least = np.partition(scores[rows], len(rows) - most)[len(rows) - most] if most else np.inf
+    if len(rows) > most > 0:
+        least = np.partition(scores[rows], len(rows) - most)[len(rows) - most]
         rows = rows[scores[rows] >= least]
     return rows[np.lexsort((-numbers[rows], -scores[rows]))][:most]

@@ -77,20 +77,22 @@ class RowBlock:
         own = (self.numbers, self.expires, self.sessions, self.vectors, self.norms, self.embedded)
         return sum(array.nbytes for array in own) + self.postings.nbytes
 
-    def cosines(self, query: Vector) -> Vector:
-        """Cosine of a unit query with each row; 0 where there is no vector of its length."""
-        count, width = self.vectors.shape
+    def cosines(self, query: Vector, rows: NDArray[np.intp] | None = None) -> Vector:
+        """Cosine of a unit query with these rows, or all; 0 where there is no vector of its
+        length."""
+        vectors = self.vectors if rows is None else self.vectors[rows]
+        count, width = vectors.shape
         found = np.zeros(count, np.float32)
         if width != len(query) or not count:
             return found
         step = max(1, _AT_ONCE // width)
         floats = np.empty((min(step, count), width), np.float32)
         for start in range(0, count, step):
-            part = self.vectors[start : start + step]
+            part = vectors[start : start + step]
             block = floats[: len(part)]
             np.copyto(block, part)
             np.dot(block, query, out=found[start : start + step])
-        found /= self.norms
+        found /= self.norms if rows is None else self.norms[rows]
         return found
 
     def _widened(self, width: int, keep: Flags) -> NDArray[np.int8]:

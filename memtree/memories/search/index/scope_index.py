@@ -98,9 +98,15 @@ class ScopeIndex:
         """Which rows are kept and have not expired."""
         return np.concatenate([self.kept & (self.base.expires > now), self.tail.expires > now])
 
-    def cosines(self, query: Vector) -> Scores:
-        """Of a unit query with every row; 0 without a vector."""
-        return np.concatenate([self.base.cosines(query), self.tail.cosines(query)])
+    def cosines(self, query: Vector, rows: NDArray[np.intp] | None = None) -> Scores:
+        """Of a unit query with these rows, or every one; 0 without a vector."""
+        if rows is None:
+            return np.concatenate([self.base.cosines(query), self.tail.cosines(query)])
+        found = np.zeros(len(rows), np.float32)
+        first = rows < len(self.base)
+        found[first] = self.base.cosines(query, rows[first])
+        found[~first] = self.tail.cosines(query, rows[~first] - len(self.base))
+        return found
 
     def holding(self, term: int, live: Flags) -> Flags:
         """Which live rows hold a term."""

@@ -52,7 +52,7 @@ def test_the_particular_weighs_more_than_the_whole():
 
 def test_opposite_vectors_leave_the_query_as_it_is():
     query = Query.of("tea", np.array([0.7, 0], np.float32))
-    assert query.with_particular(np.array([-0.3, 0], np.float32)).moved is query.moved
+    assert query.with_particular(np.array([-0.3, 0], np.float32)) is query
 
 
 def test_without_a_vector_there_is_nothing_to_move():

@@ -6,7 +6,7 @@ import pytest
 from memtree.memories.ports import ScopeState, SearchRow, SearchRows
 from memtree.memories.search.index.scope_index import NOTHING, ScopeIndex
 from memtree.memories.search.query import Query
-from memtree.memories.search.ranking import ranked
+from memtree.memories.search.ranking import AT_FIRST, ranked
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
 from memtree.ranking.relevance_scale import RelevanceScale
@@ -71,6 +71,17 @@ def test_least_counts_before_most():
     far = [row(number, "tea tea", [0.2, 0.98]) for number in range(3, 9)]
     index = index_of(*near, *far)
     assert numbers(index, Query.of("tea", EAST), most=2, least=0.9) == [2, 1]
+
+
+def test_least_counts_before_most_among_many_rows():
+    """More rows than are looked at first score better and are not relevant enough."""
+    near = [row(number, "other words", EAST) for number in (1, 2)]
+    far = [row(number, "tea", [0.5, 0.87]) for number in range(3, AT_FIRST + 50)]
+    index = index_of(*near, *far)
+    query = Query.of("tea", EAST)
+    assert set(numbers(index, query, most=5)).isdisjoint({1, 2})
+    assert numbers(index, query, most=5, least=0.9) == [2, 1]
+    assert numbers(index, query, most=1, least=0.5) == numbers(index, query, most=1)
 
 
 def test_only_wanted_rows():
