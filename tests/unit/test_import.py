@@ -14,6 +14,7 @@ REMOTE = ("openai", "httpx2", "pydantic")
 HEAVY = (
     *("numpy", "onnxruntime", "httpx", "starlette", "aiohttp", "tokenizers", "uvicorn"),
     *REMOTE,
+    "mcp",  # what only a server that is asked for the memory tools needs: 33 MB
 )
 OPENED = """
 import asyncio
@@ -61,8 +62,13 @@ def test_the_look_at_modules_sees_what_is_loaded():
     ],
 )
 @pytest.mark.slow
-def test_a_server_without_remote_models_does_not_load_their_sdk(statement):
-    assert not set(REMOTE) & set(loaded_by(statement))
+def test_a_server_loads_no_sdk_that_it_does_not_use(statement):
+    assert not {*REMOTE, "mcp"} & set(loaded_by(statement))
+
+
+@pytest.mark.slow
+def test_the_look_at_modules_sees_the_sdk_of_mcp():
+    assert "mcp" in loaded_by("import proxy.mcp.sdk_http")
 
 
 @pytest.mark.slow
