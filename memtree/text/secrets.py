@@ -59,6 +59,28 @@ _VENDORS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("groq", ("gsk_",), r"gsk_[A-Za-z0-9]{40,}"),
         ("xai", ("xai-",), r"xai-[A-Za-z0-9]{40,}"),
         ("replicate", ("r8_",), r"r8_[A-Za-z0-9]{30,}"),
+        ("openrouter", ("sk-or-",), r"sk-or-[A-Za-z0-9_-]{20,}"),
+        (
+            "shopify",
+            ("shpat_", "shpca_", "shppa_", "shpss_"),
+            r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
+        ),
+        ("linear", ("lin_api_",), r"lin_api_[A-Za-z0-9]{32,}"),
+        ("figma", ("figd_",), r"figd_[A-Za-z0-9_-]{32,}"),
+        ("docker", ("dckr_pat_",), r"dckr_pat_[A-Za-z0-9_-]{20,}"),
+        ("grafana", ("glsa_", "glc_"), r"gl(?:sa|c)_[A-Za-z0-9_+/=]{32,}"),
+        ("databricks", ("dapi",), r"dapi[0-9a-f]{32}(?:-\d)?"),
+        ("vault", ("hvs.", "hvb."), r"hv[sb]\.[A-Za-z0-9_-]{24,}"),
+        ("postman", ("PMAK-",), r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+        ("new relic", ("NRAK-",), r"NRAK-[A-Z0-9]{27}"),
+        ("notion", ("ntn_", "secret_"), r"(?:ntn_|secret_)[A-Za-z0-9]{40,}"),
+        ("supabase", ("sbp_",), r"sbp_[0-9a-f]{40}"),
+        ("perplexity", ("pplx-",), r"pplx-[A-Za-z0-9]{40,}"),
+        ("planetscale", ("pscale_tkn_", "pscale_pw_"), r"pscale_(?:tkn|pw)_[A-Za-z0-9_=.-]{32,}"),
+        ("doppler", ("dp.pt.", "dp.st."), r"dp\.[ps]t\.[A-Za-z0-9_.-]{40,}"),
+        ("atlassian", ("ATATT3",), r"ATATT3[A-Za-z0-9_=-]{40,}"),
+        ("rubygems", ("rubygems_",), r"rubygems_[0-9a-f]{48}"),
+        ("age", ("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
         ("telegram", (":AA",), r":AA[A-Za-z0-9_-]{32,34}"),
         (
             "jwt",
@@ -68,7 +90,12 @@ _VENDORS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     )
     for literal in literals
 )
-_NESTED = frozenset({"sk-ant-", "xox", "xapp-", "glpat-", "GOCSPX-", "pypi-"})  # see `_vendor_keys`
+_NESTED = frozenset(
+    """
+    sk-ant- sk-or- xox xapp- glpat- GOCSPX- pypi- figd_ dckr_pat_ glsa_ glc_ hvs. hvb. pscale_tkn_
+    pscale_pw_ dp.pt. dp.st. ATATT3
+    """.split()
+)  # see `_vendor_keys`
 _SEGMENT = re.compile(r"[A-Za-z0-9_-]+")
 # An unclosed block ends with its last base64 line: leaves and clipped logs cut keys in two.
 _PEM = re.compile(
@@ -78,7 +105,7 @@ _PEM = re.compile(
 )
 _CONNECTION = re.compile(r"://[^\s:/@'\"`<>]{0,80}:([^\s@/'\"`<>]{1,200})@(?=[\w\[$])")
 _PLACEHOLDER = re.compile(
-    r"[$%<{\[*]|x{3,}|\.{3}|…"
+    r"^[$%<{\[*]|\$\{|\*{3}|x{3,}|\.{3}|…"
     r"|^(?:your|my|the|some|pass(?:word|wd)?|pwd|secrets?|changeme|example|redacted|tokens?|"
     r"keys?)\b",
     re.IGNORECASE,
@@ -88,7 +115,8 @@ _WORDS = ("key", "secret", "token", "passw", "pwd", "bearer", "credential", "aut
 _LONG = re.compile(r"\S{8}")
 _NAMED = re.compile(
     r"(?:key|secret|token|passw(?:or)?d|passphrase|pwd|bearer|credentials?|auth(?:orization)?)"
-    r"[\"'`]?(?:\s{0,3}(?:=>|:=|[:=])\s{0,3}|\s{1,2}(?:is\s{1,2}|bearer\s{1,2})?)"
+    r"[\"'`]?(?:\s(?:for|of|to)\s[\w.' -]{1,40}?)?"
+    r"(?:\s{0,3}(?:=>|:=|[:=])\s{0,3}|\s{1,2}(?:is\s{1,2}|bearer\s{1,2})?)"
     r"(?:bearer\s{1,2}|basic\s{1,2})?[\"'`]?([A-Za-z0-9_+/=.~!@#$%^&*-]{8})",
     re.IGNORECASE,
 )
@@ -135,7 +163,8 @@ def find(text: str) -> tuple[Secret, ...]:
 
 
 def _vendor_keys(text: str) -> Iterator[Secret]:
-    if not any(_DIGIT.search(run) for run in _RUN.findall(text)):
+    keyed = any(_DIGIT.search(run) for run in _RUN.findall(text))
+    if not keyed and "AKIA" not in text and "ASIA" not in text:  # these may lack digits
         return
     for kind, literal, pattern in _VENDORS:
         if kind == "openai":
