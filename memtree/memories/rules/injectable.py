@@ -2,12 +2,11 @@
 
 The cosine alone cannot tell: "my dog barks at night" is no nearer to "Otto is a beagle" than to a
 stranger's memory, and in a large scope some stranger is near to anything. A shared word that says
-something can: few strangers have one. So a hit with such a word needs less, one without needs more,
-and both need more where there are more memories to be near by chance.
+something can: few strangers have one. So a hit with such a word needs less relevance; one without
+needs more, and more yet where there are more memories to be near by chance.
 
-With MiniLM, of 100 messages that concern none of 100 / 1,000 / 10,000 memories 3 / 9 / 13 get one,
-and of 100 that concern one 89 / 86 / 83 get it among five; relevance 0.5 alone, and the same on
-messages written later, stand in `benchmarks/noise.py`.
+With MiniLM and relevance 0.5 alone, of 100 messages that concern one of 1,000 memories 83 get it
+among five, and of 40 written later 27; with this rule 86 and 32 (`benchmarks/noise.py`).
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ import math
 from memtree.memories.rules.wording import foreign
 from memtree.text.terms import terms
 
-ALONE, ALONE_GROWTH = 0.54, 0.015  # relevance without a shared word; more for each tenfold scope
-SHARING, SHARING_GROWTH = 0.38, 0.02
+SHARING = 0.36  # relevance of a hit that shares a word with the message
+ALONE, GROWTH = 0.54, 0.01  # relevance of one that does not; more for each tenfold scope
 FEW = 100  # memories of a scope that needs no more than this
 LEAST = SHARING  # what a search for injection is asked for
 REACH = 2_000  # characters that are looked at
@@ -50,6 +49,6 @@ def shares_word(message: str, memory: str) -> bool:
 
 def injectable(relevance: float, *, shares_word: bool, memories: int) -> bool:
     """`memories`: how many the scope has."""
-    tenfolds = math.log10(max(memories, FEW) / FEW)
-    least, growth = (SHARING, SHARING_GROWTH) if shares_word else (ALONE, ALONE_GROWTH)
-    return relevance >= least + growth * tenfolds
+    if shares_word:
+        return relevance >= SHARING
+    return relevance >= ALONE + GROWTH * math.log10(max(memories, FEW) / FEW)
