@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memtree.memories.memory import Memory, Tombstone
@@ -15,7 +15,7 @@ from memtree.stores.memories.counters import (
     commit,
     count_vectors,
 )
-from memtree.stores.memories.lookup import live, resolved, stored
+from memtree.stores.memories.lookup import duplicates, live, resolved, stored
 from memtree.stores.memories.rows import STANDING, Standing, encoded, standing
 from memtree.stores.memories.saving import PUT_TOMBSTONE
 from memtree.stores.memories.sql import Sql
@@ -28,8 +28,6 @@ _UNDELETE = f"""
     UPDATE memories SET deleted = 0, changed = :changed, told = :changed,
         counted = CASE WHEN superseded_by = '' AND duplicate_of = '' THEN 1 ELSE 0 END
     WHERE {_MINE}"""
-_DUPLICATES = f"""
-    SELECT {STANDING} FROM memories WHERE scope = :scope AND duplicate_of IN :ids[]"""
 _BEFORE = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND superseded_by <> '' AND superseded_by IN :ids[]"""
@@ -49,8 +47,10 @@ _ENDED = """
     SELECT scope FROM memories WHERE deleted > 0 AND deleted <= :before
     UNION SELECT scope FROM memories WHERE expires > 0 AND expires <= :before ORDER BY 1"""
 _ENDED_HERE = f"""
-    SELECT {STANDING} FROM memories WHERE scope = :scope AND (
-        (deleted > 0 AND deleted <= :before) OR (expires > 0 AND expires <= :before))"""
+    SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (
+        SELECT number FROM memories WHERE +scope = :scope AND deleted > 0 AND deleted <= :before
+        UNION SELECT number FROM memories
+        WHERE scope = :scope AND expires > 0 AND expires <= :before)"""
 
 _SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY number"
 _EVERY = f"SELECT {STANDING} FROM memories WHERE scope = :scope"
@@ -69,7 +69,7 @@ async def delete(
     if at is None or not rows:
         return []
     numbers = [row.number for row in rows]
-    gone = [*numbers, *(row.number for row in await _duplicates(sql, at, rows))]
+    gone = [*numbers, *(row.number for row in await duplicates(sql, at.number, rows))]
     values = {"scope": at.number, "numbers": gone, "now": now, "changed": at.next}
     await sql.run(_DELETE, values)
     await count_vectors(sql, at, numbers, -1)
@@ -88,7 +88,7 @@ async def undelete(
     if at is None or not rows:
         return []
     numbers = [row.number for row in rows]
-    back = [*numbers, *(row.number for row in await _duplicates(sql, at, rows))]
+    back = [*numbers, *(row.number for row in await duplicates(sql, at.number, rows))]
     values = {"scope": at.number, "numbers": back, "changed": at.next}
     await sql.run(_UNDELETE, values)
     await sql.run(f"DELETE FROM memory_tombstones WHERE {_MINE}", values)
@@ -162,18 +162,15 @@ async def erase_scope(sql: Sql, number: int, now: float) -> int:
     return await erase(sql, scope, rows, now) if rows else 0
 
 
-async def _duplicates(sql: Sql, scope: ScopeRow, rows: Iterable[Standing]) -> list[Standing]:
-    values = {"scope": scope.number, "ids": [row.id for row in rows]}
-    return standing(await sql.fetch(_DUPLICATES, values))
-
-
 async def _with_lineage(sql: Sql, scope: ScopeRow, rows: Sequence[Standing]) -> list[Standing]:
     every = {row.number: row for row in rows}
     new = list(rows)
     while new:
         values = {"scope": scope.number, "ids": [row.id for row in new]}
         before = standing(await sql.fetch(_BEFORE, values))
-        new = [r for r in [*before, *await _duplicates(sql, scope, new)] if r.number not in every]
+        new = [
+            r for r in [*before, *await duplicates(sql, scope.number, new)] if r.number not in every
+        ]
         every |= {row.number: row for row in new}
     return list(every.values())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from memtree.memories.ports import MemoryRef
 from memtree.stores.memories.rows import LIVE, STANDING, Standing, in_order, named, standing
@@ -14,7 +14,11 @@ _NAMED = f"""
         UNION SELECT number FROM memories WHERE scope = :scope AND number IN :numbers[])"""
 _OF_TEXT = f"""
     SELECT {STANDING} FROM memories
-    WHERE scope = :scope AND text_hash = :text_hash AND {LIVE} ORDER BY number LIMIT 1"""
+    WHERE scope = :scope AND text_hash = :text_hash AND {LIVE}
+    ORDER BY +number LIMIT 1"""  # `+`: by the index of texts, not of numbers
+_DUPLICATES = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND duplicate_of <> '' AND duplicate_of IN :ids[]"""
 _STEPS = 64  # from a memory to what took its place, and on
 
 
@@ -44,6 +48,12 @@ async def live(
     """Live memories. `follow`: a duplicate's id means the one that counts."""
     rows = await (resolved if follow else stored)(sql, scope, refs)
     return [row for row in rows if row.live(now)]
+
+
+async def duplicates(sql: Sql, scope: int, rows: Iterable[Standing]) -> list[Standing]:
+    """Those that each of these counts in the place of."""
+    values = {"scope": scope, "ids": [row.id for row in rows]}
+    return standing(await sql.fetch(_DUPLICATES, values))
 
 
 async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standing | None:

@@ -17,7 +17,6 @@ from memtree.stores.memories.rows import (
     read_memory,
     read_tombstone,
     scope_values,
-    storable,
 )
 from memtree.stores.memories.sql import Sql
 
@@ -26,13 +25,8 @@ _PAGE = f"""
     SELECT {STORED} FROM memories WHERE scope = {SCOPE} AND number < :before AND {{}}
     ORDER BY number DESC LIMIT :limit"""
 _VERSIONS = """
-    SELECT id, memory_history.version, memory_history.data, deleted, superseded_by, duplicate_of
-    FROM memories JOIN memory_history
-        ON memory_history.scope = memories.scope AND memory_history.number = memories.number
-    WHERE memories.scope = :scope AND deleted = 0 AND id IN :ids[]
-    UNION ALL
-    SELECT id, version, data, deleted, superseded_by, duplicate_of FROM memories
-    WHERE scope = :scope AND deleted = 0 AND id IN :ids[]"""
+    SELECT number, version, data FROM memory_history
+    WHERE scope = :scope AND number IN :numbers[] AND version IN :versions[]"""
 _HISTORY = """
     SELECT data FROM memory_history WHERE scope = :scope AND number = :number
     ORDER BY version DESC"""
@@ -41,14 +35,19 @@ _TOMBSTONES = f"""
     ORDER BY at DESC, number DESC LIMIT :limit"""
 _EVENTS = f"""
     SELECT told, counted, id, version, number FROM memories
-    WHERE scope = {SCOPE} AND told > :after
+    WHERE scope = {SCOPE} AND told > :after AND told <= :last
     UNION ALL
     SELECT told, 0, id, version, number FROM erased_memories
-    WHERE scope = {SCOPE} AND told > :after"""
-_LAST = f"SELECT told FROM ({_EVENTS}) AS events ORDER BY told LIMIT 1 OFFSET :skipped"
+    WHERE scope = {SCOPE} AND told > :after AND told <= :last"""
 _CHANGES = f"""
-    SELECT told, counted, id, version FROM ({_EVENTS}) AS events
-    WHERE told <= :last ORDER BY told, number"""
+    SELECT told, counted, id, version FROM ({_EVENTS}) AS events ORDER BY told, number"""
+_NEXT = """
+    SELECT told FROM (SELECT told FROM {} WHERE scope = {} AND told > :after
+    ORDER BY told LIMIT :limit) AS first_{}"""
+_LAST = f"""
+    {_NEXT.format("memories", SCOPE, "memories")}
+    UNION ALL {_NEXT.format("erased_memories", SCOPE, "erased")}
+    ORDER BY told LIMIT 1 OFFSET :skipped"""
 _SCOPES = """
     SELECT kind, owner, subject, counted - (
         SELECT count(*) FROM memories WHERE scope = memory_scopes.number
@@ -93,12 +92,22 @@ async def versions(
     sql: Sql, scope: Scope, wanted: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], Memory]:
     number = await known(sql, scope)
-    ids = list(dict.fromkeys(id_ for id_, _ in wanted if storable(id_)))
-    if number is None or not ids:
-        return {}
-    rows = await sql.fetch(_VERSIONS, {"scope": number, "ids": ids})
-    found = {(row[0], row[1]): row[2:] for row in rows}
-    return {each: read_memory(*found[each]) for each in wanted if each in found}
+    rows = await stored(sql, number, [id_ for id_, _ in wanted]) if number is not None else []
+    rows = [row for row in rows if not row.deleted]
+    found = {(row.id, row.version): row.memory() for row in rows}
+    older = [version for each, version in wanted if (each, version) not in found]
+    if rows and older:
+        by_number = {row.number: row for row in rows}
+        values = {"scope": number, "numbers": list(by_number), "versions": _numbers(older)}
+        for at, version, data in await sql.fetch(_VERSIONS, values):
+            row = by_number[at]
+            found[row.id, version] = row._replace(data=data).memory()
+    return {each: found[each] for each in wanted if each in found}
+
+
+def _numbers(given: Sequence[int]) -> list[int]:
+    """Those that a database could hold."""
+    return [each for each in given if 0 < each <= LARGEST]
 
 
 async def history(sql: Sql, scope: Scope, ref: MemoryRef) -> list[Memory]:
@@ -121,8 +130,9 @@ async def tombstones(sql: Sql, scope: Scope, limit: int) -> list[Tombstone]:
 async def changes(sql: Sql, scope: Scope, after: int, limit: int) -> list[ChangeEvent]:
     """A count is given whole or not at all, so there may be more than `limit`: whoever goes on
     after the last one misses nothing."""
-    values = {**scope_values(scope), "after": after}
-    last = await sql.fetch(_LAST, {**values, "skipped": max(0, limit - 1)})
+    values = {**scope_values(scope), "after": min(max(after, 0), LARGEST)}
+    skipped = max(0, limit - 1)
+    last = await sql.fetch(_LAST, {**values, "limit": skipped + 1, "skipped": skipped})
     end = last[0][0] if last else LARGEST
     rows = await sql.fetch(_CHANGES, {**values, "last": end})
     return [

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 
 from memtree.errors import BadRequest, StoreCorrupt
-from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
+from memtree.memories.memory import (
+    Memory,
+    MemoryChange,
+    MemorySource,
+    NewMemory,
+    Tombstone,
+    Unset,
+)
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope
 from memtree.stores.memories.sql import Row
@@ -114,10 +121,20 @@ def columns(memory: Memory) -> dict[str, Any]:
 
 
 def encoded(value: Memory | Tombstone) -> bytes:
+    """Without what is as by default: half of the bytes of a short memory."""
     try:
-        return msgspec.msgpack.encode(value)
+        return msgspec.msgpack.encode(_said(value))
     except (OverflowError, TypeError, ValueError) as error:  # lone surrogates, numbers over 64 bits
         raise BadRequest(f"A memory cannot be stored: {type(error).__name__}.") from None
+
+
+def _said(value: Memory | Tombstone | MemorySource) -> dict[str, Any]:
+    every = ((each.name, each.default, getattr(value, each.name)) for each in fields(value))
+    return {
+        name: _said(given) if isinstance(given, MemorySource) else given
+        for name, default, given in every
+        if given != default
+    }
 
 
 def time_column(at: float | None) -> float:

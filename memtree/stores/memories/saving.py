@@ -17,7 +17,7 @@ from memtree.stores.memories.counters import (
     count_vectors,
     next_number,
 )
-from memtree.stores.memories.lookup import counting, live, of_text
+from memtree.stores.memories.lookup import counting, duplicates, live, of_text
 from memtree.stores.memories.rows import (
     Standing,
     changed_memory,
@@ -55,7 +55,7 @@ _SUPERSEDE = """
     WHERE scope = :scope AND number = :number"""
 _DUPLICATE = """
     UPDATE memories SET duplicate_of = :of, counted = 0, changed = :changed, told = :changed
-    WHERE scope = :scope AND (number = :number OR duplicate_of = :id)"""
+    WHERE scope = :scope AND number IN :numbers[]"""
 PUT_TOMBSTONE = """
     INSERT INTO memory_tombstones (scope, number, at, data) VALUES (:scope, :number, :at, :data)
     ON CONFLICT (scope, number) DO UPDATE SET at = excluded.at, data = excluded.data"""
@@ -168,8 +168,9 @@ async def mark_duplicate(sql: Sql, scope: Scope, id_: str, of: str, *, now: floa
     first, other = [await live(sql, at.number, [each], now, follow=False) for each in (id_, of)]
     if not first or not other or id_ == of:
         return False
-    values = {"scope": at.number, "number": first[0].number, "id": id_, "of": of}
-    await sql.run(_DUPLICATE, {**values, "changed": at.next})
+    every = [first[0].number, *(row.number for row in await duplicates(sql, at.number, first))]
+    values = {"scope": at.number, "numbers": every, "of": of, "changed": at.next}
+    await sql.run(_DUPLICATE, values)
     await count_vectors(sql, at, [first[0].number], -1)
     await commit(sql, at, counted=-1)
     return True

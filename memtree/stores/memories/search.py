@@ -14,13 +14,16 @@ from memtree.stores.memories.sql import Sql
 
 PACKED_ROWS = 10_000  # of about a kilobyte, in one answer
 
+# `+`: not by the index of that column. All rows come by number, those that changed by their count.
 _ROWS = """
     SELECT memories.number AS number, counted, expires, terms, session_id,
         memory_vectors.data AS vector
     FROM memories LEFT JOIN memory_vectors ON memory_vectors.scope = memories.scope
         AND memory_vectors.number = memories.number AND recipe = :recipe
-    WHERE memories.scope = :scope AND changed > :after AND memories.number > :above
+    WHERE memories.scope = :scope AND {sign}changed > :after AND {other}memories.number > :above
     ORDER BY memories.number LIMIT :limit"""
+_ALL_ROWS = _ROWS.format(sign="+", other="")
+_CHANGED_ROWS = _ROWS.format(sign="", other="+")
 _MATCHING = "SELECT number FROM memories WHERE scope = :scope AND {} ORDER BY number"
 _NUMBERS = """
     SELECT number, version, counted, vectors, EXISTS (
@@ -72,9 +75,10 @@ async def search_rows(sql: Sql, scope: Scope, recipe: str, after: int, now: floa
     if number is None or now_state.changed <= after:
         return SearchRows(now_state, ())
     values = {"scope": number, "recipe": recipe, "after": after, "limit": PACKED_ROWS}
+    query = _CHANGED_ROWS if after else _ALL_ROWS
     above, full = 0, True
     while full:
-        part = await sql.search_rows(_ROWS, {**values, "above": above})
+        part = await sql.search_rows(query, {**values, "above": above})
         rows += part
         full = len(part) == PACKED_ROWS
         above = rows[-1].number if rows else 0
