@@ -261,7 +261,7 @@ def bytes_of(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("how", ["purge", "sweep"])
+@pytest.mark.parametrize("how", ["purge", "sweep", "tenant"])
 async def test_no_byte_of_an_erased_text_is_in_a_file(tmp_path, how):
     clock = Clock()
     store = SqliteStore(tmp_path / "store.db", now=clock)
@@ -277,12 +277,17 @@ async def test_no_byte_of_an_erased_text_is_in_a_file(tmp_path, how):
         CHAT, RECIPE, StoredSegment(state.changed, 0, SECRET.encode() * 5_000)
     )
     assert bytes_of(tmp_path).count(SECRET.encode()) > 100
-    await memories.delete(CHAT, numbers, reason="", purge=how == "purge")
+    if how == "tenant":
+        await memories.delete(CHAT, numbers, reason=SECRET, purge=True)
+        assert SECRET.encode() in bytes_of(tmp_path)  # of the tombstones
+        assert await memories.erase_memories("tenant") == 1
+    else:
+        await memories.delete(CHAT, numbers, reason="", purge=how == "purge")
     if how == "sweep":
         assert SECRET.encode() in bytes_of(tmp_path)
         await memories.sweep_memories(clock() + 30 * 86_400, 30)
     assert SECRET.encode() not in bytes_of(tmp_path)
-    assert b"stays" in bytes_of(tmp_path)
+    assert (b"stays" in bytes_of(tmp_path)) is (how != "tenant")
     assert await store.check() == []
     await store.close()
     assert SECRET.encode() not in bytes_of(tmp_path)

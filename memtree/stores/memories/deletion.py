@@ -43,6 +43,8 @@ _TELL = """
     INSERT INTO erased_memories (scope, number, id, version, told, at)
     VALUES (:scope, :number, :id, :version, :told, :at)"""
 _UNLINK = "UPDATE memories SET data = :data, changed = :changed WHERE scope = :scope AND id = :id"
+# Their bytes may still be in the files: see `retention.scrub`.
+_NOTE = "INSERT INTO deletions DEFAULT VALUES"
 _ENDED = """
     SELECT scope FROM memories WHERE deleted > 0 AND deleted <= :before
     UNION SELECT scope FROM memories WHERE expires > 0 AND expires <= :before ORDER BY 1"""
@@ -132,7 +134,7 @@ async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float)
     if events:
         await sql.run_many(_TELL, events)
     await commit(sql, scope, counted=-len(counted), purged=True)
-    await sql.run("INSERT INTO deletions DEFAULT VALUES", {})
+    await sql.run(_NOTE, {})
     return len(gone)
 
 
@@ -158,7 +160,9 @@ async def erase_scope(sql: Sql, number: int, now: float) -> int:
     scope = await begin_number(sql, number)
     values = {"scope": number}
     rows = standing(await sql.fetch(_EVERY, values))
-    await sql.run("DELETE FROM memory_tombstones WHERE scope = :scope", values)
+    if await sql.fetch("SELECT 1 FROM memory_tombstones WHERE scope = :scope LIMIT 1", values):
+        await sql.run("DELETE FROM memory_tombstones WHERE scope = :scope", values)
+        await sql.run(_NOTE, {})
     return await erase(sql, scope, rows, now) if rows else 0
 
 
