@@ -267,7 +267,7 @@ async def test_no_byte_of_an_erased_text_is_in_a_file(tmp_path, how):
     store = SqliteStore(tmp_path / "store.db", now=clock)
     memories = store.memories()
     other = Scope.of_user("tenant")
-    await save(memories, other, "stays")
+    await save(memories, other, "stays", id="mem_0")
     await told_everywhere(memories, SECRET)
     numbers = [row.number for row in (await memories.page(CHAT)).memories]
     vectors = {number: (1, SECRET.encode() + b"v") for number in numbers}
