@@ -63,7 +63,8 @@ class MemoryInjection:
             return InjectionChoice(degraded=("timeout",))
 
     async def _chosen(self, scope: Scope, conversation: str, query: str) -> InjectionChoice:
-        if not (await self._store.state(scope)).total:
+        memories = (await self._store.state(scope)).total
+        if not memories:
             return InjectionChoice()  # nothing is embedded for a chat that has saved nothing
         shown = await self._store.shown(scope, conversation)
         result = SearchResult((), ())
@@ -71,7 +72,7 @@ class MemoryInjection:
             result = await self._search.search(
                 scope, query, limit=LOOKED_AT, least=injectable.LEAST, patience=PATIENCE
             )
-        hits = await self._fitting(scope, query, result)
+        hits = _fitting(query, result, memories)
         live = await self._live(scope, [known.id for known in shown], hits)
         made = choice.chosen(hits, shown, live, self._now())
         degraded = result.degraded
@@ -83,20 +84,6 @@ class MemoryInjection:
         )
         there = {memory.id for memory in made.memories}
         return InjectionChoice(lines, tuple(hit.id for hit in hits if hit.id in there), degraded)
-
-    async def _fitting(self, scope: Scope, query: str, result: SearchResult) -> list[Memory]:
-        if not result.hits:
-            return []
-        memories = (await self._store.state(scope)).total
-        return [
-            hit.memory
-            for hit in result.hits
-            if injectable.injectable(
-                hit.relevance,
-                shares_word=injectable.shares_word(query, hit.memory.text),
-                memories=memories,
-            )
-        ]
 
     async def _live(
         self, scope: Scope, ids: Sequence[str], hits: Sequence[Memory]
@@ -120,6 +107,19 @@ class MemoryInjection:
     def kept(self, scope: Scope) -> KeptLines:
         """The lines of what was shown before."""
         return KeptLines(self._store, scope)
+
+
+def _fitting(query: str, result: SearchResult, memories: int) -> list[Memory]:
+    """`memories`: how many the scope has."""
+    return [
+        hit.memory
+        for hit in result.hits
+        if injectable.injectable(
+            hit.relevance,
+            shares_word=injectable.shares_word(query, hit.memory.text),
+            memories=memories,
+        )
+    ]
 
 
 @dataclass(frozen=True, slots=True)
