@@ -18,7 +18,7 @@ from dataclasses import replace
 import msgspec
 
 from memtree import tracing
-from memtree.budget import costs, epoch, packing
+from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.context import injected
 from memtree.context.answer import CompressResult, passed
@@ -28,6 +28,7 @@ from memtree.context.indexing import Indexing
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
 from memtree.context.state import Reason, State, with_size
+from memtree.context.turn_planner import TurnPlanner
 from memtree.context.turn_request import TurnContent, TurnRequest, epoch_result
 from memtree.context.whole_history import first_fold
 from memtree.conversation.history import History
@@ -36,10 +37,7 @@ from memtree.days import DAY
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.store import ContextStore, ContinuedTurn
-from memtree.ranking.query_text import query_text
-from memtree.ranking.ranked_history import RankedHistory
-from memtree.text import tokens
-from memtree.text.memory_lines import MemoryLine, MemoryVersion
+from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding import recall_block
 from memtree.unfolding.budget_split import LASTING
 from memtree.unfolding.memory_text import render
@@ -61,6 +59,7 @@ class EpochAnswers:
     ) -> None:
         self._store, self._clock = store, clock
         self._indexing, self._retriever = indexing, retriever
+        self._turns = TurnPlanner(retriever)
 
     async def answer(
         self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
@@ -224,14 +223,7 @@ class EpochAnswers:
                 return content, previous.turn
             turn = msgspec.structs.replace(previous.turn, used=request.now)
         else:
-            turn, above, lines, by_words = await self._turn(request, index, content)
-            content = replace(
-                content,
-                lines={**content.lines, **lines},
-                nodes={**{id_: node for (id_, _), node in above.items()}, **content.nodes},
-                versions={**content.versions, **above},
-                by_words=content.by_words or by_words,
-            )
+            turn, content = await self._turns.begun(request, index, content)
         if request.generation != self._indexing.generation(posted.tenant):
             return content, turn  # deleted meanwhile: answered, and not kept
         named = {shown.id for shown in content.epoch.plan.outline}
@@ -285,89 +277,6 @@ class EpochAnswers:
             )
         except Unavailable as error:  # the answer stands; the next one may begin an epoch
             log.warning("epoch.not_kept code=%s", error.code)
-
-    async def _turn(
-        self, request: TurnRequest, index: IndexState, content: TurnContent
-    ) -> tuple[EpochTurn, recall_block.Versions, injected.Lines, bool]:
-        """The record of this request, the nodes and lines that its block names, and whether that
-        was ranked by words alone."""
-        posted, previous = request.posted, request.previous
-        added = self._added(request, content)
-        taken = injected.size(added)
-        (block, above), by_words = await self._recall_block(request, index, content, taken)
-        shown = recall_block.text_of(block, posted, above) + recall_block.SEAM if block else ""
-        block_tokens = tokens.count(shown) + taken
-        block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
-        recent = posted.size(content.epoch.plan.cut)
-        sent = request.fixed + request.carried + content.epoch.memory + recent + block_sum
-        if previous is None:
-            direct, paid = costs.opened(posted, request.fixed, sent, request.ask.prices)
-        else:
-            direct, paid = costs.followed(
-                previous.turn,
-                posted.size(0, request.previous_length),
-                content.retrieved is None,
-                request.now - previous.turn.used <= request.ask.prices.lifetime,
-                posted,
-                request.fixed,
-                sent,
-                request.ask.prices,
-            )
-        recalled = (*sorted(content.blocks), *((len(posted) - 1,) if block or added else ()))
-        now = request.now
-        turn = EpochTurn(
-            content.epoch.id,
-            block.excerpts,
-            block_tokens,
-            now,
-            direct,
-            paid,
-            sent,
-            recalled,
-            block.outline,
-            block.notes,
-            tuple(line.memory for line in added),
-        )
-        return turn, above, dict(added), by_words
-
-    def _added(self, request: TurnRequest, content: TurnContent) -> tuple[MemoryLine, ...]:
-        """Memories for the newest message, where that is a new one of the user."""
-        posted = request.posted
-        if posted.facts[-1].role != "user":
-            return ()
-        blocks = sum(turn.block_tokens for turn in content.blocks.values())
-        room = epoch.room_left(content.epoch, posted, request.terms, blocks)
-        sent = [
-            MemoryLine(memory, content.lines[memory])
-            for memory in injected.sent(content.epoch, content.blocks)
-        ]
-        return injected.in_block(request.ask.memories, sent, room)
-
-    async def _recall_block(
-        self, request: TurnRequest, index: IndexState, content: TurnContent, taken: int
-    ) -> tuple[tuple[RecallPlan, recall_block.Versions], bool]:
-        """A recall block for the newest message, where that is a new one of the user, with the
-        nodes that it names; and whether words alone ranked its passages. `taken`: tokens of its
-        room that are not to be had."""
-        posted = request.posted
-        if not index.whole or recall_block.needless(posted):
-            return (RecallPlan(), {}), False
-        wants = recall_block.wants(posted)
-        room = epoch.block_room(content.epoch, posted, request.terms, content.blocks, wants) - taken
-        if room < recall_block.LEAST:
-            return (RecallPlan(), {}), False
-        earlier = [span for turn in content.blocks.values() for span in turn.block]
-
-        def work(ranked: RankedHistory) -> tuple[RecallPlan, recall_block.Versions]:
-            plan, relevant = content.epoch.plan, self._retriever.relevant
-            block = recall_block.chosen(ranked, plan, earlier, room, relevant)
-            above = {shown.id for shown in block.outline}
-            leaves = [leaf for leaf in ranked.corpus.leaves if leaf.id in above]
-            return block, recall_block.versions_of(leaves)
-
-        return await self._retriever.rank(
-            posted, index, query_text(posted, request.ask.query), work
-        )
 
 
 def _shown(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from memtree.budget.packing import TokenLimits
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
@@ -75,6 +76,14 @@ class ChatRequest:
     asked: str = ""
     placed: PlacedMemories | None = None
 
+    def room(self, answer: Answer | None) -> int | None:
+        """Tokens that the model's window has left beside an answer and the memories with it; None
+        where nobody has counted the prompt."""
+        if self.ask is None or answer is None:
+            return None
+        placed = self.placed.tokens if self.placed and not answer.folds else 0
+        return room_beside(self.ask, answer) - placed
+
     def with_messages(
         self,
         answer: Answer | None,
@@ -98,6 +107,14 @@ class ChatRequest:
             posted = placed.within(posted) if placed else posted
             put["messages"] = json_body.extended(posted, more) if more else posted
         return self.body.rewritten(put)
+
+
+def room_beside(ask: CompressRequest, answer: Answer) -> int:
+    """Tokens that the model's window has left beside what an answer sends."""
+    limits = TokenLimits.of(
+        target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve
+    )
+    return limits.prompt - ask.tools_tokens - answer.sent_tokens
 
 
 def read(

@@ -154,12 +154,13 @@ class ChatCompletions:
         return self._unpacked(exchange)
 
     async def _remember(self, exchange: ChatExchange) -> PreparedChat:
-        chat = exchange.chat
-        if chat.ask is None:
+        ask = exchange.chat.ask
+        if ask is None:
             return self._unpacked(exchange)
-        exchange.trace.mode = chat.ask.mode
-        answer, details = await self._memory.compress_with_details(chat.ask)
-        exchange = replace(exchange, chat=injection.with_room(chat, answer))
+        exchange.trace.mode = ask.mode
+        answer, details = await self._memory.compress_with_details(ask)
+        chat = injection.with_room(exchange.chat, answer)
+        exchange = replace(exchange, chat=chat)
         sent = exchange.learn(answer)
         session = tool_session.begin(chat, answer, details.folded, self._saved(chat))
         with step("pack"):

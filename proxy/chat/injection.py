@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 
-from memtree.budget.packing import TokenLimits
 from memtree.context.answer import Answer
 from memtree.memories.injecting import InjectionChoice, MemoryInjection
 from memtree.memories.scope import Scope
@@ -63,11 +62,5 @@ def _name(scope: Scope) -> str:
 
 def with_room(chat: ChatRequest, answer: Answer) -> ChatRequest:
     """The request without memories that would be too much beside an answer which folds nothing."""
-    if chat.ask is None or chat.placed is None or answer.folds:
-        return chat
-    ask = chat.ask
-    limits = TokenLimits.of(
-        target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve
-    )
-    left = limits.prompt - ask.tools_tokens - answer.sent_tokens
-    return chat if chat.placed.tokens <= left else dataclasses.replace(chat, placed=None)
+    left = chat.room(answer)
+    return chat if left is None or left >= 0 else dataclasses.replace(chat, placed=None)

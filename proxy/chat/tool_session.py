@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from memtree.budget.packing import TokenLimits
 from memtree.context.answer import Answer
 from memtree.context.answer_details import FoldedReader
 from memtree.context.request import CompressRequest
@@ -23,7 +22,7 @@ from memtree.errors import BadRequest, Conflict, SecretRejected
 from memtree.text import tokens
 from proxy.chat import recall_tools
 from proxy.chat.chat_memory_tools import ChatMemoryTools
-from proxy.chat.chat_request import ChatRequest
+from proxy.chat.chat_request import ChatRequest, room_beside
 from proxy.observability import log
 from proxy.server_tools import calls
 from proxy.server_tools.calls import StreamedCall, ToolHandler
@@ -78,7 +77,7 @@ class ToolSession:
     def repack(self, ask: CompressRequest, answer: Answer, folded: FoldedReader | None) -> None:
         """Memory packed again: the window is smaller than it was thought. `ask` counts what the
         rounds have added."""
-        self.packed, self.room = answer, _room(ask, answer) + self.size
+        self.packed, self.room = answer, room_beside(ask, answer) + self.size
         if folded is not None and CONTEXT_TOOLS in self.offer.groups:
             self.handlers = {**self.handlers, **recall_tools.handlers(folded)}
 
@@ -137,17 +136,11 @@ def begin(
     offer = chat.offer.only(handlers)
     if offer is None:
         return None
+    room = chat.room(answer)
     return ToolSession(
         offer,
         answer,
         {name: one for group in offer.groups for name, one in handlers[group].items()},
-        _room(chat.ask, answer) if chat.ask and answer else UNCOUNTED_ROOM,
+        UNCOUNTED_ROOM if room is None else room,
         saved,
     )
-
-
-def _room(ask: CompressRequest, answer: Answer) -> int:
-    limits = TokenLimits.of(
-        target=ask.target, hard=ask.hard, window=ask.window, reserve=ask.reserve
-    )
-    return limits.prompt - ask.tools_tokens - answer.sent_tokens

@@ -84,7 +84,8 @@ COVERED_BY = {
     # -- memtree: the use case
     "unit/context/test_answer.py": """
         memtree/context/request.py memtree/conversation/cache_control.py""",
-    "unit/context/test_continued.py": "memtree/context/turn_request.py",
+    "unit/context/test_continued.py": """
+        memtree/context/turn_planner.py memtree/context/turn_request.py""",
     "unit/context/test_injected.py": "memtree/ports/memory_lines.py",
     "http/test_injection.py": "memtree/memories/injecting.py proxy/chat/injection.py",
     "unit/context/test_degrade.py": """

@@ -1,0 +1,114 @@
+"""A new turn of an epoch: what stands before its newest message, and what the conversation has
+cost so far. Awaits the embedder; stores nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memtree.budget import costs, epoch
+from memtree.budget.epoch import EpochTurn
+from memtree.context import injected
+from memtree.context.index_state import IndexState
+from memtree.context.retrieval import Retriever
+from memtree.context.turn_request import TurnContent, TurnRequest
+from memtree.ranking.query_text import query_text
+from memtree.ranking.ranked_history import RankedHistory
+from memtree.text import tokens
+from memtree.text.memory_lines import MemoryLine
+from memtree.unfolding import recall_block
+from memtree.unfolding.plan import RecallPlan
+
+
+class TurnPlanner:
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+
+    async def begun(
+        self, request: TurnRequest, index: IndexState, content: TurnContent
+    ) -> tuple[EpochTurn, TurnContent]:
+        """The record of this request, which is not stored yet, and what the epoch shows, with all
+        that the record names."""
+        posted, previous = request.posted, request.previous
+        added = self._added(request, content)
+        taken = injected.size(added)
+        (block, above), by_words = await self._recall_block(request, index, content, taken)
+        shown = recall_block.text_of(block, posted, above) + recall_block.SEAM if block else ""
+        block_tokens = tokens.count(shown) + taken
+        block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
+        recent = posted.size(content.epoch.plan.cut)
+        sent = request.fixed + request.carried + content.epoch.memory + recent + block_sum
+        if previous is None:
+            direct, paid = costs.opened(posted, request.fixed, sent, request.ask.prices)
+        else:
+            direct, paid = costs.followed(
+                previous.turn,
+                posted.size(0, request.previous_length),
+                content.retrieved is None,
+                request.now - previous.turn.used <= request.ask.prices.lifetime,
+                posted,
+                request.fixed,
+                sent,
+                request.ask.prices,
+            )
+        recalled = (*sorted(content.blocks), *((len(posted) - 1,) if block or added else ()))
+        now = request.now
+        turn = EpochTurn(
+            content.epoch.id,
+            block.excerpts,
+            block_tokens,
+            now,
+            direct,
+            paid,
+            sent,
+            recalled,
+            block.outline,
+            block.notes,
+            tuple(line.memory for line in added),
+        )
+        return turn, replace(
+            content,
+            lines={**content.lines, **dict(added)},
+            nodes={**{id_: node for (id_, _), node in above.items()}, **content.nodes},
+            versions={**content.versions, **above},
+            by_words=content.by_words or by_words,
+        )
+
+    def _added(self, request: TurnRequest, content: TurnContent) -> tuple[MemoryLine, ...]:
+        """Memories for the newest message, where that is a new one of the user."""
+        posted = request.posted
+        if posted.facts[-1].role != "user":
+            return ()
+        blocks = sum(turn.block_tokens for turn in content.blocks.values())
+        room = epoch.room_left(content.epoch, posted, request.terms, blocks)
+        sent = [
+            MemoryLine(memory, content.lines[memory])
+            for memory in injected.sent(content.epoch, content.blocks)
+        ]
+        return injected.in_block(request.ask.memories, sent, room)
+
+    async def _recall_block(
+        self, request: TurnRequest, index: IndexState, content: TurnContent, taken: int
+    ) -> tuple[tuple[RecallPlan, recall_block.Versions], bool]:
+        """A recall block for the newest message, where that is a new one of the user, with the
+        nodes that it names; and whether words alone ranked its passages. `taken`: tokens of its
+        room that are not to be had."""
+        posted = request.posted
+        if not index.whole or recall_block.needless(posted):
+            return (RecallPlan(), {}), False
+        wants = recall_block.wants(posted)
+        room = epoch.block_room(content.epoch, posted, request.terms, content.blocks, wants) - taken
+        if room < recall_block.LEAST:
+            return (RecallPlan(), {}), False
+        earlier = [span for turn in content.blocks.values() for span in turn.block]
+
+        def work(ranked: RankedHistory) -> tuple[RecallPlan, recall_block.Versions]:
+            plan, relevant = content.epoch.plan, self._retriever.relevant
+            block = recall_block.chosen(ranked, plan, earlier, room, relevant)
+            above = {shown.id for shown in block.outline}
+            leaves = [leaf for leaf in ranked.corpus.leaves if leaf.id in above]
+            return block, recall_block.versions_of(leaves)
+
+        return await self._retriever.rank(
+            posted, index, query_text(posted, request.ask.query), work
+        )
