@@ -59,6 +59,13 @@ QUERY_TOKENS = 512
 START_SECONDS = 20.0
 CHARACTERS_PER_TOKEN = 12  # more is white space, or no text; see `local_embedder.py`
 RELEVANT = 0.38  # until it is measured
+CALIBRATION = (
+    relevance_calibration.QUESTIONS,
+    relevance_calibration.PASSAGES,
+    relevance_calibration.PAIRS,
+    relevance_calibration.MESSAGES,
+    relevance_calibration.MEMORIES,
+)
 SCALE = RelevanceScale(half=0.36, strong=0.74)  # until it is measured
 
 
@@ -174,16 +181,14 @@ class RemoteEmbedder:
             self._learned = True
 
     async def _measured(self) -> None:
-        """The calls set the dimensions, this sets the threshold."""
-        questions, passages = (
-            list(relevance_calibration.QUESTIONS),
-            list(relevance_calibration.PASSAGES),
-        )
-        if not self._measure:
-            await self._batches.few(questions[:1])
-            return
-        rows, half = await self._batches.few(questions + passages), len(questions)
-        self.relevant = relevance_calibration.relevant(rows[:half], rows[half:])
+        """The calls set the dimensions, this sets the threshold and the scale."""
+        texts = [list(part) for part in (CALIBRATION if self._measure else CALIBRATION[2:])]
+        rows = await self._batches.few([text for part in texts for text in part])
+        ends = np.cumsum([len(part) for part in texts])
+        parts = np.split(rows, ends[:-1])
+        if self._measure:
+            self.relevant = relevance_calibration.relevant(*parts[:2])
+        self.scale = relevance_calibration.scale(*parts[-3:])
 
     def _prepared(self, texts: Sequence[str]) -> tuple[list[str], list[int]]:
         sent = [_cut(text, self._max_tokens) for text in texts]

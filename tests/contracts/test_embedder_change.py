@@ -20,14 +20,14 @@ from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
-from memtree.models import relevance_calibration
+from memtree.models.remote_embedder import CALIBRATION
 from memtree.tree.node import decode_node
 from tests.answered import Answered, compressed
 from tests.embeddings import Embeddings, Status, serving
 from tests.sessions import chat
 
 NEEDLE = "The vault code is 7319."
-OWN = {*relevance_calibration.QUESTIONS, *relevance_calibration.PASSAGES}
+OWN = {text for part in CALIBRATION for text in part}
 
 
 def asking() -> CompressRequest:

@@ -15,7 +15,7 @@ from memtree.errors import EmbedderUnavailable
 from memtree.models import relevance_calibration
 from memtree.models.embedding_batches import HARMLESS
 from memtree.models.openai_client import SENT, retry_after
-from memtree.models.remote_embedder import RemoteEmbedder
+from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder
 from tests.contracts.remote import KEY, TEXT, Hand, arrived, probed
 from tests.embeddings import (
     Endless,
@@ -69,14 +69,43 @@ async def test_dimensions_and_recipe_are_learned(endpoint, opened):
     await other.close()
 
 
-async def test_the_threshold_is_measured_in_one_call(endpoint, opened):
+async def test_threshold_and_scale_are_measured_in_one_call(endpoint, opened):
     one = opened(relevant=0.0)
     await one.warm_up()
     await one.warm_up()
     (asked,) = endpoint.asked
-    assert asked.texts == [*relevance_calibration.QUESTIONS, *relevance_calibration.PASSAGES]
+    assert asked.texts == [text for part in CALIBRATION for text in part]
     rows = await one.embed(asked.texts)
-    assert one.relevant == pytest.approx(relevance_calibration.relevant(rows[:8], rows[8:]))
+    questions, passages, *others = np.split(rows, [8, 16, 32, 40])
+    assert one.relevant == pytest.approx(relevance_calibration.relevant(questions, passages))
+    scale = relevance_calibration.scale(*others)
+    assert (one.scale.half, one.scale.strong) == pytest.approx((scale.half, scale.strong))
+
+
+async def test_a_threshold_that_is_given_is_kept_and_the_scale_is_measured(endpoint, opened):
+    one = opened(relevant=0.3)
+    before = one.scale
+    await one.warm_up()
+    (asked,) = endpoint.asked
+    assert asked.texts == [text for part in CALIBRATION[2:] for text in part]
+    assert one.relevant == 0.3
+    assert one.scale != before
+
+
+def test_the_scale_lies_between_strangers_and_paraphrases():
+    # Rows with a common direction: cosines of 0.7 for what differs, 1 for what is the same.
+    common = np.full((20, 1), 0.7**0.5)
+    rows = np.concatenate([common, np.eye(20) * 0.3**0.5], axis=1).astype(np.float32)
+    scale = relevance_calibration.scale(np.repeat(rows[:8], 2, axis=0), rows[:8], rows[8:])
+    assert scale.half == pytest.approx(0.7, abs=1e-3)
+    assert scale.strong == pytest.approx(0.98)
+
+
+@pytest.mark.parametrize("row", [0.0, 1.0, -1.0, float("nan")])
+def test_any_model_has_a_scale(row):
+    rows = np.full((16, 4), row, np.float32)
+    scale = relevance_calibration.scale(rows, rows[:8], rows[:12])
+    assert 0 < scale.half < scale.strong < 1
 
 
 def test_the_threshold_lies_between_floor_and_answers():
@@ -249,7 +278,7 @@ async def test_a_refusal_that_is_not_about_size_costs_few_calls(endpoint, opened
     endpoint.always = Status(400)
     with pytest.raises(EmbedderUnavailable, match="400"):
         await opened(relevant=0.0).warm_up()
-    assert [len(asked.texts) for asked in endpoint.asked] == [16, 8, 4, 2, 1]
+    assert [len(asked.texts) for asked in endpoint.asked] == [52, 26, 13, 6, 3, 1]
 
 
 @pytest.mark.slow
