@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -41,6 +41,7 @@ from memtree.memories.ports import (
     ScopeState,
 )
 from memtree.memories.rules.canonical import text_hash
+from memtree.memories.rules.comparisons import comparisons, is_quick
 from memtree.memories.rules.relation import Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import MemoryHit, SearchResult
@@ -51,6 +52,7 @@ from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 
 Vector = NDArray[np.float32]
+Result = TypeVar("Result")
 
 PATIENCE = 0.3  # seconds that a save waits for its vector
 NEIGHBOURS = 8  # looked at in a duplicate check
@@ -230,7 +232,11 @@ class MemoryBook:
 
     async def _near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
         hits = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
-        rows = [_near(text, hit, vector is not None) for hit in hits]
+        others = comparisons(text, [hit.memory.text for hit in hits])
+        rows = await _compared(
+            text, others,
+            lambda: [_near(text, hit, vector is not None) for hit in hits[: len(others)]],
+        )  # fmt: skip
         near = [row for row in rows if row.relation is not Relation.OTHER]
         near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))
         return tuple(near[:MOST_NEAR])
@@ -242,12 +248,14 @@ class MemoryBook:
         bare = [stone.id for stone in stones if not stone.text]
         rows = await self._store.get(scope, bare, deleted=True) if bare else []
         texts = {row.id: row.text for row in rows}
-        return tuple(
-            stone
-            for stone in stones
-            if (old := stone.text or texts.get(stone.id))
-            and compare(text, old, None).relation is not Relation.OTHER
-        )[:MOST_NEAR]
+        known = [(stone, old) for stone in stones if (old := stone.text or texts.get(stone.id))]
+        others = comparisons(text, [old for _, old in known])
+        related = await _compared(
+            text, others,
+            lambda: [compare(text, old, None).relation is not Relation.OTHER for old in others],
+        )  # fmt: skip
+        near = [stone for (stone, _), is_near in zip(known, related, strict=False) if is_near]
+        return tuple(near[:MOST_NEAR])
 
     async def _settle(self, scope: Scope, memory: Memory) -> None:
         """The check that a save could not wait for: the older of two counts."""
@@ -387,6 +395,11 @@ class MemoryBook:
 
 
 _ORDER = {Relation.SAME: 0, Relation.DUPLICATE: 1, Relation.POSSIBLE_UPDATE: 2}
+
+
+async def _compared(text: str, others: Sequence[str], work: Callable[[], Result]) -> Result:
+    """What `work` makes of the texts: here, or in a thread where that takes a while."""
+    return work() if is_quick(text, others) else await asyncio.to_thread(work)
 
 
 def _near(text: str, hit: MemoryHit, by_vector: bool) -> NearMemory:
