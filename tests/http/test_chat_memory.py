@@ -56,10 +56,10 @@ async def test_a_memory_is_made_from_a_message():
 async def test_the_category_is_inferred_when_absent(content: str, category: str):
     async with remembering() as chat:
         assert (await chat.saved(content))["category"] == category
-        other = await chat.saved(content + ", and once more", category="instruction")
+        assert (await chat.saved(content, "c2", category=None))["category"] == category
+        other = await chat.saved(content, "c3", category="instruction")
         assert other["category"] == "instruction"
         assert not other["tainted"]  # a person said so
-        assert (await chat.saved(content + ", as ever", category=None))["category"] == category
 
 
 async def test_tags_are_kept_in_one_form():
