@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.report import Row
 from benchmarks.subject import Bench
 from indexer.runtime import SystemClock, new_memory_id
-from memtree.memories.book import MemoryBook
+from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.draft import DedupPolicy, Draft
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
@@ -92,7 +92,11 @@ async def _measure(
     store = open_store(url)
     memories, clock = open_memories(store), SystemClock()
     search = MemorySearch(memories, embedder, now=clock.now)
-    book = MemoryBook(memories, memories, search, clock, new_memory_id, embedder=embedder)
+    book = MemoryBook(
+        *(memories, memories, search, clock, new_memory_id),
+        embedder=embedder,
+        rules=MemoryRules(most=10 * LARGE),
+    )
     before, started = _resident(), time.perf_counter()
     await search.search(scope, texts[0])
     first = 1e3 * (time.perf_counter() - started)
