@@ -25,6 +25,7 @@ from memtree.extraction.clause import SourcePassage
 from memtree.memories.injection import rendering
 from memtree.memories.memory import Memory
 from memtree.memories.rules import categories, expiry, relation, tags
+from memtree.memories.search import query, text_terms, versions
 from memtree.memories.search.hits import MemoryHit
 from memtree.ranking import segments, speakers
 from memtree.shadow import probes, usage
@@ -197,6 +198,20 @@ TEXTS = {
         lambda text: telling_lines.telling_run(text, {1, 2}), hostile.as_it_is
     ),
     "a speaker": Subject(speakers.tag, hostile.as_it_is),
+    "terms of a memory": Subject(text_terms.packed_terms, hostile.as_it_is),
+    "a query without a word": Subject(
+        lambda text: query.without(text, {terms.hashed("key")}), hostile.as_it_is
+    ),
+    "two versions": Subject(
+        lambda text: versions.newest_first(
+            [
+                versions.Candidate(one, (at, 0), 1.0, 1.0)
+                for at, one in enumerate((text, text[::-1]))
+            ],
+            lambda held: [1.0] * len(held),
+        ),
+        hostile.as_it_is,
+    ),
     "how memories relate": Subject(
         lambda text: relation.compare(text, text[::-1], 0.9), hostile.as_it_is
     ),
@@ -303,6 +318,8 @@ READS = {
     "secrets": hostile.SECRETS,
     "standing rules": (*hostile.SPEECH, *hostile.MARKUP),
     "terms": hostile.LETTERS,
+    "terms of a memory": (*hostile.LETTERS, *hostile.SPEECH),
+    "a query without a word": hostile.LETTERS,
     "tokens": hostile.LETTERS,
     "normal form": hostile.LETTERS,
     "volatile blocks": hostile.TAGS,

@@ -6,7 +6,7 @@
 Reciprocal ranks, as context memory fuses passages, find less here: memories are single sentences,
 and how much better the first is than the second says more than that it is the first. Both scores
 are lent to the memories before and after in the same session, since what was saved in a row is
-about one thing. docs/decisions/0020 has the figures.
+about one thing. docs/decisions/0021 has the figures.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
-from memtree.memories.ports import ANY, MemoryFilter, MemoryStore
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRows
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
 from memtree.memories.search.index.loader import IndexLoader
@@ -68,8 +68,11 @@ class MemorySearch:
         numbers: NDArray[np.int32] | None = None
         if wanted != ANY:
             numbers = np.array(await self._store.matching(scope, wanted), np.int32)
+        past = wanted.superseded or wanted.expired or wanted.deleted
+        if past:
+            index = await self._past(scope)
         found = await self._ranked(index, asked, limit + SPARE, least, numbers)
-        hits = await self._hits(scope, index, found, limit)
+        hits = await self._hits(scope, index, found, limit, past=past)
         lacking = self._embedder is not None and (asked.vector is None or not found.complete)
         return SearchResult(hits, NO_EMBEDDER if lacking else ())
 
@@ -132,6 +135,16 @@ class MemorySearch:
         particular = await self._embedded(left, until) if left else None
         return index, query if particular is None else query.with_particular(particular)
 
+    async def _past(self, scope: Scope) -> ScopeIndex:
+        """All rows that are stored, live or not, in an index for one search."""
+        found = await self._store.search_rows(scope, self._recipe, 0)
+
+        def made() -> ScopeIndex:
+            rows = tuple(row._replace(live=True, expires=None) for row in found.rows)
+            return ScopeIndex.of(SearchRows(found.state, rows))
+
+        return await asyncio.to_thread(made)
+
     async def _embedded(self, text: str, until: float | None) -> Vector | None:
         if self._embedder is None:
             return None
@@ -160,10 +173,10 @@ class MemorySearch:
         return rank() if len(index) < IN_A_THREAD else await asyncio.to_thread(rank)
 
     async def _hits(
-        self, scope: Scope, index: ScopeIndex, found: Ranked, limit: int
+        self, scope: Scope, index: ScopeIndex, found: Ranked, limit: int, *, past: bool = False
     ) -> tuple[MemoryHit, ...]:
-        """What is still there, as the store has it."""
-        stored = await self._store.get(scope, found.numbers.tolist())
+        """What is still there, as the store has it. `past`: what is not live, too."""
+        stored = await self._store.get(scope, found.numbers.tolist(), deleted=past)
         memories = {memory.number: memory for memory in stored}
         rows = [row for row, number in enumerate(found.numbers.tolist()) if number in memories]
         hits = [

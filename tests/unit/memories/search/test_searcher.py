@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.memory import MemoryChange
+from memtree.memories.memory import MemoryChange, NewMemory
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.text_terms import packed_terms
 from memtree.stores import open_memories, open_store
 from tests.saved_memories import TopicEmbedder, embed, rewrite, save
 
@@ -202,3 +203,33 @@ async def test_a_change_that_leaves_the_text_shows(store, search):
     await store.change(SCOPE, memory.id, MemoryChange(2.0, category="fact"))
     (hit,) = (await search.search(SCOPE, "port")).hits
     assert (hit.memory.category, hit.memory.version) == ("fact", 2)
+
+
+async def test_what_counts_no_more_is_found_where_it_is_asked_for(store, search):
+    old = await save(store, SCOPE, "The port is 8090", TOPICS)
+    gone = await save(store, SCOPE, "The port was 1", TOPICS)
+    await save(store, SCOPE, "The port may be 2", TOPICS, expires=1.0)
+    new = NewMemory("mem_new", "The port is 8091", b"n" * 16, packed_terms("The port is 8091"), 2.0)
+    await store.supersede(SCOPE, old.id, new, "")
+    await store.delete(SCOPE, [gone.id])
+    assert await found(search, "port") == ["The port is 8091"]
+    for option, text in (
+        ("superseded", "The port is 8090"),
+        ("deleted", "The port was 1"),
+        ("expired", "The port may be 2"),
+    ):
+        past = await found(search, "port", wanted=MemoryFilter(**{option: True}))
+        assert sorted(past) == sorted(["The port is 8091", text])
+    assert await found(search, "port") == ["The port is 8091"]
+
+
+async def test_a_long_text_is_embedded_as_a_passage_and_a_short_one_as_a_query(search):
+    """An embedder of queries reads only the beginning of a long text."""
+
+    class Halves(TopicEmbedder):
+        async def embed_query(self, text):
+            return await super().embed_query(text[:126])
+
+    halves = MemorySearch(None, Halves(), now=lambda: 0.0)  # type: ignore[arg-type]
+    text = "tea" + 200 * " " + "port"
+    assert (await halves.embed([text], None)).tolist() == (await TOPICS.embed([text])).tolist()
