@@ -1,8 +1,8 @@
 """The index of a scope as the store is now: out of the cache, or the stored segment, or all rows.
 
 One read brings an index to the store's change count. The rows that came since the last segment are
-the tail; once it is a tenth of the rows, a new segment is made of both and stored, in the
-background: over time each row is packed some ten times, and no search waits for it.
+the tail; once it is a twentieth of all, a new segment is made of both and stored, in the
+background: over time each row is packed some twenty times, and no search waits for it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memtree.memories.search.index.segment import packed, unpacked
 log = logging.getLogger("memtree")
 
 SMALL = 2_000  # memories under which rows are read faster than segments are worth
-TAIL = 0.1  # of all rows that a segment does not hold, or holds as they are no more
+TAIL = 0.05  # of all rows that a segment does not hold, or holds as they are no more
 IN_A_THREAD = 500  # rows to read from which others would wait
 LARGEST_SEGMENT = 512 << 20  # bytes; a database takes no more than twice this in one value
 

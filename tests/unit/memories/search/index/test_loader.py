@@ -112,7 +112,7 @@ async def test_a_restart_reads_the_segment_and_what_came_since():
     assert await held(first) == await held(again)
 
 
-async def test_segments_are_made_anew_when_a_tenth_has_changed():
+async def test_segments_are_made_anew_when_enough_has_changed():
     store = Rows(30)
     loader = opened(store)
     for number in range(31, 61):
