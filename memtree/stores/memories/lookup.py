@@ -14,8 +14,8 @@ _NAMED = f"""
         UNION SELECT number FROM memories WHERE scope = :scope AND number IN :numbers[])"""
 _OF_TEXT = f"""
     SELECT {STANDING} FROM memories
-    WHERE scope = :scope AND text_hash = :text_hash AND {LIVE}
-    ORDER BY +number LIMIT 1"""  # `+`: by the index of texts, not of numbers
+    WHERE scope = :scope AND text_hash = :text_hash AND +{LIVE}
+    ORDER BY +number LIMIT 1"""  # `+`: by the index of texts, whatever the planner knows
 _DUPLICATES = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND duplicate_of <> '' AND duplicate_of IN :ids[]"""

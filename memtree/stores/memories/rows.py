@@ -217,14 +217,12 @@ def storable(text: str) -> bool:
 
 def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
     """A condition and its values."""
-    parts: list[str] = ["duplicate_of = ''"]
+    parts = ["counted = 1"]  # of which there is an index
     values: dict[str, Any] = {}
-    if not (wanted.superseded or wanted.deleted):
-        parts.append("counted = 1")  # of which there is an index
-    if not wanted.deleted:
-        parts.append("deleted = 0")
-    if not wanted.superseded:
-        parts.append("superseded_by = ''")
+    if wanted.superseded or wanted.deleted:
+        parts = ["duplicate_of = ''"]
+        parts += ["deleted = 0"] * (not wanted.deleted)
+        parts += ["superseded_by = ''"] * (not wanted.superseded)
     if not wanted.expired:
         parts.append("(expires = 0 OR expires > :now)")
         values["now"] = now
@@ -234,7 +232,7 @@ def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
             parts.append(f"{name} = :{name}")
             values[name] = plain(value)
     for at, tag in enumerate(wanted.tags):
-        parts.append(f"replace(tags, :tag{at}, '') <> tags")
+        parts.append(f"instr(tags, :tag{at}) > 0")
         values[f"tag{at}"] = f"\n{_line(tag)}\n"
     return " AND ".join(parts), values
 

@@ -16,10 +16,10 @@ PACKED_ROWS = 10_000  # of about a kilobyte, in one answer
 
 # `+`: not by the index of that column. All rows come by number, those that changed by their count.
 _ROWS = """
-    SELECT memories.number AS number, counted, expires, terms, session_id,
-        memory_vectors.data AS vector
-    FROM memories LEFT JOIN memory_vectors ON memory_vectors.scope = memories.scope
-        AND memory_vectors.number = memories.number AND recipe = :recipe
+    SELECT memories.number AS number, counted, expires, terms, session_id, (
+        SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
+    FROM memories
     WHERE memories.scope = :scope AND {sign}changed > :after AND {other}memories.number > :above
     ORDER BY memories.number LIMIT :limit"""
 _ALL_ROWS = _ROWS.format(sign="+", other="")

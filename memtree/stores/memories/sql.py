@@ -2,7 +2,8 @@
 
 Statements are written once, with `:name` for a value and `IN :names[]` for any of many. Functions
 over `Sql` are coroutines, because PostgreSQL's answers are waited for. SQLite's are there at once:
-`finish` runs such a coroutine to its end in the thread of the connection.
+`finish` runs such a coroutine to its end in the thread of the connection. A function has SQLite's
+name where only the names differ (`instr`).
 """
 
 from __future__ import annotations

@@ -51,7 +51,8 @@ class PostgresSql:
 
 @lru_cache(256)
 def _translated(statement: str) -> str:
-    return _NAME.sub(r"%(\1)s", _ANY_OF.sub(r"= ANY(:\1)", statement))
+    named = _ANY_OF.sub(r"= ANY(:\1)", statement).replace("instr(", "strpos(")
+    return _NAME.sub(r"%(\1)s", named)
 
 
 def _search_row(
