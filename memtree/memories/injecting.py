@@ -15,7 +15,7 @@ from typing import Protocol
 from memtree.errors import Unavailable
 from memtree.memories.injection import choice, rendering
 from memtree.memories.memory import Memory
-from memtree.memories.ports import MemoryStore
+from memtree.memories.ports import MemoryStore, ShownMemory
 from memtree.memories.rules import injectable
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import SearchResult
@@ -73,7 +73,7 @@ class MemoryInjection:
                 scope, query, limit=LOOKED_AT, least=injectable.LEAST, patience=PATIENCE
             )
         hits = _fitting(query, result, memories)
-        live = await self._live(scope, [known.id for known in shown], hits)
+        shown, live = await self._current(scope, shown, hits)
         made = choice.chosen(hits, shown, live, self._now())
         degraded = result.degraded
         if made.changed:
@@ -85,14 +85,34 @@ class MemoryInjection:
         there = {memory.id for memory in made.memories}
         return InjectionChoice(lines, tuple(hit.id for hit in hits if hit.id in there), degraded)
 
-    async def _live(
-        self, scope: Scope, ids: Sequence[str], hits: Sequence[Memory]
-    ) -> dict[str, Memory]:
-        """The live memories among these."""
+    async def _current(
+        self, scope: Scope, shown: Sequence[ShownMemory], hits: Sequence[Memory]
+    ) -> tuple[list[ShownMemory], dict[str, Memory]]:
+        """What was shown, with what counts by now in the place of what was corrected, or found to
+        be a duplicate, since; and the live memories among them and the hits."""
         live = {memory.id: memory for memory in hits}
-        others = [id_ for id_ in ids if id_ not in live]
-        found = await self._store.get(scope, others) if others else []
-        return live | {memory.id: memory for memory in found}
+        others = [known.id for known in shown if known.id not in live]
+        if others:
+            live |= {memory.id: memory for memory in await self._store.get(scope, others)}
+        lost = [id_ for id_ in others if id_ not in live]
+        if not lost:
+            return list(shown), live
+        stored = await self._store.get(scope, lost, deleted=True)
+        corrections = {
+            memory.id: other
+            for memory in stored
+            if (other := memory.superseded_by or memory.duplicate_of) and memory.deleted is None
+        }
+        if corrections:
+            found = await self._store.get(scope, list(corrections.values()))
+            live |= {memory.id: memory for memory in found}
+        known_now = [
+            known._replace(id=corrections[known.id], version=0)  # no version of it was shown
+            if known.id in corrections
+            else known
+            for known in shown
+        ]
+        return list({known.id: known for known in known_now}.values()), live
 
     async def _put(self, scope: Scope, conversation: str, made: choice.Choice) -> tuple[str, ...]:
         """What failed: the memories are shown all the same."""

@@ -60,9 +60,10 @@ def request_headers() -> dict[str, Json]:
         ),
         chat_scope.CHAT_HEADER: _header(
             chat_scope.CHAT_HEADER,
-            "Opts in to chat memory: the chat that this request belongs to, whose memories the "
-            "model may save and recall by the tools `save_memory` and `recall_memory`, answered "
-            "here inside the same answer.",
+            "Opts in to chat memory: the chat that this request belongs to. Those of its memories "
+            "that concern the newest message stand in the prompt, and the model may save and "
+            "recall memories by the tools `save_memory` and `recall_memory`, answered here inside "
+            "the same answer.",
             CHAT_ID,
         ),
         chat_scope.SWITCH_HEADER: _header(

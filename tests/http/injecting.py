@@ -21,6 +21,7 @@ from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
 from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
+from memtree.text import memory_lines
 from proxy.access.auth import tenant_id
 from proxy.http import json_body
 from proxy.server.app import create_app
@@ -30,6 +31,23 @@ from tests.http.upstream import FakeUpstream
 
 CHAT = "/v1/chat/completions"
 KEY = {"authorization": "Bearer key"}
+
+SYSTEM = {"role": "system", "content": "be brief"}
+ASKED = "When is the project deadline, and which format do I prefer?"
+DEADLINE = "The project deadline is March 15, 2026"
+FORMAT = "I prefer the bullet format"
+
+
+def user(text: Any) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def section(*lines: str) -> str:
+    return memory_lines.section(lines)
 
 
 class Notebook:

@@ -6,35 +6,27 @@ Sentences in quotation marks are those of the API's description of passive injec
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
+from memtree.memories.draft import Draft
 from memtree.text import memory_lines
-from tests import sessions
 from tests.fakes import HashingEmbedder
-from tests.http.fakes import FakeMemory, real_memory
-from tests.http.injecting import Notebook, chatting
+from tests.http.fakes import FakeMemory
+from tests.http.injecting import (
+    ASKED,
+    DEADLINE,
+    FORMAT,
+    SYSTEM,
+    Notebook,
+    assistant,
+    chatting,
+    section,
+    user,
+)
 from tests.http.upstream import FakeUpstream
-
-SYSTEM = {"role": "system", "content": "be brief"}
-ASKED = "When is the project deadline, and which format do I prefer?"
-DEADLINE = "The project deadline is March 15, 2026"
-FORMAT = "I prefer the bullet format"
-
-
-def user(text: Any) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
-def assistant(text: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": text}
-
-
-def section(*lines: str) -> str:
-    return memory_lines.section(lines)
 
 
 class FailingEmbedder(HashingEmbedder):
@@ -282,6 +274,25 @@ async def test_an_edited_memory_is_shown_as_it_is_now(
     )
 
 
+async def test_a_corrected_memory_gives_its_place_to_the_correction(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    memory = await notebook.save(DEADLINE)
+    corrected = Draft("The project deadline is April 1, 2026")
+    talk = [user(ASKED), assistant("Well."), user("What is 2+2?")]
+    async with chatting(base, upstream, notebook) as chat:
+        await chat.post(talk[:1])
+        await notebook.book.correct(notebook.scope(), memory.id, corrected)
+        for _ in range(2):
+            await chat.post(talk)
+            shown = section("The project deadline is April 1, 2026 (fact)")
+            assert chat.messages[0]["content"] == shown
+        correction = (await notebook.book.page(notebook.scope())).memories[0]
+        await notebook.delete(correction)
+        await chat.post(talk)
+    assert chat.messages == talk
+
+
 # ---------------------------------------------------------------- attacks
 
 
@@ -315,64 +326,6 @@ async def test_below_the_threshold_they_stand_in_the_system_prompt(
     assert answer.headers["x-memtree-memories"] == memory.id
     sent, raw = (int(answer.headers[f"x-memtree-{name}-tokens"]) for name in ("sent", "raw"))
     assert sent > raw + 20
-
-
-def talk(*questions: str) -> list[dict[str, Any]]:
-    """Some 11,500 tokens about other things, then those questions."""
-    said = [SYSTEM, *sessions.chat(170, words=60)]
-    for question in questions:
-        said += [assistant("Well."), user(question)]
-    return said
-
-
-FOLDED = {"x_polychat_memory": "on", "x_memtree_mode": "stable"}
-
-
-def folded(messages: list[dict[str, Any]]) -> str:
-    return json.dumps({"model": "m", "target_tokens": 4_000, "messages": messages})
-
-
-async def test_where_the_history_is_folded_they_stand_beside_it(
-    base: str, upstream: FakeUpstream, notebook: Notebook
-):
-    deadline = await notebook.save(DEADLINE)
-    asked = [ASKED, "What is new?", "Which format do I prefer?", "And now?"]
-    sent, epochs, named = [], [], []
-    async with chatting(base, upstream, notebook, real_memory()) as chat:
-        for turn in range(1, 5):
-            if turn == 3:
-                form = await notebook.save(FORMAT, "preference")
-            answer = await chat.send(folded(talk(*asked[:turn])), **FOLDED)
-            sent.append(chat.messages)
-            epochs.append(answer.headers["x-memtree-epoch"])
-            named.append(answer.headers["x-memtree-memories"])
-    assert len(set(epochs)) == 1
-    assert all(later[: len(one)] == one for one, later in pairwise(sent))
-    assert sent[3][0] == SYSTEM
-    first = memory_lines.block([f"{DEADLINE} (fact)"])
-    assert sent[0][1]["content"].endswith(f"</context_memory>\n\n{first}")
-    second = memory_lines.block([f"{FORMAT} (preference)"])
-    assert sent[2][-1]["content"].endswith(f"{second}\n\nWhich format do I prefer?")
-    assert named == [deadline.id] * 2 + [f"{deadline.id},{form.id}"] * 2
-
-
-async def test_a_deleted_memory_ends_the_epoch_that_shows_it(
-    base: str, upstream: FakeUpstream, notebook: Notebook
-):
-    memory = await notebook.save(DEADLINE)
-    posted = folded(talk(ASKED))
-    async with chatting(base, upstream, notebook, real_memory()) as chat:
-        first = await chat.send(posted, **FOLDED)
-        await notebook.edit(memory, "The project deadline was moved to April 1")
-        edited = await chat.send(folded(talk(ASKED, "Thanks.")), **FOLDED)
-        assert "April" not in json.dumps(chat.messages)
-        assert edited.headers["x-memtree-epoch"] == first.headers["x-memtree-epoch"]
-        await notebook.delete(memory)
-        after = await chat.send(posted, **FOLDED)
-    assert b"deadline was" not in upstream.last.body
-    assert DEADLINE.encode() not in upstream.last.body
-    assert after.headers["x-memtree-epoch"] != first.headers["x-memtree-epoch"]
-    assert "x-memtree-memories" not in after.headers
 
 
 async def test_an_instruction_of_a_model_is_one_when_a_person_has_confirmed_it(
