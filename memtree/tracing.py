@@ -35,8 +35,8 @@ class Tracer(Protocol):
 
 
 # What there is to do, in the order of a request. Metrics have a label for each: keep it short.
-STEPS = ("parse", "read", "look_up", "grow", "write", "vectors", "debts", "embed", "rank", "pack",
-         "wait")  # fmt: skip
+STEPS = ("parse", "memories", "read", "look_up", "grow", "write", "vectors", "debts", "embed",
+         "rank", "pack", "wait")  # fmt: skip
 
 _NOTHING = nullcontext()
 _watch: ContextVar[Tracer | None] = ContextVar("memtree_watch", default=None)
