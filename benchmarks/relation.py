@@ -19,7 +19,7 @@ from memtree.memories.rules.relation import Relation, compare
 from memtree.models.local_embedder import SCALE, LocalEmbedder
 
 CASES = Path(__file__).with_name("cases")
-FILES = ("relation.txt", "relation_later.txt")
+FILES = ("relation.txt", "relation_later.txt", "relation_last.txt")
 RAW = 0.85
 FOUND = 60.0  # percent of the paraphrases
 

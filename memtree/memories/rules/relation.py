@@ -14,17 +14,21 @@ A changed value that is thrown away is worse than a paraphrase that is kept twic
 from __future__ import annotations
 
 import enum
+import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtree.memories.rules.canonical import canonical
 from memtree.memories.rules.wording import foreign, order
-from memtree.memories.rules.wording.reading import LIGHT, Reading, Token, read
+from memtree.memories.rules.wording.reading import ARTICLE, LIGHT, Reading, Token, read
 from memtree.ranking.relevance_scale import HALF, STRONG
 
 SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
+READ = 4_000  # characters of a text that is read closely; 0.1 s at worst
 SHOWN = 80  # characters of one side of a difference
 NOTHING = "(nothing)"
+_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class Relation(enum.StrEnum):
@@ -46,6 +50,8 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
     two must have the same ones. Linear in the texts."""
     if canonical(new) == canonical(old):
         return Comparison(Relation.SAME)
+    if max(len(new), len(old)) > READ:
+        return _of_long(new, old, relevance)
     news, olds = read(new), read(old)
     came, gone = _left(news.tokens, olds.tokens), _left(olds.tokens, news.tokens)
     came, gone = _without_forms(came, gone)
@@ -55,6 +61,19 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
     if not differs and (relevance is None or relevance >= STRONG):
         return Comparison(Relation.DUPLICATE)
     return Comparison(Relation.POSSIBLE_UPDATE, differs)
+
+
+def _of_long(new: str, old: str, relevance: float | None) -> Comparison:
+    """Pages, of which a difference of one word is no news, but no duplicate either."""
+    ours, theirs = _WORD.findall(new.lower()), _WORD.findall(old.lower())
+    if ours == theirs and (relevance is None or relevance >= STRONG):
+        return Comparison(Relation.DUPLICATE)
+    if relevance is None:
+        shared = (Counter(ours) & Counter(theirs)).total()
+        near = shared > SHARED * min(len(ours), len(theirs))
+    else:
+        near = relevance >= HALF
+    return Comparison(Relation.POSSIBLE_UPDATE if near else Relation.OTHER)
 
 
 def _near(new: Reading, old: Reading, relevance: float | None) -> bool:
@@ -76,13 +95,21 @@ def _differences(
     """What says that the two are not one; empty: nothing does."""
     came = [token for token in came if token.key not in _GHOSTS]
     gone = [token for token in gone if token.key not in _GHOSTS]
-    if came and gone and not {token.key for token in (*came, *gone)} <= _VERBS:
+    keys = {token.key for token in (*came, *gone)}
+    if came and gone and (not keys <= _VERBS or keys >= _DUTIES):
         return (_difference(gone, came),)
-    heavy = [token for token in (*came, *gone) if not _is_light(token, new, old)]
+    free = _EXCHANGED if came and gone else frozenset[str]()
+    heavy = [
+        token
+        for token in (*came, *gone)
+        if token.negated or (token.key not in free and not _is_light(token, new, old))
+    ]
     if heavy:
         return (_difference(gone, came),)
     if new.past != old.past:
         return ("then -> now",) if old.past else ("now -> then",)
+    if new.gender and old.gender and new.gender != old.gender:
+        return (f"{old.gender} -> {new.gender}",)
     ours, theirs = order.common(new.tokens, old.tokens)
     if not _negations_agree(ours, theirs):
         return (_negated(theirs, ours),)
@@ -114,7 +141,10 @@ def _without_forms(came: list[Token], gone: list[Token]) -> tuple[list[Token], l
 def _is_light(token: Token, new: Reading, old: Reading) -> bool:
     if token.negated:
         return False
-    if token.key == "=must":  # an order or a duty of the assistant; of the user it is a fact
+    if token.key in (
+        "=must",
+        "=should",
+    ):  # an order or a duty of the assistant; of the user it is a fact
         return not any(each.key == "user" for each in (*new.tokens, *old.tokens))
     if token.key == "n:1":
         return token.surface.lower() == "one"
@@ -136,11 +166,12 @@ def _around(tokens: Sequence[Token], at: int) -> list[str]:
 
 
 def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
-    """Lives, lived; is paying, is paid."""
-    forms = {token.key: token for token in old if token.form}
+    """Lives, lived; is paying, is paid; a cat, cats."""
+    forms = {token.key: token for token in old}
     for token in new:
         other = forms.get(token.key, token)
-        if frozenset((token.form, other.form)) in _FORMS_APART:
+        counted = (token.lead | other.lead) & ARTICLE and token.form != other.form
+        if counted or frozenset((token.form, other.form)) in _FORMS_APART:
             return _difference([other], [token])
     return ""
 
@@ -173,5 +204,7 @@ _FORMS_APART = frozenset(
     (frozenset(("does", "past")), frozenset(("doing", "done")), frozenset(("does", "done")))
 )
 # What may stand for each other where nothing else differs: has, uses; "use X", "X should be".
-_VERBS = frozenset(("have", "use", "occur", "=must"))
+_VERBS = frozenset(("have", "use", "occur", "run", "keep", "=must", "=should"))
+_EXCHANGED = frozenset(("run", "keep"))  # of those: never to be left out
+_DUTIES = frozenset(("=must", "=should"))
 _GHOSTS = frozenset(("we", "you", "they"))

@@ -6,7 +6,7 @@ from __future__ import annotations
 FUNCTION = frozenset(
     """
     a an the is are am be been being of to that this these those it its itself there here which who
-    whom where and also too just very really quite so please do does would will shall
+    whom where and also too just very really quite so please do does will
     any ever located situated set as well however indeed actually basically simply s
     """.split()
 )
@@ -17,7 +17,8 @@ ARTICLES = frozenset(("a", "an"))
 ALIKE_PREPOSITIONS = frozenset(
     frozenset(pair.split("-"))
     for pair in (
-        "in-at on-at for-at of-in of-for to-for as-in with-of in-within of-at in-during as-for"
+        "in-at on-at for-at of-in of-for to-for as-in with-of in-within of-at in-during as-for "
+        "on-about by-via"
     ).split()
 )
 # Values: what differs in one of these says something else. Keys, each with its words.
@@ -25,7 +26,9 @@ VALUES = """
 past: was were did had ago formerly former ex
 can: can could able
 may: may might possibly maybe perhaps
-must: must should ought shall
+must: must shall
+should: should ought
+would: would
 only: only solely exclusively
 or: or either
 more: more
@@ -70,9 +73,9 @@ USER = frozenset("user users i me my mine myself".split())
 # What may stand on one side alone without another meaning.
 LIGHT = frozenset(
     """
-    have occur begin old user you assistant ai model we they he she own use name usually now
+    have occur begin user you assistant ai model we they he she own use name usually now
     still already yet always about exactly schedule project team company person people
-    answer year age city town thing kind type year time
+    answer city town thing kind type year time
     """.split()
 )
 AGENTS = {

@@ -15,6 +15,7 @@ from memtree.memories.rules.wording.reading import (
     Token,
 )
 
+_ANYWHERE = frozenset(("have", "occur"))
 _TIMES = ("d:", "t:", "wd:", "wds:", "n:", "time:", "month:")
 
 
@@ -38,7 +39,7 @@ def moved(new: Sequence[Token], old: Sequence[Token]) -> tuple[list[Token], list
     """The parts of two texts with the same keys that stand in another order, so that they say
     something else; None where they say the same: equal, a list in another order, or one part that
     went to the front: "on Mondays I run", "green is my favourite"."""
-    new, old = _listed(new), _listed(old)
+    new, old = _listed(_placed(new)), _listed(_placed(old))
     start, end = 0, len(new)
     while start < end and new[start].key == old[start].key:
         start += 1
@@ -52,6 +53,11 @@ def moved(new: Sequence[Token], old: Sequence[Token]) -> tuple[list[Token], list
     if _turned(list(new[:end]), list(old[:end])) or _turned(ours, theirs):
         return None
     return ours, theirs
+
+
+def _placed(tokens: Sequence[Token]) -> list[Token]:
+    """Without the verbs whose place says nothing: my flat has a balcony, I have a flat with one."""
+    return [token for token in tokens if token.key not in _ANYWHERE]
 
 
 def _turned(new: list[Token], old: list[Token]) -> bool:
@@ -70,7 +76,8 @@ def _turned(new: list[Token], old: list[Token]) -> bool:
             for token in (*new, *old)
         )
     marked = "=" in (tail[0].key[0], new_head[0].key[0])
-    about = tail[0].lead & COPULA and new_head[0].lead & COPULA
+    # Spelling is British English: British English spelling. Luna, my cat: my cat Luna.
+    about = (tail[0].lead | new_head[0].lead) & (COPULA | MODAL | COMMA)
     adverbial = tail[0].lead & PREPOSITION or new_head[0].lead & PREPOSITION
     timed = tail[0].key.startswith(_TIMES) or head[0].key.startswith(_TIMES)
     # Write tests in Go; tests are written in Go.

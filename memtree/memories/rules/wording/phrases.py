@@ -29,6 +29,12 @@ a great fan of = like
 would like = want
 would love = want
 would rather = like
+wants to be = like
+want to be = like
+would like to be = like
+can not tolerate = intolerant
+does not tolerate = intolerant
+do not tolerate = intolerant
 would prefer = like
 at least = =min
 no less than = =min
@@ -71,6 +77,9 @@ takes place = -
 take place = -
 is held = -
 are held = -
+be held = -
+was held = =past
+took place = =past
 in charge of = lead
 is responsible for = lead
 are responsible for = lead
@@ -115,9 +124,9 @@ gets married = marry
 getting married = marry
 get married = marry
 got married = marry
-years old = old
-year old = old
-years of age = old
+years old = -
+year old = -
+years of age = -
 right now = now
 at the moment = now
 at present = now
@@ -165,8 +174,8 @@ on a daily basis = daily
 on a weekly basis = weekly
 on a regular basis = often
 lives at = live in
-has been = -
-have been = -
+has been = =perfect
+have been = =perfect
 there is = -
 there are = -
 it is = -
@@ -209,8 +218,6 @@ is good at = skilled
 depends on = depend
 relies on = depend
 rely on = depend
-runs on = use
-running on = use
 is powered by = use
 powered by = use
 built with = use

@@ -19,7 +19,8 @@ from memtree.text.normal_form import nfc
 COPULA, PREPOSITION, CONJUNCTION, POSSESSIVE, ARTICLE, MODAL, COMMA = 1, 2, 4, 8, 16, 32, 64
 LONGEST_NAME = 6  # words of "the rate limit of the API" before "of"
 _RAW = re.compile(
-    r"[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,9})?(?![\w,])|\w+(?:['._:/@+&#-]+\w+)*[%°+#]*|[$€£¥%°]|[,;:&/()–—-]|[.!?。！？]"
+    r"[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,9})?(?![\w,])"
+    r"|\w+(?:['._:/@+&#-]+\w+)*[%°+#]*|[$€£¥%°]|[<>≤≥≠]=?|!=|[,;:&/()–—-]|[.!?。！？]"
 )
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
 _INNER = re.compile(r"['._:/@+&#-]")
@@ -31,6 +32,9 @@ _PAST_VERBS = frozenset(
     """.split()
 )
 _SUBJECTS = frozenset(("user", "we", "you", "they", "he", "she"))
+_GENDERS = dict.fromkeys(("he", "him", "his"), "he") | dict.fromkeys(("she", "her", "hers"), "she")
+_TITLES = frozenset("mr mrs ms dr prof st no vs".split())
+_DETERMINERS = frozenset(("the", "a", "an", "this", "that"))
 _EACH = frozenset(("every", "each"))
 _OFTEN = frozenset("morning afternoon evening night weekend spring summer autumn winter".split())
 _GO = frozenset(("go", "goes", "going", "gone", "went"))
@@ -61,6 +65,7 @@ class Token:
 class Reading(NamedTuple):
     tokens: tuple[Token, ...]
     past: bool  # whether it tells what was
+    gender: str = ""  # of the one pronoun that it has
 
 
 def read(text: str) -> Reading:
@@ -75,8 +80,14 @@ def read(text: str) -> Reading:
 
 def _words(text: str) -> Iterator[Word]:
     for match in _RAW.finditer(text):
-        raw = match.group()
+        raw, at = match.group(), match.end()
         lower = raw.lower()
+        if raw[0] in "<>≤≥≠" or raw == "!=":
+            yield Word(f"={raw}", raw)
+            continue
+        if raw in "-–" and text[at : at + 1].isdigit() and text[at - 2 : at - 1] in ("", " ", "("):
+            yield Word("minus", raw)
+            continue
         capital = raw[0].isupper()
         if foreign.UNSPACED.search(raw):
             for kind, piece in foreign.unspaced_words(raw):
@@ -155,6 +166,8 @@ class _Reader:
         self._tokens: list[Token] = []
         self._lead, self._preposition, self._negated, self._past = 0, "", False, False
         self._starts = True  # of a sentence
+        self._before = ""  # the word before a sign
+        self._genders: set[str] = set()
 
     def reading(self) -> Reading:
         at = 0
@@ -181,7 +194,9 @@ class _Reader:
         if any(token.key in _PREFERRED for token in self._tokens):
             for token in self._tokens:
                 token.key = "like" if token.key == "want" else token.key
-        return Reading(tuple(_active(_with_of(self._tokens))), self._past)
+        genders = self._genders - {""}
+        gender = genders.pop() if len(genders) == 1 else ""
+        return Reading(tuple(_active(_with_of(self._tokens))), self._past, gender)
 
     def _quantity(self, at: int) -> quantities.Quantity | None:
         lower = self._lower[at]
@@ -191,10 +206,23 @@ class _Reader:
             return quantities.Quantity(f"n:{foreign.NUMBERS[lower]}", at + 1)
         return quantities.quantity_at(self._lower, at, self._capitals)
 
+    def _is_agent(self, at: int) -> bool:
+        """Somebody, or a time: what "by" says something of its own with."""
+        if at >= len(self._words):
+            return False
+        word = self._words[at]
+        known = word.lower in lexicon.USER or word.lower in lexicon.GHOSTS
+        return known or word.capital or word.lower in _DETERMINERS or self._quantity(at) is not None
+
+    def _is_duration(self, at: int) -> bool:
+        found = self._quantity(at) if at < len(self._words) else None
+        return found is not None and found.key.startswith(("time:", "month:"))
+
     def _word(self, at: int) -> None:
         word = self._words[at]
         lower = word.lower
         if not lower[0].isalnum() and lower[0] not in "='!-_$€£¥%°":
+            self._before = self._lower[at - 1] if at else ""
             self._sign(lower)
         elif lower in ("!", "not") or (
             lower in lexicon.NEGATIONS if self._english else lower in foreign.NEGATIONS
@@ -207,7 +235,7 @@ class _Reader:
         elif lower == "-":
             pass
         elif lower[0] == "=":
-            self._marker(lower[1:], word.surface)
+            self._marker(lower[1:], word.surface, at)
         elif not self._english:
             self._foreign_word(word)
         elif lower in lexicon.USER:
@@ -216,6 +244,7 @@ class _Reader:
             if lower in ("my", "mine"):
                 self._lead, self._preposition = lead | POSSESSIVE, preposition
         elif lower in lexicon.GHOSTS:
+            self._genders.add(_GENDERS.get(lower, ""))
             key = lexicon.GHOSTS[lower]
             if key == "they":  # a possessive or an object: it tells nothing alone
                 self._lead |= POSSESSIVE
@@ -226,7 +255,7 @@ class _Reader:
         elif lower in _VALUES and not (word.capital and at and lower in ("may", "will")):
             if lower in lexicon.COPULAS:
                 self._lead |= COPULA
-            self._marker(_VALUES[lower], word.surface)
+            self._marker(_VALUES[lower], word.surface, at)
         elif lower in _GO and at + 1 < len(self._words) and self._lower[at + 1].endswith("ing"):
             pass
         elif lower in lexicon.FUNCTION or lower in lexicon.PREPOSITIONS:
@@ -241,7 +270,7 @@ class _Reader:
             self._lead |= CONJUNCTION
         elif sign in ":–—":
             self._lead |= COPULA
-        self._starts = sign in ".!?。！？"
+        self._starts = sign in ".!?。！？" and self._before not in _TITLES
 
     def _dropped(self, at: int, lower: str) -> None:
         if lower == "and":
@@ -256,12 +285,24 @@ class _Reader:
             self._lead |= PREPOSITION
             self._preposition = lower
 
-    def _marker(self, key: str, surface: str) -> None:
+    def _marker(self, key: str, surface: str, at: int) -> None:
+        following = self._lower[at + 1] if at + 1 < len(self._words) else ""
         if key == "past":
             self._past = True
+        elif key == "perfect":  # has been moved: was moved; has been ill since May: is
+            self._lead |= COPULA
+            self._past |= following.endswith("ed") or following in _PAST_VERBS
+        elif key == "or" and any(token.negated for token in self._tokens):
+            self._lead |= CONJUNCTION  # neither this nor that
+            self._negated = True
+        elif key == "by" and not self._is_agent(at + 1):  # by bus, via email
+            self._lead |= PREPOSITION
+            self._preposition = "by"
+        elif key == "after" and self._is_duration(at + 1):  # expires after 90 days, in 90 days
+            self._lead |= PREPOSITION
         else:
             self._add(f"={key}", surface, value=True)
-            if key == "must":  # answers should be short: be short
+            if key in ("must", "should"):  # answers should be short: be short
                 self._lead |= MODAL
 
     def _foreign_word(self, word: Word) -> None:
@@ -277,7 +318,9 @@ class _Reader:
         subject = bool(self._tokens) and self._tokens[-1].key in _SUBJECTS and not self._lead
         if subject and form == "past":
             self._past = True
-        key = key_of(lower)
+        name = word.capital and not self._starts and lower not in _MEANT
+        key = lower.removesuffix("s") if name and word.surface[:-1].isupper() else lower
+        key = key if name else key_of(lower)
         if self._lead & ARTICLE and not self._lead & POSSESSIVE:
             key = _agent(key)
         self._add(key, word.surface, form=form)

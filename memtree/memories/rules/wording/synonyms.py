@@ -33,16 +33,16 @@ movie film movies films
 television tv telly
 phone telephone cellphone smartphone
 holiday vacation
-trip journey travel voyage
+go goes gone went trip journey travel voyage
 refrigerator fridge
 doctor physician
 lawyer attorney solicitor
 developer programmer coder
 author writer novelist
 colleague coworker
-company firm employer
+company firm
 customer client
-begin start commence launch
+begin began begun start commence launch
 finish complete conclude
 stop quit cease
 buy purchase bought
@@ -77,7 +77,7 @@ production prod
 authentication auth
 authorization authz
 picture photo photograph image
-email mail e-mail mails
+email emails mail e-mail e-mails mails
 ill sick illness sickness
 medicine medication
 afraid fear scared frightened fearful
@@ -245,12 +245,9 @@ vegetable vegetables veggies
 sweet sweets candy
 cup mug
 glasses spectacles
-coat jacket
 shoe shoes footwear
 sofa couch
 carpet rug
-road street
-town city
 country nation
 forest woods
 ocean sea
@@ -261,7 +258,6 @@ friend buddy pal mate
 birthday birthdays
 concert gig
 music musical
-football soccer
 hike hiking trek
 jog jogging
 ride riding rode
@@ -294,7 +290,6 @@ schedule scheduled timetable
 reminder remind
 notification notify
 password passcode
-username login
 website site webpage
 link url hyperlink
 computer pc
@@ -340,4 +335,29 @@ morning mornings
 evening evenings
 afternoon afternoons
 night nights nightly
+think thought
+find found
+hear heard
+feel felt
+sit sat
+stand stood
+understand understood
+win won
+lose lost
+throw threw thrown
+break broke
+catch caught
+fall fell fallen
+fight fought
+forget forgot forgotten
+hide hid hidden
+spend spent
+steal stole stolen
+see saw seen
+come came
+become became
+tear tore torn
+lend lent
+seek sought
+bad badly poorly
 """.strip().splitlines()

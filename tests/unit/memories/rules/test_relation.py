@@ -76,6 +76,19 @@ def test_strangers_are_strangers():
         assert found == (Relation.OTHER, ())
 
 
+def test_a_page_is_a_duplicate_only_of_its_own_words():
+    page = "The port is 8090 and nothing else. " * 200
+    assert compare(f"{page} ", page.replace(" ", "\n"), 0.9).relation is Relation.SAME
+    assert compare(page, page.replace("8090", "8091", 1), 0.99).relation is Relation.POSSIBLE_UPDATE
+    assert compare(page, page.replace("8090", "8091", 1), None).relation is Relation.POSSIBLE_UPDATE
+    assert compare(page, f"Anna likes green tea. {'x ' * 3_000}", None).relation is Relation.OTHER
+    assert compare(page, f"Anna likes green tea. {'x ' * 3_000}", 0.2).relation is Relation.OTHER
+    assert compare(page, page.replace("else. ", "else . "), 0.9).relation is Relation.DUPLICATE
+    assert (
+        compare(page, page.replace("else. ", "else . "), 0.8).relation is Relation.POSSIBLE_UPDATE
+    )
+
+
 def test_a_difference_is_short():
     found = compare(f"The port is {'9' * 500}", f"The port is {'8' * 500} {'x ' * 500}", 0.9)
     assert found.relation is Relation.POSSIBLE_UPDATE
