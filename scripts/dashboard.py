@@ -148,6 +148,7 @@ ROWS = {
             {
                 "{{step}}": rate("memtree_step_failures_total", "step"),
                 "behind: {{work}}": rate("memtree_background_failures_total", "work"),
+                "injection: {{cause}}": rate("memtree_injections_degraded_total", "cause"),
             },
         ),
         Panel("Warnings by event", "short", {"{{event}}": rate("memtree_warnings_total", "event")}),
@@ -157,6 +158,7 @@ ROWS = {
             {
                 "packed again": rate("memtree_overflows_total"),
                 "recall rounds": rate("memtree_recall_rounds_total"),
+                "injected memories": rate("memtree_injected_memories_total"),
             },
         ),
     ],
