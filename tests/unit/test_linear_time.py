@@ -204,10 +204,8 @@ TEXTS = {
     ),
     "two versions": Subject(
         lambda text: versions.newest_first(
-            [
-                versions.Candidate(one, (at, 0), 1.0, 1.0)
-                for at, one in enumerate((text, text[::-1]))
-            ],
+            [versions.Candidate(text, (1, 1), 1.0), versions.Candidate(text, (2, 2), 1.0)],
+            terms.terms(text[:100]),
             lambda held: [1.0] * len(held),
         ),
         hostile.as_it_is,

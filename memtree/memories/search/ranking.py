@@ -34,13 +34,12 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
-    """Rows of an index, best first: `numbers`, `scores`, `relevance`, and the share of the query's
-    weight that their words hold (`covered`). `complete`: every live row has a vector."""
+    """Rows of an index, best first: `numbers`, `scores` and `relevance`. `complete`: every live row
+    has a vector."""
 
     numbers: NDArray[np.int32]
     scores: Scores
     relevance: Scores
-    covered: Scores
     complete: bool
 
 
@@ -83,7 +82,6 @@ def ranked(
         numbers[rows],
         scores[rows],
         relevance(rows),
-        found.covered[rows],
         bool(embedded[live].all()),
     )
 

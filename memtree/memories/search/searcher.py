@@ -72,9 +72,9 @@ class MemorySearch:
         if past:
             index = await self._past(scope)
         found = await self._ranked(index, asked, limit + SPARE, least, numbers)
-        hits = await self._hits(scope, index, found, limit, past=past)
+        hits = _newest_first(index, asked, await self._hits(scope, found, past=past))
         lacking = self._embedder is not None and (asked.vector is None or not found.complete)
-        return SearchResult(hits, NO_EMBEDDER if lacking else ())
+        return SearchResult(tuple(hits[:limit]), NO_EMBEDDER if lacking else ())
 
     async def neighbours(
         self, scope: Scope, text: str, vector: Vector | None, *, limit: int = 8
@@ -83,7 +83,7 @@ class MemorySearch:
         the text's own, None while it is not known."""
         index = await self._loader.index(scope, self._recipe)
         found = await self._ranked(index, Query.of(text, vector), limit + SPARE)
-        return await self._hits(scope, index, found, limit)
+        return tuple(await self._hits(scope, found))[:limit]
 
     async def embed(self, texts: Sequence[str], patience: float | None) -> Matrix | None:
         """(n, dimensions) unit rows of texts; None where there is no embedder, it failed, or it
@@ -172,36 +172,29 @@ class MemorySearch:
 
         return rank() if len(index) < IN_A_THREAD else await asyncio.to_thread(rank)
 
-    async def _hits(
-        self, scope: Scope, index: ScopeIndex, found: Ranked, limit: int, *, past: bool = False
-    ) -> tuple[MemoryHit, ...]:
+    async def _hits(self, scope: Scope, found: Ranked, *, past: bool = False) -> list[MemoryHit]:
         """What is still there, as the store has it. `past`: what is not live, too."""
-        stored = await self._store.get(scope, found.numbers.tolist(), deleted=past)
+        numbers = found.numbers.tolist()
+        stored = await self._store.get(scope, numbers, deleted=past)
         memories = {memory.number: memory for memory in stored}
-        rows = [row for row, number in enumerate(found.numbers.tolist()) if number in memories]
-        hits = [
-            MemoryHit(
-                memories[int(found.numbers[row])],
-                float(found.relevance[row]),
-                float(found.scores[row]),
-            )
-            for row in rows
-        ]
-        candidates = [
-            Candidate(
-                hit.memory.text,
-                (hit.memory.updated, hit.memory.number),
-                hit.score,
-                float(found.covered[row]),
-            )
-            for hit, row in zip(hits, rows, strict=True)
+        rows = zip(numbers, found.relevance.tolist(), found.scores.tolist(), strict=True)
+        return [
+            MemoryHit(memories[number], relevance, score)
+            for number, relevance, score in rows
+            if number in memories
         ]
 
-        def weigh(held: Sequence[int]) -> list[float]:
-            total, counts = index.live_rows, index.holders(held).tolist()
-            return [
-                0.0 if is_common(count, total) else inverse_frequency(min(count, total), total)
-                for count in counts
-            ]
 
-        return tuple(hits[at] for at in newest_first(candidates, weigh)[:limit])
+def _newest_first(index: ScopeIndex, query: Query, hits: Sequence[MemoryHit]) -> list[MemoryHit]:
+    def weigh(terms: Sequence[int]) -> list[float]:
+        total, counts = index.live_rows, index.holders(terms).tolist()
+        return [
+            0.0 if is_common(count, total) else inverse_frequency(min(count, total), total)
+            for count in counts
+        ]
+
+    candidates = [
+        Candidate(hit.memory.text, (hit.memory.updated, hit.memory.number), hit.score)
+        for hit in hits
+    ]
+    return [hits[at] for at in newest_first(candidates, query.terms, weigh)]

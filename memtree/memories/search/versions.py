@@ -1,71 +1,78 @@
 """Of two memories that say the same thing of different times, the newer one comes first.
 
 A query cannot tell "The staging port is 8090" from "The staging port is 8091", and neither can a
-ranking: of 105 facts saved in two versions the newer one stood above the older for 18 %. Nothing is
+ranking: of 145 facts saved in two versions the newer one stood above the older for 19 %. Nothing is
 hidden by this: both are found, and the older follows.
+
+What is near and newer is a version only where it holds the weightiest word of the query that the
+older one holds: asked for the car at the airport, the newer car at the station is another fact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
 from memtree.text.terms import terms
 
 REACH = 2_000  # characters of a text that are compared
-# Shares of what the older one has of score and of the query's words, and how alike the texts are by
-# their words. With less, the evidence of more questions sinks than versions are put right.
-SCORE, COVERED, ALIKE = 0.7, 0.55, 0.25
+FIRST = 32  # candidates that are looked at: each is compared with each
+# Share of the older one's score, and how alike the texts are by their words. With less, evidence of
+# more questions sinks than versions are put right: docs/decisions/0021.
+SCORE, ALIKE = 0.7, 0.28
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row that was found. `said`: when, in any unit. `covered`: share of the query's weight that
-    its words hold."""
+    """A row that was found. `said`: when, in any unit."""
 
     text: str = field(repr=False)
     said: tuple[float, int]
     score: float
-    covered: float
 
 
 def newest_first(
-    found: Sequence[Candidate], weigh: Callable[[Sequence[int]], Sequence[float]]
+    found: Sequence[Candidate],
+    query: Collection[int],
+    weigh: Callable[[Sequence[int]], Sequence[float]],
 ) -> list[int]:
     """The order of these candidates, which are best first: each newer version moves before the
-    older one that it follows. `weigh`: the weights of terms, 0 for one that tells nothing apart."""
-    texts = [terms(one.text[:REACH]) for one in found]
+    older one that it follows. `query`: its terms. `weigh`: the weights of terms, 0 for one that
+    tells nothing apart."""
+    texts = [terms(one.text[:REACH]) for one in found[:FIRST]]
     held = list(dict.fromkeys(term for text in texts for term in text))
     weights = dict(zip(held, weigh(held), strict=True))
-    order = list(range(len(found)))
+    totals = [sum(map(weights.__getitem__, text)) for text in texts]
+    order = list(range(len(texts)))
     at = 0
+
+    def alike(one: int, other: int) -> float:
+        """The weight of shared terms in that of all, 0 to 1."""
+        shared = sum(weights[term] for term in texts[one] if term in texts[other])
+        whole = totals[one] * totals[other]
+        return shared / sqrt(whole) if whole else 0.0
+
     while at < len(order):
         older = order[at]
+        asked = {term: weights[term] for term in texts[older] if term in query}
         newer = [
             other
             for other in order[at + 1 :]
-            if _may_replace(found[other], found[older])
-            and _alike(texts[other], texts[older], weights) >= ALIKE
+            if found[other].said > found[older].said
+            and found[other].score >= SCORE * found[older].score
+            and _answers(texts[other], asked)
+            and alike(other, older) >= ALIKE
         ]
         if newer:
             newest = max(newer, key=lambda other: found[other].said)
             order.remove(newest)
             order.insert(at, newest)
         at += 1
-    return order
+    return [*order, *range(len(texts), len(found))]
 
 
-def _may_replace(newer: Candidate, older: Candidate) -> bool:
-    return (
-        newer.said > older.said
-        and newer.score >= SCORE * older.score
-        and newer.covered >= COVERED * older.covered
-    )
-
-
-def _alike(one: Mapping[int, int], other: Mapping[int, int], weights: Mapping[int, float]) -> float:
-    """The weight of shared terms in that of all, 0 to 1."""
-    shared = sum(weights[term] for term in one if term in other)
-    whole = sum(map(weights.__getitem__, one)) * sum(map(weights.__getitem__, other))
-    return shared / sqrt(whole) if whole else 0.0
+def _answers(newer: Mapping[int, int], asked: Mapping[int, float]) -> bool:
+    """Whether it lacks no word that weighs as much as the weightiest."""
+    missing = [weight for term, weight in asked.items() if term not in newer]
+    return max(missing, default=-1.0) < max(asked.values(), default=0.0)
