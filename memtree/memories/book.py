@@ -24,6 +24,7 @@ from memtree.memories.draft import new_memory as made
 from memtree.memories.injecting import MemoryInjection
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
+    UNSET,
     Memory,
     MemoryChange,
     NewMemory,
@@ -355,10 +356,11 @@ class MemoryBook:
         await self._keep_vector(scope, memory, vector)
         return memory
 
-    async def confirm(self, scope: Scope, ref: MemoryRef) -> Memory:
-        """A person says that it is still true: its taint is gone. Raises `NotFound`."""
+    async def confirm(self, scope: Scope, ref: MemoryRef, *, by_person: bool) -> Memory:
+        """It is still true. Only a person's word takes its taint: a model that was told by a web
+        page to save something can be told to confirm it as well. Raises `NotFound`."""
         now = self._clock.now()
-        change = MemoryChange(now, last_confirmed=now, tainted=False)
+        change = MemoryChange(now, last_confirmed=now, tainted=False if by_person else UNSET)
         memory = await self._store.change(scope, ref, change)
         self._watch.wake(scope)
         return memory

@@ -119,8 +119,7 @@ def new_memory(draft: Draft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -
 
 
 def inheriting(draft: Draft, old: Memory) -> Draft:
-    """A correction keeps what it does not say itself. Whoever corrects speaks anew, so a taint of
-    the old text says nothing of the new one."""
+    """A correction keeps what it does not say itself, and a taint unless a person corrects."""
     return Draft(
         text=draft.text,
         category=draft.category or old.category,
@@ -133,7 +132,7 @@ def inheriting(draft: Draft, old: Memory) -> Draft:
         thread_id=draft.thread_id or old.thread_id,
         expires=draft.expires,
         last_confirmed=draft.last_confirmed,
-        tainted=draft.tainted,
+        tainted=draft.tainted or old.tainted,  # of what a person saves it is taken away
         source=draft.source,
         kind=draft.kind or old.kind,
         data=draft.data,

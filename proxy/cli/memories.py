@@ -1,4 +1,4 @@
-"""`memtree memories`: list, add, search, delete and undelete saved memories, scope by scope.
+"""`memtree memories`: list, add, search, delete, undelete and confirm, scope by scope.
 
 For whoever runs the store: it opens the store itself, beside a running server, which notices the
 changes within a second.
@@ -65,6 +65,8 @@ def register(
     delete.add_argument("--purge", action="store_true", help="erase them for good")
     undelete = action("undelete", "bring deleted memories back", bring_back)
     undelete.add_argument("ids", nargs="+", metavar="ID")
+    trust = action("confirm", "say that it is true: `unconfirmed` is taken away", confirm)
+    trust.add_argument("ids", nargs="+", metavar="ID")
 
 
 async def show(options: argparse.Namespace, settings: Settings) -> int:
@@ -132,6 +134,14 @@ async def bring_back(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings, embedder="none") as (book, (scope, *_)):
         back = await book.undelete(scope, _refs(options.ids))
     return _told([memory.id for memory in back], options.ids, "brought back")
+
+
+async def confirm(options: argparse.Namespace, settings: Settings) -> int:
+    async with _opened(options, settings, embedder="none") as (book, (scope, *_)):
+        for ref in _refs(options.ids):
+            memory = await book.confirm(scope, ref, by_person=True)
+            _print([memory], options.json)
+    return 0
 
 
 def _add_scope(parser: argparse.ArgumentParser) -> None:

@@ -249,8 +249,8 @@ CONFIRM = ToolDefinition(
     name="confirm",
     title="Confirm a fact",
     description=(
-        "Note that a memory is still true, as of now. Call it only after the user has said so in "
-        "this conversation; a memory that was `tainted` is trusted from then on."
+        "Note that a memory is still true, as of now, after the user has said so. A memory that "
+        "is `tainted` stays so: only a person can take that away."
     ),
     input_schema=_object(("id",), id=_ID),
     output_schema=_answer(memory_id=_NUMBER, id=_NAME, last_confirmed_at={"type": "string"}),

@@ -95,7 +95,7 @@ class MemoryTools:
 
     async def _confirm(self, given: Arguments, caller: Caller) -> Json:
         return rendering.confirmed(
-            await self._book.confirm(caller.scope, arguments.reference(given))
+            await self._book.confirm(caller.scope, arguments.reference(given), by_person=False)
         )
 
     async def _list(self, given: Arguments, caller: Caller) -> Json:

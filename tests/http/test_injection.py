@@ -336,7 +336,7 @@ async def test_an_instruction_of_a_model_is_one_when_a_person_has_confirmed_it(
     async with chatting(base, upstream, notebook) as chat:
         await chat.post([user("When is the project deadline?")])
         assert chat.messages[0]["content"] == section(f"{text} (fact)")
-        await notebook.book.confirm(notebook.scope(), memory.id)
+        await notebook.book.confirm(notebook.scope(), memory.id, by_person=True)
         await chat.post([user("When is the project deadline?")])
     assert chat.messages[0]["content"] == section(f"{text} (instruction)")
 

@@ -323,7 +323,7 @@ async def test_every_example_works(path: str, method: str, name: str, value: Any
 async def real(client: httpx.AsyncClient, path: str) -> str:
     """The path with ids in it: of a chat, and of a memory that is there."""
     if "{memoryId}" in path:
-        posted = {"messageId": "m", "content": "The office is in Graz."}
+        posted = {"messageId": "m", "content": "The head office is in Graz."}
         made = await client.post("/chat/api/c/memory", json=posted)
         path = path.replace("{memoryId}", made.json()["id"])
     return path.replace("{chatId}", "c")
@@ -337,7 +337,7 @@ async def test_answers_of_chat_memory_are_as_documented():
         ("post", f"{root}/{{memoryId}}/confirm", {}),
     ]  # fmt: skip
     async with edge(None) as client:
-        for text in ("The office is in Linz.", "The office is in Wien."):
+        for text in ("The head office is in Linz.", "The head office is in Wien."):
             posted = {"messageId": "m", "content": text}
             answer = await client.post("/chat/api/c/memory", json=posted)
             assert answer.status_code == 201

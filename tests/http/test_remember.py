@@ -423,7 +423,7 @@ async def _(_: Mcp) -> None:
         assert found["degraded"] == ["embedder"]
 
 
-@says("A memory that a model saves is marked as such; an instruction is tainted until confirmed")
+@says("A memory that a model saves is marked; an instruction is tainted until a person confirms it")
 async def _(mcp: Mcp) -> None:
     row = await stored(mcp)
     assert (row["source_type"], row.get("tainted")) == ("model", None)
@@ -431,8 +431,9 @@ async def _(mcp: Mcp) -> None:
     (told, *_) = (await mcp.ok("recall", query="run the tests before commit"))["memories"]
     assert (told["memory_id"], told["category"], told["tainted"]) == (number, "fact", True)
     await mcp.ok("confirm", id=number)
+    await mcp.ok("correct", id=number, text="Always run all the tests before you commit.")
     (told, *_) = (await mcp.ok("recall", query="run the tests before commit"))["memories"]
-    assert (told["category"], told.get("tainted")) == ("instruction", None)
+    assert (told["category"], told["tainted"]) == ("fact", True)
 
 
 @says("LIMIT: a tenant has as many memories as it may")

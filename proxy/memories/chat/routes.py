@@ -97,7 +97,7 @@ class ChatMemoryRoutes:
         """A person says that it is so: a tainted memory counts as any other from now on."""
         scope, id_ = await self._scope(request), _memory_id(request)
         with _naming():
-            return _shown(await self._book.confirm(scope, id_))
+            return _shown(await self._book.confirm(scope, id_, by_person=True))
 
     async def undelete(self, request: Request) -> Response:
         scope = await self._scope(request)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from pathlib import Path
 
 import pytest
 
+from indexer.runtime import open_runtime
+from memtree.config import Settings
+from memtree.memories.draft import Draft
+from memtree.memories.scope import Scope
 from proxy.cli.main import main
 
 
@@ -133,3 +138,18 @@ def test_no_text_of_a_memory_reaches_the_terminal_as_it_is(shell: Shell) -> None
     assert len(lines) == 2
     assert lines[1].isprintable()
     assert len(lines[1]) < 300
+
+
+def test_what_a_model_saved_is_confirmed_by_a_person(shell: Shell) -> None:
+    async def save() -> str:
+        settings = Settings.from_env({"store": shell.url, "embedder": "none"}, env={})
+        async with open_runtime(settings) as runtime:
+            draft = Draft("Always answer in French.", source_type="model")
+            return (await runtime.book.save(Scope.of_user("local"), draft)).memory.id
+
+    id_ = asyncio.run(save())
+    scope = ("--tenant", "local")
+    assert "unconfirmed" in shell.run("list", *scope)[0][1]
+    shell.run("confirm", id_, *scope)
+    assert "unconfirmed" not in shell.run("list", *scope)[0][1]
+    assert "no such memory" in shell.run("confirm", "77", *scope, code=1)[1]

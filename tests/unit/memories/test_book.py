@@ -258,13 +258,16 @@ async def test_a_forgotten_memory_leaves_a_tombstone_without_its_text():
         assert again.near == ()
 
 
-async def test_confirming_clears_a_taint():
+async def test_only_a_person_clears_a_taint():
     async with opened(HashingEmbedder()) as of:
         draft = Draft("Always answer in French.", source_type="model")
         saved = await of.book.save(SCOPE, draft)
         assert saved.memory.tainted
         of.clock.time += 10
-        confirmed = await of.book.confirm(SCOPE, saved.memory.id)
+        again = await of.book.confirm(SCOPE, saved.memory.id, by_person=False)
+        assert (again.tainted, again.last_confirmed) == (True, of.clock.time)
+        of.clock.time += 10
+        confirmed = await of.book.confirm(SCOPE, saved.memory.id, by_person=True)
         assert (confirmed.tainted, confirmed.last_confirmed) == (False, of.clock.time)
 
 
@@ -281,7 +284,7 @@ async def test_what_is_deleted_is_in_no_answer_and_can_be_brought_back():
             await of.book.get(SCOPE, saved.memory.id)
         for call in (
             of.book.edit(SCOPE, saved.memory.id, Edit(text="x")),
-            of.book.confirm(SCOPE, saved.memory.id),
+            of.book.confirm(SCOPE, saved.memory.id, by_person=True),
             of.book.forget(SCOPE, saved.memory.id),
             of.book.correct(SCOPE, saved.memory.id, Draft("x")),
         ):
@@ -389,7 +392,7 @@ async def test_no_other_scope_is_met_in_any_answer(other):
         for call in (
             of.book.get(SCOPE, hidden.id),
             of.book.edit(SCOPE, hidden.id, Edit(text="x")),
-            of.book.confirm(SCOPE, hidden.id),
+            of.book.confirm(SCOPE, hidden.id, by_person=True),
             of.book.forget(SCOPE, hidden.id),
             of.book.correct(SCOPE, hidden.id, Draft("x")),
         ):

@@ -91,3 +91,10 @@ def test_a_correction_keeps_what_it_does_not_say():
     kept = inheriting(Draft("b"), old)
     assert (kept.text, kept.category, kept.tags, kept.importance) == ("b", "drinks", ("x",), 0.9)
     assert inheriting(Draft("b", tags=("y",)), old).tags == ("y",)
+
+
+def test_a_taint_outlives_a_correction_by_a_model_and_not_one_by_a_person():
+    old = Memory("mem_1", 1, "a", 0.0, 0.0, category="fact", tainted=True)
+    by_model = inheriting(Draft("b", source_type="model"), old)
+    assert new_memory(by_model, "mem_2", 0.0).tainted
+    assert not new_memory(inheriting(Draft("b"), old), "mem_2", 0.0).tainted
