@@ -108,7 +108,7 @@ async def test_whatever_else_becomes_of_a_memory_the_epoch_keeps_its_line(
         elif what == "corrected":
             await notebook.book.correct(scope, memory.id, Draft("Nothing is known of it"))
         elif what == "confirmed":
-            await notebook.book.confirm(scope, memory.id)
+            await notebook.book.confirm(scope, memory.id, by_person=True)
         elif what == "expired":
             gone = MemoryChange(time.time(), expires=time.time() - 1)
             await notebook.memories.change(scope, memory.id, gone)
