@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from memtree.memories.rules.canonical import canonical
 from memtree.memories.rules.wording import foreign, order
+from memtree.memories.rules.wording.inflection import base_form
 from memtree.memories.rules.wording.reading import ARTICLE, LIGHT, Reading, Token, read
 from memtree.ranking.relevance_scale import HALF, STRONG
 
@@ -170,8 +171,13 @@ def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
     forms = {token.key: token for token in old}
     for token in new:
         other = forms.get(token.key, token)
-        counted = (token.lead | other.lead) & ARTICLE and token.form != other.form
-        if counted or frozenset((token.form, other.form)) in _FORMS_APART:
+        forms_of_both = frozenset((token.form, other.form))
+        counted = (token.lead | other.lead) & ARTICLE and len(forms_of_both) > 1
+        if counted or forms_of_both in _FORMS_APART:
+            return _difference([other], [token])
+        # Is paid, pays; but "is employed" says "works".
+        one_word = base_form(token.surface.lower()) == base_form(other.surface.lower())
+        if forms_of_both == _ACTIVE_PASSIVE and one_word:
             return _difference([other], [token])
     return ""
 
@@ -200,9 +206,8 @@ def _shown(tokens: Sequence[Token]) -> str:
     return (text[: SHOWN - 1] + "…" if len(text) > SHOWN else text) or NOTHING
 
 
-_FORMS_APART = frozenset(
-    (frozenset(("does", "past")), frozenset(("doing", "done")), frozenset(("does", "done")))
-)
+_FORMS_APART = frozenset((frozenset(("does", "past")), frozenset(("doing", "done"))))
+_ACTIVE_PASSIVE = frozenset(("does", "done"))
 # What may stand for each other where nothing else differs: has, uses; "use X", "X should be".
 _VERBS = frozenset(("have", "use", "occur", "run", "keep", "=must", "=should"))
 _EXCHANGED = frozenset(("run", "keep"))  # of those: never to be left out

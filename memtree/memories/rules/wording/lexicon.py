@@ -18,7 +18,7 @@ ALIKE_PREPOSITIONS = frozenset(
     frozenset(pair.split("-"))
     for pair in (
         "in-at on-at for-at of-in of-for to-for as-in with-of in-within of-at in-during as-for "
-        "on-about by-via"
+        "on-about by-via by-at"
     ).split()
 )
 # Values: what differs in one of these says something else. Keys, each with its words.

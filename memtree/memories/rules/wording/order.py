@@ -72,7 +72,7 @@ def _turned(new: list[Token], old: list[Token]) -> bool:
     new_tail, new_head = new[: len(tail)], new[len(tail) :]
     if len(head) == len(tail) == 1:  # keep logs, logs are kept; not: chocolate milk
         return any(
-            token.lead & MODAL or (token.lead & COPULA and token.form == "done")
+            token.lead & MODAL or (token.lead & COPULA and (token.form == "done" or token.value))
             for token in (*new, *old)
         )
     marked = "=" in (tail[0].key[0], new_head[0].key[0])

@@ -33,6 +33,7 @@ _PAST_VERBS = frozenset(
 )
 _SUBJECTS = frozenset(("user", "we", "you", "they", "he", "she"))
 _GENDERS = dict.fromkeys(("he", "him", "his"), "he") | dict.fromkeys(("she", "her", "hers"), "she")
+_HOURS = {f"n:{hour}": f"t:{hour:02}:00" for hour in range(1, 25)}
 _TITLES = frozenset("mr mrs ms dr prof st no vs".split())
 _DETERMINERS = frozenset(("the", "a", "an", "this", "that"))
 _EACH = frozenset(("every", "each"))
@@ -204,7 +205,12 @@ class _Reader:
             return None
         if not self._english and lower in foreign.NUMBERS:
             return quantities.Quantity(f"n:{foreign.NUMBERS[lower]}", at + 1)
-        return quantities.quantity_at(self._lower, at, self._capitals)
+        found = quantities.quantity_at(self._lower, at, self._capitals)
+        if found and at and self._lower[at - 1] == "at" and found.key in _HOURS:
+            following = self._lower[found.after] if found.after < len(self._lower) else ""
+            if not following[:1].isalnum() or following in lexicon.PREPOSITIONS:
+                return quantities.Quantity(_HOURS[found.key], found.after)  # at six
+        return found
 
     def _is_agent(self, at: int) -> bool:
         """Somebody, or a time: what "by" says something of its own with."""
@@ -212,7 +218,13 @@ class _Reader:
             return False
         word = self._words[at]
         known = word.lower in lexicon.USER or word.lower in lexicon.GHOSTS
-        return known or word.capital or word.lower in _DETERMINERS or self._quantity(at) is not None
+        suffered = bool(self._tokens) and self._tokens[-1].form in ("done", "past")
+        return (
+            known
+            or word.capital
+            or (suffered and word.lower in _DETERMINERS)
+            or self._quantity(at) is not None
+        )
 
     def _is_duration(self, at: int) -> bool:
         found = self._quantity(at) if at < len(self._words) else None
@@ -316,7 +328,7 @@ class _Reader:
         lower = word.lower
         form = self._form(lower)
         subject = bool(self._tokens) and self._tokens[-1].key in _SUBJECTS and not self._lead
-        if subject and form == "past":
+        if form == "past" and (subject or (self._tokens and self._tokens[-1].key == "have")):
             self._past = True
         name = word.capital and not self._starts and lower not in _MEANT
         key = lower.removesuffix("s") if name and word.surface[:-1].isupper() else lower

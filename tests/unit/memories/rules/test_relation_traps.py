@@ -30,6 +30,10 @@ TRAPS = [
     ("User's gift is for Ann.", "User's gift is from Ann."),
     ("User drinks chocolate milk.", "User drinks milk chocolate."),
     ("Mia and Tom's dog is Rex.", "Mia's dog is Rex."),
+    ("User will marry Eva.", "User has married Eva."),
+    ("I have moved to Spain.", "I move to Spain."),
+    ("A portrait by Anna.", "A portrait of Anna."),
+    ("Meet at 6.", "Meet at 7."),
     ("User may travel.", "User can travel."),
     ("Some tests fail.", "All tests fail."),
     ("mi hermano vive en Lima", "mi hermana vive en Lima"),
@@ -55,6 +59,9 @@ SAME = [
     ("The brother of Ann is ill.", "Ann's brother is ill."),
     ("User likes tea, milk and juice.", "User likes juice, tea and milk."),
     ("Green is my favourite colour.", "User's favorite color is green."),
+    ("Meet at 10.", "Meet at 10:00."),
+    ("The son is 4 years old.", "A four-year-old son."),
+    ("User is employed in the finance team.", "The user works in the finance team."),
     ("Luna, my cat, is 5 years old.", "My cat Luna is five."),
 ]
 
