@@ -248,4 +248,7 @@ def gone(what: str) -> NodesGone:
     return NodesGone(f"{what} was deleted meanwhile; nothing was written")
 
 
-ADVICE = "run `memtree check`, then remove the store: it is rebuilt from what clients post"
+ADVICE = (
+    "run `memtree check`, then restore it from a backup, or remove it: context memory is rebuilt "
+    "from what clients post, saved memories are not"
+)

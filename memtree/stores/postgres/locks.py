@@ -8,6 +8,7 @@
 | deletes of a tenant (forget, sweep) | the tenant, alone |
 | decides which turn stands | also the place of that turn |
 | adds to a day's tallies | that tenant's day |
+| saves, changes or erases memories | the row of the scope, then that of the tenant's counters |
 
 They are taken in this order and by their first statement, before anything is read, so none waits
 in a circle. Rows are written in the order of their keys for the same reason.

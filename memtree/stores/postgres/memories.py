@@ -17,6 +17,9 @@ from memtree.stores.postgres.retention import SMALL_BYTES, bytes_of, scrub, unsc
 T = TypeVar("T")
 
 _ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+# A plan that was kept from when the table was empty reads all of it, until the server's own upkeep
+# has counted its rows.
+_FRESH_PLANS = "SET LOCAL plan_cache_mode TO force_custom_plan"
 _ANY_OF = re.compile(r"IN :(\w+)\[\]")
 _NAME = re.compile(r"(?<!:):(\w+)")
 
@@ -67,6 +70,7 @@ class PostgresMemories(SqlMemories, PostgresPart):
     async def read_memories(self, work: Work[T]) -> T:
         async def one_state(db: Connection) -> T:
             await db.execute(_ONE_STATE)
+            await db.execute(_FRESH_PLANS)
             return await work(PostgresSql(db))
 
         return await self.database.hurry(one_state)
@@ -74,6 +78,7 @@ class PostgresMemories(SqlMemories, PostgresPart):
     async def write_memories(self, work: Work[T]) -> T:
         async def durable(db: Connection) -> T:
             await db.execute(DURABLE)
+            await db.execute(_FRESH_PLANS)
             return await work(PostgresSql(db))
 
         return await self.database.hurry(durable)
