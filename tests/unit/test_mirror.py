@@ -70,6 +70,7 @@ COVERED_BY = {
         memtree/stores/memories/search.py memtree/stores/memories/shown.py""",
     "unit/memories/rules/test_relation.py": """
         memtree/memories/rules/wording/foreign.py memtree/memories/rules/wording/lexicon.py
+        memtree/memories/rules/wording/meanings.py memtree/memories/rules/wording/words.py
         memtree/memories/rules/wording/order.py memtree/memories/rules/wording/phrases.py
         memtree/memories/rules/wording/reading.py memtree/memories/rules/wording/synonyms.py""",
     # -- memtree: trees, ranking, unfolding

@@ -22,7 +22,8 @@ from typing import NamedTuple
 from memtree.memories.rules.canonical import canonical
 from memtree.memories.rules.wording import foreign, order
 from memtree.memories.rules.wording.inflection import base_form
-from memtree.memories.rules.wording.reading import ARTICLE, LIGHT, Reading, Token, read
+from memtree.memories.rules.wording.meanings import LIGHT
+from memtree.memories.rules.wording.reading import ARTICLE, Reading, Token, read
 from memtree.ranking.relevance_scale import HALF, STRONG
 
 SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common

@@ -6,24 +6,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtree.memories.rules.wording import foreign, lexicon, phrases, quantities, synonyms
-from memtree.memories.rules.wording.inflection import base_form
-from memtree.text.normal_form import nfc
+from memtree.memories.rules.wording import foreign, lexicon, quantities
+from memtree.memories.rules.wording.meanings import MEANT, key_of
+from memtree.memories.rules.wording.words import Word, with_phrases, words_of
 
 COPULA, PREPOSITION, CONJUNCTION, POSSESSIVE, ARTICLE, MODAL, COMMA = 1, 2, 4, 8, 16, 32, 64
 LONGEST_NAME = 6  # words of "the rate limit of the API" before "of"
-_RAW = re.compile(
-    r"[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,9})?(?![\w,])"
-    r"|\w+(?:['._:/@+&#-]+\w+)*[%°+#]*|[$€£¥%°]|[<>≤≥≠]=?|!=|[,;:&/()–—-]|[.!?。！？]"
-)
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
-_INNER = re.compile(r"['._:/@+&#-]")
 _PAST_VERBS = frozenset(
     """
     went taught bought left met lent sold wrote ran drove ate drank swam grew made took gave
@@ -40,12 +32,6 @@ _EACH = frozenset(("every", "each"))
 _OFTEN = frozenset("morning afternoon evening night weekend spring summer autumn winter".split())
 _GO = frozenset(("go", "goes", "going", "gone", "went"))
 _PREFERRED = frozenset(("answer", "example", "code"))
-
-
-class Word(NamedTuple):
-    lower: str
-    surface: str
-    capital: bool = False
 
 
 @dataclass(slots=True)
@@ -70,91 +56,13 @@ class Reading(NamedTuple):
 
 
 def read(text: str) -> Reading:
-    words = list(_words(nfc(text).translate(_QUOTES)))
+    words = words_of(text)
     english = not any(
         word.lower in foreign.TELLING or not word.lower.isascii() for word in words
     ) or any(word.lower in ("the", "user", "my") for word in words)
-    words = _with_phrases(words) if english else words
+    words = with_phrases(words) if english else words
     reader = _Reader(words, english)
     return reader.reading()
-
-
-def _words(text: str) -> Iterator[Word]:
-    for match in _RAW.finditer(text):
-        raw, at = match.group(), match.end()
-        lower = raw.lower()
-        if raw[0] in "<>≤≥≠" or raw == "!=":
-            yield Word(f"={raw}", raw)
-            continue
-        if raw in "-–" and text[at : at + 1].isdigit() and text[at - 2 : at - 1] in ("", " ", "("):
-            yield Word("minus", raw)
-            continue
-        capital = raw[0].isupper()
-        if foreign.UNSPACED.search(raw):
-            for kind, piece in foreign.unspaced_words(raw):
-                yield Word({"user": "user", "no": "not", "nothing": "of"}.get(kind, piece), piece)
-        elif not _INNER.search(raw) and raw[0] not in "0123456789" and raw[-1] not in "%°":
-            for each in lexicon.CONTRACTIONS.get(lower, lower).split():
-                yield Word(each, raw, capital)
-        else:
-            yield from _compound(raw, lower, capital)
-
-
-def _compound(raw: str, lower: str, capital: bool) -> Iterator[Word]:
-    if lower in lexicon.CONTRACTIONS:
-        for each in lexicon.CONTRACTIONS[lower].split():
-            yield Word(each, raw, capital)
-        return
-    if "'" in lower:
-        for ending, meant in lexicon.ENDINGS.items():
-            if lower.endswith(ending):
-                yield Word(lower[: -len(ending)], raw, capital)
-                yield Word(meant, raw)
-                return
-        head, _, tail = lower.rpartition("'")
-        if tail == "s":
-            yield Word(head, raw[:-2], capital)
-            yield Word("'s", "")
-            return
-        for piece in raw.split("'"):
-            yield Word(piece.lower(), piece, piece[:1].isupper())
-        return
-    if glued := quantities.glued(lower):
-        yield from (Word(part, raw) for part in glued)
-        return
-    head, slash, unit = lower.partition("/")
-    if slash and head.isalpha() and unit in lexicon.PER:
-        yield Word(head, raw[: len(head)], capital)
-        yield Word("per", "/")
-        yield Word(unit, raw[len(head) + 1 :])
-        return
-    pieces = re.split("[-/&]", raw)
-    wordy = [piece.isalpha() for piece in pieces]
-    splits = all(wordy) or (pieces[0].isdigit() and all(wordy[1:]))
-    if len(pieces) > 1 and splits and lower not in _MEANT:
-        for piece in pieces:
-            yield Word(piece.lower(), piece, piece[0].isupper())
-    else:
-        yield Word(lower.strip("+") if raw[0].isdigit() else lower, raw, capital)
-
-
-def _with_phrases(words: list[Word]) -> list[Word]:
-    """Phrases put into the words that they stand for; the longest that fits."""
-    made: list[Word] = []
-    at = 0
-    while at < len(words):
-        for size, meant in _PHRASES.get(words[at].lower, ()):
-            if [word.lower for word in words[at : at + size[0]]] == size[1] and (
-                meant[-1:] != ["*"] or (at + size[0] < len(words) and words[at + size[0]].capital)
-            ):
-                surface = " ".join(word.surface for word in words[at : at + size[0]])
-                made += [Word(each, surface, False) for each in meant if each != "*"]
-                at += size[0]
-                break
-        else:
-            made.append(words[at])
-            at += 1
-    return made
 
 
 class _Reader:
@@ -330,7 +238,7 @@ class _Reader:
         subject = bool(self._tokens) and self._tokens[-1].key in _SUBJECTS and not self._lead
         if form == "past" and (subject or (self._tokens and self._tokens[-1].key == "have")):
             self._past = True
-        name = word.capital and not self._starts and lower not in _MEANT
+        name = word.capital and not self._starts and lower not in MEANT
         key = lower.removesuffix("s") if name and word.surface[:-1].isupper() else lower
         key = key if name else key_of(lower)
         if self._lead & ARTICLE and not self._lead & POSSESSIVE:
@@ -351,16 +259,6 @@ class _Reader:
         if key not in lexicon.GHOSTS.values():  # of our team: the team is what "of" belongs to
             self._lead, self._preposition = 0, ""
         self._negated, self._starts = False, False
-
-
-def key_of(lower: str) -> str:
-    """The key of a word that is no value."""
-    if lower in _MEANT:
-        return _MEANT[lower]
-    if not (lower.isascii() and lower.isalpha()):
-        return quantities.version(lower) or lower
-    base = base_form(lower)
-    return _MEANT.get(base, base)
 
 
 def _agent(key: str) -> str:
@@ -418,30 +316,6 @@ def _active(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _synonyms() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for line in synonyms.SYNONYMS:
-        first, *others = line.split()
-        for word in (first, *others):
-            found[word] = first
-            found.setdefault(base_form(word), first)
-    return found
-
-
-def _phrases() -> Mapping[str, list[tuple[tuple[int, list[str]], list[str]]]]:
-    found: dict[str, list[tuple[tuple[int, list[str]], list[str]]]] = {}
-    for line in phrases.PHRASES:
-        phrase, _, meant = line.partition(" = ")
-        words = phrase.split()
-        found.setdefault(words[0], []).append(((len(words), words), meant.split()))
-    for each in found.values():
-        each.sort(key=lambda entry: -entry[0][0])
-    return found
-
-
-_MEANT = _synonyms()
-LIGHT = frozenset(map(key_of, lexicon.LIGHT))
-_PHRASES = _phrases()
 _VALUES = {
     word: key
     for line in lexicon.VALUES
