@@ -6,7 +6,7 @@ something can: few strangers have one. So a hit with such a word needs less rele
 needs more, and more yet where there are more memories to be near by chance.
 
 With MiniLM and relevance 0.5 alone, of 100 messages that concern one of 1,000 memories 83 get it
-among five, and of 40 written later 27; with this rule 86 and 32 (`benchmarks/noise.py`).
+among five, and of 40 written later 27; with this rule 88 and 32 (`benchmarks/noise.py`).
 """
 
 from __future__ import annotations
