@@ -364,6 +364,7 @@ QUICK = {
 }
 
 
+@pytest.mark.slow
 def test_a_square_is_noticed():
     square = Subject(re.compile("a*b").findall, hostile.as_it_is)
     assert [found.shape for found in slow(square, {"a": "a", "spaces": " "}, 1 << 14)] == ["a"]

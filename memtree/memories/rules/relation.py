@@ -57,7 +57,8 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
     news, olds = read(new), read(old)
     came, gone = _left(news.tokens, olds.tokens), _left(olds.tokens, news.tokens)
     came, gone = _without_forms(came, gone)
-    if not _near(news, olds, relevance):
+    alone = relevance is None and _is_one_value(news, olds, came, gone)
+    if not alone and not _near(news, olds, relevance):
         return Comparison(Relation.OTHER)
     differs = _differences(news, olds, came, gone)
     if not differs and (relevance is None or relevance >= STRONG):
@@ -89,6 +90,12 @@ def _near(new: Reading, old: Reading, relevance: float | None) -> bool:
     if relevance is None:
         return shared > 1 and shared > enough
     return relevance >= STRONG or shared >= max(1, enough)
+
+
+def _is_one_value(new: Reading, old: Reading, came: list[Token], gone: list[Token]) -> bool:
+    """Whether a number or a date is all that changed in two texts: the port is 8090, is 8091."""
+    swapped = len(came) == len(gone) == 1 and came[0].value and gone[0].value
+    return swapped and min(len(new.tokens), len(old.tokens)) > 1
 
 
 def _differences(

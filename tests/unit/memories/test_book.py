@@ -187,6 +187,27 @@ async def test_a_slow_embedder_does_not_hold_up_a_save():
         assert await has_vectors(of)
 
 
+class OneVector(MoodyEmbedder):
+    """All texts mean the same to it."""
+
+    def row(self, text):
+        return super().row("the same")
+
+
+async def test_a_duplicate_check_that_was_deferred_is_made_up_for():
+    embedder = OneVector()
+    async with opened(embedder, patience=0.01) as of:
+        first = await of.book.save(SCOPE, Draft("I'm a vegetarian."))
+        embedder.seconds = 0.2
+        # Words alone do not tell that it is the same.
+        again = await of.book.save(SCOPE, Draft("User is vegetarian."))
+        assert (again.existing, again.deferred) == (False, True)
+        embedder.seconds = 0.0
+        await of.book.join()
+        assert await texts(of.book) == ["I'm a vegetarian."]
+        assert (await of.book.get(SCOPE, again.memory.id)).id == first.memory.id
+
+
 async def test_what_an_earlier_process_left_without_vectors_gets_them():
     embedder = HashingEmbedder()
     async with opened(None) as earlier:

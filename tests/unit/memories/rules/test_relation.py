@@ -70,6 +70,14 @@ def test_a_duplicate_needs_a_high_relevance():
     assert compare(new, old, None).relation is Relation.DUPLICATE
 
 
+def test_words_alone_see_a_short_text_whose_value_changed():
+    assert compare("The port is 8091.", "The port is 8090.", None) == (
+        Relation.POSSIBLE_UPDATE,
+        ("8090 -> 8091",),
+    )
+    assert compare("8091", "8090", None).relation is Relation.OTHER
+
+
 def test_strangers_are_strangers():
     for relevance in (0.1, 0.49, 0.6, None):
         found = compare("The port is 8091", "Anna likes green tea", relevance)
