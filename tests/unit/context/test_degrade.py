@@ -26,6 +26,8 @@ from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat
 
+pytestmark = pytest.mark.slow  # some seconds in all
+
 NEEDLE = "The vault code is 7319."
 
 

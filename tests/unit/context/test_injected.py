@@ -27,6 +27,8 @@ from tests.properties.process import (
     user,
 )
 
+pytestmark = pytest.mark.slow  # some seconds in all
+
 
 class Notes:
     """Memories of one scope with all their versions; `MemoryLines` of them."""

@@ -27,6 +27,8 @@ from tests.properties.process import (
     user,
 )
 
+pytestmark = pytest.mark.slow  # some seconds in all
+
 
 @pytest.fixture
 def world() -> World:

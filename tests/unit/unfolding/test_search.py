@@ -27,6 +27,8 @@ from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.sessions import chat, coding
 
+pytestmark = pytest.mark.slow  # some seconds in all
+
 FACT = "The crane of the harbour opens with KX-4471, said the foreman."
 CALL = {"id": "c", "type": "function", "function": {"name": "look", "arguments": '{"at":"pier"}'}}
 
