@@ -21,7 +21,7 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench
 from indexer.runtime import SystemClock, new_memory_id
 from memtree.memories.book import MemoryBook, MemoryRules
-from memtree.memories.draft import DedupPolicy, Draft
+from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
@@ -104,7 +104,7 @@ async def _measure(
     again = await _times(lambda _: search.search(scope, asked[0]))
     inject = await _times(lambda at: search.search(scope, injected[at], least=0.5, limit=5))
     resident, kept = _resident() - before, search.index_bytes
-    save = await _times(lambda at: book.save(scope, Draft(saved[at]), DedupPolicy.SKIP))
+    save = await _times(lambda at: book.save(scope, MemoryDraft(saved[at]), DedupPolicy.SKIP))
     await book.close()
     await store.close()
     return [

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -19,8 +19,16 @@ from numpy.typing import NDArray
 
 from memtree.errors import BadRequest, EmbedderUnavailable, NotFound
 from memtree.memories.changes import ScopeWatch
-from memtree.memories.draft import DedupPolicy, Draft, Edit, checked_name, checked_text, inheriting
+from memtree.memories.draft import (
+    DedupPolicy,
+    Edit,
+    MemoryDraft,
+    checked_name,
+    checked_text,
+    inheriting,
+)
 from memtree.memories.draft import new_memory as made
+from memtree.memories.duplicates import DuplicateCheck, NearMemory
 from memtree.memories.injecting import MemoryInjection
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
@@ -42,10 +50,8 @@ from memtree.memories.ports import (
     ScopeState,
 )
 from memtree.memories.rules.canonical import text_hash
-from memtree.memories.rules.comparisons import comparisons, is_quick
-from memtree.memories.rules.relation import Relation, compare
 from memtree.memories.scope import Scope
-from memtree.memories.search.hits import MemoryHit, SearchResult
+from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
@@ -53,12 +59,8 @@ from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 
 Vector = NDArray[np.float32]
-Result = TypeVar("Result")
 
 PATIENCE = 0.3  # seconds that a save waits for its vector
-NEIGHBOURS = 8  # looked at in a duplicate check
-MOST_NEAR = 5  # told to the caller
-MOST_TOMBSTONES = 200  # newest ones, compared with a new text
 MAX_PAGE = 1_000
 
 
@@ -70,15 +72,6 @@ class MemoryRules:
     most: int = 100_000
     deleted_days: int = 30
     strict: bool = False
-
-
-class NearMemory(NamedTuple):
-    """A stored memory that a new text comes close to. `differs`: as in `8090 -> 8091`."""
-
-    memory: Memory
-    relevance: float
-    relation: Relation
-    differs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +118,7 @@ class MemoryBook:
         self._clock, self._new_id = clock, new_id
         self._rules, self._patience = rules, patience
         self.injection = MemoryInjection(store, search, clock.now)
+        self._duplicates = DuplicateCheck(store, search)
         self._watch = ScopeWatch(store, clock)
         self._saving: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
         self._pending = (
@@ -153,7 +147,7 @@ class MemoryBook:
     async def save(
         self,
         scope: Scope,
-        draft: Draft,
+        draft: MemoryDraft,
         policy: DedupPolicy = DedupPolicy.SKIP,
         *,
         idempotency_key: str = "",
@@ -169,7 +163,7 @@ class MemoryBook:
             return await self._stored(scope, new, policy, idempotency_key)
 
     async def correct(
-        self, scope: Scope, ref: MemoryRef, draft: Draft, reason: str = ""
+        self, scope: Scope, ref: MemoryRef, draft: MemoryDraft, reason: str = ""
     ) -> SaveResult:
         """A new memory in the place of an old one, which leaves a tombstone with its text. Raises
         as `save` does, and `NotFound`."""
@@ -182,7 +176,7 @@ class MemoryBook:
         await self._keep_vector(scope, memory, vector)
         return SaveResult(memory, degraded=self._degraded(vector))
 
-    def _made(self, draft: Draft) -> NewMemory:
+    def _made(self, draft: MemoryDraft) -> NewMemory:
         return made(draft, self._new_id(), self._clock.now(), self._rules.max_text_chars)
 
     async def _stored(
@@ -192,10 +186,10 @@ class MemoryBook:
         near: tuple[NearMemory, ...] = ()
         corrected: tuple[Tombstone, ...] = ()
         if policy is not DedupPolicy.INSERT:
-            near = await self._near(scope, new.text, vector)
-            corrected = await self._corrected(scope, new.text)
+            near = await self._duplicates.near(scope, new.text, vector)
+            corrected = await self._duplicates.corrected(scope, new.text)
         skips = policy is DedupPolicy.SKIP
-        if skips and near and near[0].relation in (Relation.SAME, Relation.DUPLICATE):
+        if skips and near and near[0].says_the_same:
             return SaveResult(near[0].memory, True, near, corrected)
         memory, existing = await self._store.add(
             scope, new, once=skips, idempotency_key=idempotency_key, most=self._rules.most
@@ -229,43 +223,13 @@ class MemoryBook:
     def _degraded(self, vector: Vector | None) -> tuple[str, ...]:
         return ("embedder",) if vector is None and self._embedder is not None else ()
 
-    # -- duplicates --------------------------------------------------------------------------
-
-    async def _near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
-        hits = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
-        others = comparisons(text, [hit.memory.text for hit in hits])
-        rows = await _compared(
-            text, others,
-            lambda: [_near(text, hit, vector is not None) for hit in hits[: len(others)]],
-        )  # fmt: skip
-        near = [row for row in rows if row.relation is not Relation.OTHER]
-        near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))
-        return tuple(near[:MOST_NEAR])
-
-    async def _corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
-        """Tombstones of texts that this one comes close to. The text of a forgotten memory is read
-        where it is still stored, and is not told."""
-        stones = await self._store.tombstones(scope, MOST_TOMBSTONES)
-        bare = [stone.id for stone in stones if not stone.text]
-        rows = await self._store.get(scope, bare, deleted=True) if bare else []
-        texts = {row.id: row.text for row in rows}
-        known = [(stone, old) for stone in stones if (old := stone.text or texts.get(stone.id))]
-        others = comparisons(text, [old for _, old in known])
-        related = await _compared(
-            text, others,
-            lambda: [compare(text, old, None).relation is not Relation.OTHER for old in others],
-        )  # fmt: skip
-        near = [stone for (stone, _), is_near in zip(known, related, strict=False) if is_near]
-        return tuple(near[:MOST_NEAR])
-
     async def _settle(self, scope: Scope, memory: Memory) -> None:
         """The check that a save could not wait for: the older of two counts."""
         vectors = await self._search.embed([memory.text], None)
         if vectors is None:
             return
-        for near in await self._near(scope, memory.text, vectors[0]):
-            same = near.relation in (Relation.SAME, Relation.DUPLICATE)
-            if same and near.memory.number < memory.number:
+        for near in await self._duplicates.near(scope, memory.text, vectors[0]):
+            if near.says_the_same and near.memory.number < memory.number:
                 await self._store.mark_duplicate(scope, memory.id, near.memory.id)
                 self._watch.wake(scope)
                 return
@@ -394,19 +358,6 @@ class MemoryBook:
     async def sweep(self) -> int:
         """Erase for good what was deleted long ago. How many memories. Raises store errors."""
         return await self._maintenance.sweep_memories(self._clock.now(), self._rules.deleted_days)
-
-
-_ORDER = {Relation.SAME: 0, Relation.DUPLICATE: 1, Relation.POSSIBLE_UPDATE: 2}
-
-
-async def _compared(text: str, others: Sequence[str], work: Callable[[], Result]) -> Result:
-    """What `work` makes of the texts: here, or in a thread where that takes a while."""
-    return work() if is_quick(text, others) else await asyncio.to_thread(work)
-
-
-def _near(text: str, hit: MemoryHit, by_vector: bool) -> NearMemory:
-    relation, differs = compare(text, hit.memory.text, hit.relevance if by_vector else None)
-    return NearMemory(hit.memory, hit.relevance, relation, differs)
 
 
 def _before(cursor: str | None) -> int | None:

@@ -36,7 +36,7 @@ class DedupPolicy(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class MemoryDraft:
     """`category` None: inferred from the text. `tainted`: a tool or a web page spoke in the turn in
     which a model saves it."""
 
@@ -78,7 +78,7 @@ def checked_text(text: str, most: int = MAX_TEXT_CHARS, name: str = "text") -> s
     return text.strip()
 
 
-def new_memory(draft: Draft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -> NewMemory:
+def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -> NewMemory:
     """What is stored of a draft. Raises as `checked_text` does, also for its other fields."""
     text = checked_text(draft.text, most)
     names = {
@@ -118,9 +118,9 @@ def new_memory(draft: Draft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -
     )
 
 
-def inheriting(draft: Draft, old: Memory) -> Draft:
+def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
     """A correction keeps what it does not say itself, and a taint unless a person corrects."""
-    return Draft(
+    return MemoryDraft(
         text=draft.text,
         category=draft.category or old.category,
         tags=draft.tags or old.tags,

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from memtree.errors import BadRequest
-from memtree.memories.book import MemoryBook, NearMemory
-from memtree.memories.draft import Draft, checked_text
+from memtree.memories.book import MemoryBook
+from memtree.memories.draft import MemoryDraft, checked_text
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.injection.rendering import FACT
 from memtree.memories.memory import CATEGORIES, Memory
 from memtree.memories.rules.expiry import shown
@@ -47,7 +48,7 @@ class ChatMemoryTools:
 
     async def _save(self, arguments: Mapping[str, Any], room: int) -> str:
         category = fields.choice(arguments.get("category"), "category", CATEGORIES)
-        draft = Draft(
+        draft = MemoryDraft(
             checked_text(_text(arguments, "content"), self._max_text_chars, "content"),
             category=category,
             source_type="model",

@@ -19,7 +19,7 @@ from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.book import MemoryBook
-from memtree.memories.draft import DedupPolicy, Draft
+from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryRef
 from memtree.memories.rules.expiry import shown, timestamp
@@ -94,7 +94,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
 
 async def save(options: argparse.Namespace, settings: Settings) -> int:
     text = sys.stdin.read() if options.text == "-" else options.text
-    draft = Draft(
+    draft = MemoryDraft(
         text,
         category=options.category,
         tags=canonical_tags(options.tag),

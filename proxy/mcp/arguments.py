@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memtree.errors import BadRequest, NotFound
-from memtree.memories.draft import DedupPolicy, Draft
+from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import MAX_TEXT_CHARS
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.rules.expiry import timestamp
@@ -41,7 +41,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class RememberCall:
-    draft: Draft
+    draft: MemoryDraft
     policy: DedupPolicy
 
 
@@ -61,7 +61,7 @@ class ForgetCall:
 @dataclass(frozen=True, slots=True)
 class CorrectCall:
     ref: MemoryRef
-    draft: Draft
+    draft: MemoryDraft
     reason: str
 
 
@@ -74,7 +74,7 @@ class ListCall:
 
 def remember(given: Arguments) -> RememberCall:
     policy = fields.choice(given.get("dedup_policy"), "dedup_policy", DEDUP_POLICIES)
-    draft = Draft(
+    draft = MemoryDraft(
         text=required(given, "text"),
         tags=_tags(given),
         source_type=MODEL,
@@ -102,7 +102,7 @@ def forget(given: Arguments) -> ForgetCall:
 
 
 def correct(given: Arguments) -> CorrectCall:
-    draft = Draft(text=required(given, "text"), source_type=MODEL)
+    draft = MemoryDraft(text=required(given, "text"), source_type=MODEL)
     return CorrectCall(reference(given), draft, _reason(given))
 
 

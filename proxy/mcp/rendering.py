@@ -15,8 +15,9 @@ from memtree.errors import (
     StoreCorrupt,
     StoreUnavailable,
 )
-from memtree.memories.book import BookPage, NearMemory, SaveResult
+from memtree.memories.book import BookPage, SaveResult
 from memtree.memories.draft import DedupPolicy
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.rules.expiry import shown
 from memtree.memories.search.hits import SearchResult

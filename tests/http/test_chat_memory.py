@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.book import MemoryRules
-from memtree.memories.draft import Draft
+from memtree.memories.draft import MemoryDraft
 from proxy.memories.chat.fields import MAX_MESSAGE_ID
 from tests.fakes import HashingEmbedder
 from tests.http.remembering import DEADLINE, FIELDS, KEY, error, remembering
@@ -236,7 +236,7 @@ async def test_pages_hold_each_memory_once():
 async def test_without_a_limit_everything_up_to_a_thousand():
     async with remembering() as chat:
         for number in range(1_001):
-            await chat.book.save(chat.scope(), Draft(f"Fact {number} stands alone"))
+            await chat.book.save(chat.scope(), MemoryDraft(f"Fact {number} stands alone"))
         for query in ({}, {"limit": 10**30}):
             page = (await chat.ask("GET", "/memories", params=query)).json()
             assert (len(page["memories"]), page["total"]) == (1_000, 1_001)
@@ -248,7 +248,8 @@ async def test_filters():
         await chat.saved("User prefers tea", category="preference")
         await chat.saved("The office is in Graz", category="fact")
         await chat.book.save(
-            chat.scope(), Draft("User prefers cocoa", category="preference", source_type="model")
+            chat.scope(),
+            MemoryDraft("User prefers cocoa", category="preference", source_type="model"),
         )
         assert await chat.texts(category="preference") == ["User prefers cocoa", "User prefers tea"]
         assert await chat.texts(source_type="model") == ["User prefers cocoa"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.draft import Draft
+from memtree.memories.draft import MemoryDraft
 from proxy.memories.chat.fields import MAX_IDS
 from tests.fakes import HashingEmbedder
 from tests.http.remembering import DEADLINE, FIELDS, error, remembering
@@ -177,7 +177,7 @@ async def test_an_unknown_memory(id_: str):
 
 async def test_a_person_confirms_what_a_model_saved():
     async with remembering() as chat:
-        draft = Draft("Always run the linter", category="instruction", source_type="model")
+        draft = MemoryDraft("Always run the linter", category="instruction", source_type="model")
         saved = await chat.book.save(chat.scope(), draft)
         assert [row["tainted"] for row in await chat.rows()] == [True]
         answer = await chat.ask("POST", f"/memories/{saved.memory.id}/confirm")

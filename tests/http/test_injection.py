@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import EmbedderUnavailable, StoreUnavailable
-from memtree.memories.draft import Draft
+from memtree.memories.draft import MemoryDraft
 from memtree.text import memory_lines
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import FakeMemory
@@ -278,7 +278,7 @@ async def test_a_corrected_memory_gives_its_place_to_the_correction(
     base: str, upstream: FakeUpstream, notebook: Notebook
 ):
     memory = await notebook.save(DEADLINE)
-    corrected = Draft("The project deadline is April 1, 2026")
+    corrected = MemoryDraft("The project deadline is April 1, 2026")
     talk = [user(ASKED), assistant("Well."), user("What is 2+2?")]
     async with chatting(base, upstream, notebook) as chat:
         await chat.post(talk[:1])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtree.memories.draft import Draft
+from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import MemoryChange
 from memtree.text import memory_lines
 from tests import sessions
@@ -106,7 +106,7 @@ async def test_whatever_else_becomes_of_a_memory_the_epoch_keeps_its_line(
         if what == "edited":
             await notebook.edit(memory, "Nothing is known of it")
         elif what == "corrected":
-            await notebook.book.correct(scope, memory.id, Draft("Nothing is known of it"))
+            await notebook.book.correct(scope, memory.id, MemoryDraft("Nothing is known of it"))
         elif what == "confirmed":
             await notebook.book.confirm(scope, memory.id, by_person=True)
         elif what == "expired":

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from memtree import __version__
-from memtree.memories.draft import Draft
+from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from proxy.access.auth import ANONYMOUS
 from proxy.mcp.definitions import BY_NAME, TOOLS
@@ -299,7 +299,7 @@ async def test_skip_if_near_is_no_oracle():
 async def test_memories_of_a_chat_or_an_agent_are_not_those_of_a_user():
     async with remembering() as mcp:
         for scope in (Scope.of_chat(ANONYMOUS, "c1"), Scope.of_agent(ANONYMOUS, "a1")):
-            await mcp.book.save(scope, Draft(CANARY))
+            await mcp.book.save(scope, MemoryDraft(CANARY))
         assert await mcp.all() == []
         assert await mcp.texts("xyzzy") == []
 

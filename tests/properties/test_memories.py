@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 
 from memtree.errors import NotFound
 from memtree.memories.book import MemoryRules
-from memtree.memories.draft import DedupPolicy, Draft, Edit
+from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.rules.canonical import canonical
 from memtree.memories.scope import Scope
 from tests.fakes import HashingEmbedder
@@ -87,7 +87,7 @@ class Memories(RuleBasedStateMachine):
             if row.scope == scope and row.live(self.now) and canonical(row.text) == canonical(word)
         ]
         result = self.loop.run(
-            self.of.book.save(scope, Draft(word + ending, expires=expires), policy)
+            self.of.book.save(scope, MemoryDraft(word + ending, expires=expires), policy)
         )
         skipped = policy is DedupPolicy.SKIP and bool(there)
         event(f"save {policy} {'skipped' if skipped else 'stored'}")
@@ -111,7 +111,9 @@ class Memories(RuleBasedStateMachine):
     def correct(self, id_, word):
         row = self.rows[id_]
         same = canonical(row.text) == canonical(word)
-        result = self._expect(id_, lambda row: self.of.book.correct(row.scope, id_, Draft(word)))
+        result = self._expect(
+            id_, lambda row: self.of.book.correct(row.scope, id_, MemoryDraft(word))
+        )
         if result is None:
             return multiple()
         if same:

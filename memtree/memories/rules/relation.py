@@ -23,7 +23,7 @@ from memtree.memories.rules.canonical import canonical
 from memtree.memories.rules.wording import foreign, order
 from memtree.memories.rules.wording.inflection import base_form
 from memtree.memories.rules.wording.meanings import LIGHT
-from memtree.memories.rules.wording.reading import ARTICLE, Reading, Token, read
+from memtree.memories.rules.wording.reading import ARTICLE, TextReading, Token, read
 from memtree.ranking.relevance_scale import HALF, STRONG
 
 SHARED = 0.5  # of the content of the shorter text: so much two texts on one thing have in common
@@ -79,7 +79,7 @@ def _of_long(new: str, old: str, relevance: float | None) -> Comparison:
     return Comparison(Relation.POSSIBLE_UPDATE if near else Relation.OTHER)
 
 
-def _near(new: Reading, old: Reading, relevance: float | None) -> bool:
+def _near(new: TextReading, old: TextReading, relevance: float | None) -> bool:
     """Whether the two are about one thing."""
     if relevance is not None and relevance < HALF:
         return False
@@ -92,14 +92,14 @@ def _near(new: Reading, old: Reading, relevance: float | None) -> bool:
     return relevance >= STRONG or shared >= max(1, enough)
 
 
-def _is_one_value(new: Reading, old: Reading, came: list[Token], gone: list[Token]) -> bool:
+def _is_one_value(new: TextReading, old: TextReading, came: list[Token], gone: list[Token]) -> bool:
     """Whether a number or a date is all that changed in two texts: the port is 8090, is 8091."""
     swapped = len(came) == len(gone) == 1 and came[0].value and gone[0].value
     return swapped and min(len(new.tokens), len(old.tokens)) > 1
 
 
 def _differences(
-    new: Reading, old: Reading, came: list[Token], gone: list[Token]
+    new: TextReading, old: TextReading, came: list[Token], gone: list[Token]
 ) -> tuple[str, ...]:
     """What says that the two are not one; empty: nothing does."""
     came = [token for token in came if token.key not in _GHOSTS]
@@ -147,7 +147,7 @@ def _without_forms(came: list[Token], gone: list[Token]) -> tuple[list[Token], l
     return came, gone
 
 
-def _is_light(token: Token, new: Reading, old: Reading) -> bool:
+def _is_light(token: Token, new: TextReading, old: TextReading) -> bool:
     if token.negated:
         return False
     if token.key in (

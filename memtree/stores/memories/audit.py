@@ -45,7 +45,7 @@ class MemoryRows:
     shown_memories: Iterable[ShownRow] = ()
 
 
-class Known(NamedTuple):
+class MemoryFacts(NamedTuple):
     """What the other rows of a memory are held against."""
 
     id: str
@@ -60,7 +60,7 @@ class _Found:
     """What was read so far. Memories by (scope, number)."""
 
     scopes: dict[int, ScopeRow] = field(default_factory=dict)
-    memories: dict[tuple[int, int], Known] = field(default_factory=dict)
+    memories: dict[tuple[int, int], MemoryFacts] = field(default_factory=dict)
     ids: set[tuple[int, str]] = field(default_factory=set)
 
 
@@ -114,7 +114,7 @@ def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
         if bool(row.counted) != counted:
             yield row.scope, f"memory {row.number}: it is counted, or not, against its state"
         named = tuple(link for link in links if link)
-        known = Known(row.id, row.version, bool(row.counted), row.vectors, named)
+        known = MemoryFacts(row.id, row.version, bool(row.counted), row.vectors, named)
         found.memories[row.scope, row.number] = known
         found.ids.add((row.scope, row.id))
 

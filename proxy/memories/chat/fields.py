@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.draft import Draft, Edit, checked_text
+from memtree.memories.draft import Edit, MemoryDraft, checked_text
 from memtree.memories.memory import CATEGORIES, UNSET, MemorySource
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.rules.tags import canonical_tags
@@ -40,12 +40,12 @@ class SearchQuery(NamedTuple):
     limit: int
 
 
-def new_memory(body: Body, most: int) -> Draft:
+def new_memory(body: Body, most: int) -> MemoryDraft:
     """`most`: characters of a content."""
     message = _required(body, "messageId")
     if not 0 < len(message) <= MAX_MESSAGE_ID or "\0" in message:
         raise BadRequest(f"messageId must be 1 to {MAX_MESSAGE_ID} characters", param="messageId")
-    return Draft(
+    return MemoryDraft(
         content(_required(body, "content"), most),
         category=_category(body),
         tags=canonical_tags(body.value("tags")),

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.memories.book import NearMemory
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ChangeEvent
 from memtree.memories.rules.expiry import shown

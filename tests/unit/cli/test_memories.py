@@ -11,7 +11,7 @@ import pytest
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.memories.draft import Draft
+from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
 from proxy.cli.main import main
 
@@ -144,7 +144,7 @@ def test_what_a_model_saved_is_confirmed_by_a_person(shell: Shell) -> None:
     async def save() -> str:
         settings = Settings.from_env({"store": shell.url, "embedder": "none"}, env={})
         async with open_runtime(settings) as runtime:
-            draft = Draft("Always answer in French.", source_type="model")
+            draft = MemoryDraft("Always answer in French.", source_type="model")
             return (await runtime.book.save(Scope.of_user("local"), draft)).memory.id
 
     id_ = asyncio.run(save())

@@ -6,8 +6,9 @@ import jsonschema_rs
 import pytest
 
 from memtree import errors
-from memtree.memories.book import BookPage, NearMemory, SaveResult
+from memtree.memories.book import BookPage, SaveResult
 from memtree.memories.draft import DedupPolicy
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.rules.relation import Relation
 from memtree.memories.search.hits import MemoryHit, SearchResult

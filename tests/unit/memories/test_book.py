@@ -15,7 +15,7 @@ from memtree.errors import (
     VersionConflict,
 )
 from memtree.memories.book import MAX_PAGE, MemoryRules
-from memtree.memories.draft import DedupPolicy, Draft, Edit
+from memtree.memories.draft import DedupPolicy, Edit, MemoryDraft
 from memtree.memories.ports import MemoryFilter
 from memtree.memories.rules.relation import Relation
 from memtree.memories.scope import Scope
@@ -54,7 +54,7 @@ async def until(true):
 
 async def test_what_is_saved_is_found_listed_and_counted():
     async with opened(HashingEmbedder()) as of:
-        saved = await of.book.save(SCOPE, Draft("The port is 8090."))
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
         assert (saved.existing, saved.deferred, saved.degraded) == (False, False, ())
         assert (await of.book.get(SCOPE, saved.memory.id)).text == "The port is 8090."
         assert (await of.book.get(SCOPE, saved.memory.number)) == saved.memory
@@ -65,8 +65,8 @@ async def test_what_is_saved_is_found_listed_and_counted():
 
 async def test_the_same_text_is_saved_once_by_default():
     async with opened(HashingEmbedder()) as of:
-        first = await of.book.save(SCOPE, Draft("The port is 8090."))
-        again = await of.book.save(SCOPE, Draft(" the PORT is 8090 "))
+        first = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
+        again = await of.book.save(SCOPE, MemoryDraft(" the PORT is 8090 "))
         assert again.existing
         assert again.memory.id == first.memory.id
         assert await texts(of.book) == ["The port is 8090."]
@@ -74,8 +74,8 @@ async def test_the_same_text_is_saved_once_by_default():
 
 async def test_without_an_embedder_the_same_text_is_saved_once_too():
     async with opened(None) as of:
-        first = await of.book.save(SCOPE, Draft("The port is 8090."))
-        again = await of.book.save(SCOPE, Draft("the port is 8090"))
+        first = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
+        again = await of.book.save(SCOPE, MemoryDraft("the port is 8090"))
         assert (again.existing, again.memory.id) == (True, first.memory.id)
         assert (again.deferred, again.degraded) == (False, ())
 
@@ -83,7 +83,7 @@ async def test_without_an_embedder_the_same_text_is_saved_once_too():
 async def test_concurrent_saves_of_one_text_give_one_memory():
     async with opened(HashingEmbedder()) as of:
         every = await asyncio.gather(
-            *(of.book.save(SCOPE, Draft("The port is 8090.")) for _ in range(20))
+            *(of.book.save(SCOPE, MemoryDraft("The port is 8090.")) for _ in range(20))
         )
         assert len({saved.memory.id for saved in every}) == 1
         assert sum(not saved.existing for saved in every) == 1
@@ -92,7 +92,7 @@ async def test_concurrent_saves_of_one_text_give_one_memory():
 
 async def test_insert_gives_as_many_memories_as_calls():
     async with opened(HashingEmbedder()) as of:
-        draft = Draft("The port is 8090.")
+        draft = MemoryDraft("The port is 8090.")
         every = await asyncio.gather(
             *(of.book.save(SCOPE, draft, DedupPolicy.INSERT) for _ in range(5))
         )
@@ -102,8 +102,8 @@ async def test_insert_gives_as_many_memories_as_calls():
 
 async def test_ask_stores_it_and_tells_what_is_near():
     async with opened(HashingEmbedder()) as of:
-        first = await of.book.save(SCOPE, Draft("The port is 8090."))
-        asked = await of.book.save(SCOPE, Draft("The port is 8090!"), DedupPolicy.ASK)
+        first = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
+        asked = await of.book.save(SCOPE, MemoryDraft("The port is 8090!"), DedupPolicy.ASK)
         assert not asked.existing
         assert [(near.memory.id, near.relation) for near in asked.near] == [
             (first.memory.id, Relation.SAME)
@@ -113,8 +113,8 @@ async def test_ask_stores_it_and_tells_what_is_near():
 
 async def test_a_changed_value_is_stored_and_says_what_it_may_replace():
     async with opened(HashingEmbedder()) as of:
-        old = await of.book.save(SCOPE, Draft("The staging port is 8090."))
-        new = await of.book.save(SCOPE, Draft("The staging port is 8091."))
+        old = await of.book.save(SCOPE, MemoryDraft("The staging port is 8090."))
+        new = await of.book.save(SCOPE, MemoryDraft("The staging port is 8091."))
         assert not new.existing
         assert [(near.memory.id, near.relation) for near in new.near] == [
             (old.memory.id, Relation.POSSIBLE_UPDATE)
@@ -124,7 +124,7 @@ async def test_a_changed_value_is_stored_and_says_what_it_may_replace():
 
 async def test_a_call_that_repeats_its_idempotency_key_stores_nothing_new():
     async with opened(HashingEmbedder()) as of:
-        draft = Draft("The port is 8090.")
+        draft = MemoryDraft("The port is 8090.")
         key = {"idempotency_key": "k1"}
         first = await of.book.save(SCOPE, draft, DedupPolicy.INSERT, **key)
         again = await of.book.save(SCOPE, draft, DedupPolicy.INSERT, **key)
@@ -135,26 +135,26 @@ async def test_a_call_that_repeats_its_idempotency_key_stores_nothing_new():
 
 async def test_a_tenant_has_no_more_memories_than_the_limit():
     async with opened(HashingEmbedder(), MemoryRules(most=2)) as of:
-        await of.book.save(SCOPE, Draft("one"))
-        await of.book.save(Scope.of_user("t"), Draft("two"))
+        await of.book.save(SCOPE, MemoryDraft("one"))
+        await of.book.save(Scope.of_user("t"), MemoryDraft("two"))
         with pytest.raises(MemoryLimit):
-            await of.book.save(SCOPE, Draft("three"))
-        await of.book.save(Scope.of_user("u"), Draft("another tenant's"))
+            await of.book.save(SCOPE, MemoryDraft("three"))
+        await of.book.save(Scope.of_user("u"), MemoryDraft("another tenant's"))
 
 
 @pytest.mark.parametrize(
     ("draft", "error"),
     [
-        (Draft(" "), BadRequest),
-        (Draft("x" * 101), BadRequest),
-        (Draft("token ghp_" + "a1B2c3" * 6), SecretRejected),
+        (MemoryDraft(" "), BadRequest),
+        (MemoryDraft("x" * 101), BadRequest),
+        (MemoryDraft("token ghp_" + "a1B2c3" * 6), SecretRejected),
     ],
 )
 async def test_what_is_refused_is_not_stored(draft, error):
     async with opened(HashingEmbedder(), MemoryRules(max_text_chars=100)) as of:
         with pytest.raises(error):
             await of.book.save(SCOPE, draft)
-        kept = await of.book.save(SCOPE, Draft("sound"))
+        kept = await of.book.save(SCOPE, MemoryDraft("sound"))
         with pytest.raises(error):
             await of.book.edit(SCOPE, kept.memory.id, Edit(text=draft.text))
         with pytest.raises(error):
@@ -169,7 +169,7 @@ async def test_an_embedder_that_is_down_loses_nothing():
     embedder = MoodyEmbedder()
     async with opened(embedder) as of:
         embedder.down = True
-        saved = await of.book.save(SCOPE, Draft("The port is 8090."))
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
         assert (saved.deferred, saved.degraded) == (True, ("embedder",))
         found = await of.book.search(SCOPE, "port 8090")
         assert [hit.memory.id for hit in found.hits] == [saved.memory.id]
@@ -180,7 +180,7 @@ async def test_a_slow_embedder_does_not_hold_up_a_save():
     embedder = MoodyEmbedder()
     async with opened(embedder, patience=0.01) as of:
         embedder.seconds = 0.2
-        saved = await of.book.save(SCOPE, Draft("The port is 8090."))
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
         assert saved.deferred
         embedder.seconds = 0.0
         await of.book.join()
@@ -197,10 +197,10 @@ class OneVector(MoodyEmbedder):
 async def test_a_duplicate_check_that_was_deferred_is_made_up_for():
     embedder = OneVector()
     async with opened(embedder, patience=0.01) as of:
-        first = await of.book.save(SCOPE, Draft("I'm a vegetarian."))
+        first = await of.book.save(SCOPE, MemoryDraft("I'm a vegetarian."))
         embedder.seconds = 0.2
         # Words alone do not tell that it is the same.
-        again = await of.book.save(SCOPE, Draft("User is vegetarian."))
+        again = await of.book.save(SCOPE, MemoryDraft("User is vegetarian."))
         assert (again.existing, again.deferred) == (False, True)
         embedder.seconds = 0.0
         await of.book.join()
@@ -211,7 +211,7 @@ async def test_a_duplicate_check_that_was_deferred_is_made_up_for():
 async def test_what_an_earlier_process_left_without_vectors_gets_them():
     embedder = HashingEmbedder()
     async with opened(None) as earlier:
-        await earlier.book.save(SCOPE, Draft("The port is 8090."))
+        await earlier.book.save(SCOPE, MemoryDraft("The port is 8090."))
         async with opened(embedder, beside=earlier) as of:
             await until(lambda: has_vectors(of))
 
@@ -221,7 +221,7 @@ async def test_a_strict_book_saves_nothing_without_a_vector():
     async with opened(embedder, MemoryRules(strict=True)) as of:
         embedder.down = True
         with pytest.raises(EmbedderUnavailable):
-            await of.book.save(SCOPE, Draft("The port is 8090."))
+            await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
         assert await texts(of.book) == []
 
 
@@ -230,7 +230,7 @@ async def test_a_strict_book_saves_nothing_without_a_vector():
 
 async def test_an_edit_changes_text_and_what_finds_it():
     async with opened(HashingEmbedder()) as of:
-        saved = await of.book.save(SCOPE, Draft("The deadline is March 15."))
+        saved = await of.book.save(SCOPE, MemoryDraft("The deadline is March 15."))
         edited = await of.book.edit(SCOPE, saved.memory.id, Edit(text="Ship by April 1."))
         assert (edited.text, edited.version) == ("Ship by April 1.", 2)
         assert [hit.memory.text for hit in (await of.book.search(SCOPE, "april")).hits] == [
@@ -245,7 +245,7 @@ async def test_an_edit_changes_text_and_what_finds_it():
 
 async def test_an_edit_of_another_version_is_a_conflict():
     async with opened(HashingEmbedder()) as of:
-        saved = await of.book.save(SCOPE, Draft("one"))
+        saved = await of.book.save(SCOPE, MemoryDraft("one"))
         await of.book.edit(SCOPE, saved.memory.id, Edit(category="fact"), if_version=1)
         with pytest.raises(VersionConflict):
             await of.book.edit(SCOPE, saved.memory.id, Edit(text="two"), if_version=1)
@@ -254,14 +254,20 @@ async def test_an_edit_of_another_version_is_a_conflict():
 
 async def test_a_correction_replaces_and_is_told_of_when_the_old_text_comes_back():
     async with opened(HashingEmbedder()) as of:
-        old = await of.book.save(SCOPE, Draft("Colby lives in Los Angeles.", tags=("family",)))
-        new = await of.book.correct(SCOPE, old.memory.id, Draft("Colby lives in Denver."), "moved")
+        old = await of.book.save(
+            SCOPE, MemoryDraft("Colby lives in Los Angeles.", tags=("family",))
+        )
+        new = await of.book.correct(
+            SCOPE, old.memory.id, MemoryDraft("Colby lives in Denver."), "moved"
+        )
         assert new.memory.supersedes == old.memory.id
         assert new.memory.tags == ("family",)
         assert await texts(of.book) == ["Colby lives in Denver."]
         with pytest.raises(NotFound):
             await of.book.get(SCOPE, old.memory.id)
-        again = await of.book.save(SCOPE, Draft("Colby lives in Los Angeles."), DedupPolicy.ASK)
+        again = await of.book.save(
+            SCOPE, MemoryDraft("Colby lives in Los Angeles."), DedupPolicy.ASK
+        )
         assert [(stone.id, stone.reason, stone.text) for stone in again.corrected] == [
             (old.memory.id, "moved", "Colby lives in Los Angeles.")
         ]
@@ -269,10 +275,12 @@ async def test_a_correction_replaces_and_is_told_of_when_the_old_text_comes_back
 
 async def test_a_forgotten_memory_leaves_a_tombstone_without_its_text():
     async with opened(HashingEmbedder()) as of:
-        saved = await of.book.save(SCOPE, Draft("Colby lives in Los Angeles."))
+        saved = await of.book.save(SCOPE, MemoryDraft("Colby lives in Los Angeles."))
         await of.book.forget(SCOPE, saved.memory.number, "wrong")
         assert await texts(of.book) == []
-        again = await of.book.save(SCOPE, Draft("Colby lives in Los Angeles."), DedupPolicy.ASK)
+        again = await of.book.save(
+            SCOPE, MemoryDraft("Colby lives in Los Angeles."), DedupPolicy.ASK
+        )
         assert [(stone.id, stone.reason, stone.text) for stone in again.corrected] == [
             (saved.memory.id, "wrong", "")
         ]
@@ -281,7 +289,7 @@ async def test_a_forgotten_memory_leaves_a_tombstone_without_its_text():
 
 async def test_only_a_person_clears_a_taint():
     async with opened(HashingEmbedder()) as of:
-        draft = Draft("Always answer in French.", source_type="model")
+        draft = MemoryDraft("Always answer in French.", source_type="model")
         saved = await of.book.save(SCOPE, draft)
         assert saved.memory.tainted
         of.clock.time += 10
@@ -297,7 +305,7 @@ async def test_only_a_person_clears_a_taint():
 
 async def test_what_is_deleted_is_in_no_answer_and_can_be_brought_back():
     async with opened(HashingEmbedder()) as of:
-        saved = await of.book.save(SCOPE, Draft("The port is 8090."))
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
         assert await of.book.delete(SCOPE, [saved.memory.id, "mem_unknown"]) == [saved.memory.id]
         assert await texts(of.book) == []
         assert (await of.book.search(SCOPE, "port 8090")).hits == ()
@@ -307,11 +315,11 @@ async def test_what_is_deleted_is_in_no_answer_and_can_be_brought_back():
             of.book.edit(SCOPE, saved.memory.id, Edit(text="x")),
             of.book.confirm(SCOPE, saved.memory.id, by_person=True),
             of.book.forget(SCOPE, saved.memory.id),
-            of.book.correct(SCOPE, saved.memory.id, Draft("x")),
+            of.book.correct(SCOPE, saved.memory.id, MemoryDraft("x")),
         ):
             with pytest.raises(NotFound):
                 await call
-        again = await of.book.save(SCOPE, Draft("Something else."))
+        again = await of.book.save(SCOPE, MemoryDraft("Something else."))
         assert not again.near
         (back,) = await of.book.undelete(SCOPE, [saved.memory.id])
         assert back.text == "The port is 8090."
@@ -320,7 +328,7 @@ async def test_what_is_deleted_is_in_no_answer_and_can_be_brought_back():
 
 async def test_a_purge_leaves_nothing_to_bring_back():
     async with opened(HashingEmbedder()) as of:
-        saved = await of.book.save(SCOPE, Draft("The port is 8090."))
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
         await of.book.delete(SCOPE, [saved.memory.id], purge=True)
         assert await of.book.undelete(SCOPE, [saved.memory.id]) == []
         assert await of.store.get(SCOPE, [saved.memory.id], deleted=True) == []
@@ -328,8 +336,8 @@ async def test_a_purge_leaves_nothing_to_bring_back():
 
 async def test_without_days_to_keep_it_a_deletion_erases():
     async with opened(HashingEmbedder(), MemoryRules(deleted_days=0)) as of:
-        saved = await of.book.save(SCOPE, Draft("The port is 8090."))
-        other = await of.book.save(SCOPE, Draft("Tea at five."))
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
+        other = await of.book.save(SCOPE, MemoryDraft("Tea at five."))
         await of.book.delete(SCOPE, [saved.memory.id])
         await of.book.forget(SCOPE, other.memory.id)
         assert await of.store.get(SCOPE, [saved.memory.id, other.memory.id], deleted=True) == []
@@ -337,7 +345,7 @@ async def test_without_days_to_keep_it_a_deletion_erases():
 
 async def test_a_sweep_erases_what_was_deleted_long_ago():
     async with opened(HashingEmbedder()) as of:
-        saved = await of.book.save(SCOPE, Draft("The port is 8090."))
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
         await of.book.delete(SCOPE, [saved.memory.id])
         assert await of.book.sweep() == 0
         of.clock.time += 31 * 86_400
@@ -348,7 +356,7 @@ async def test_a_sweep_erases_what_was_deleted_long_ago():
 async def test_an_expired_memory_is_in_no_answer():
     async with opened(HashingEmbedder()) as of:
         until = of.clock.time + 60
-        saved = await of.book.save(SCOPE, Draft("The port is 8090.", expires=until))
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090.", expires=until))
         of.clock.time += 61
         assert await texts(of.book) == []
         assert (await of.book.search(SCOPE, "port 8090")).hits == ()
@@ -362,7 +370,7 @@ async def test_an_expired_memory_is_in_no_answer():
 async def test_pages_hold_every_memory_once_newest_first():
     async with opened(None) as of:
         for number in range(7):
-            await of.book.save(SCOPE, Draft(f"fact {number} of seven"))
+            await of.book.save(SCOPE, MemoryDraft(f"fact {number} of seven"))
         seen, cursor = [], None
         while True:
             page = await of.book.page(SCOPE, limit=3, cursor=cursor)
@@ -384,8 +392,8 @@ async def test_a_cursor_that_is_none_of_ours_is_refused(cursor):
 
 async def test_limits_of_pages_are_clamped():
     async with opened(None) as of:
-        await of.book.save(SCOPE, Draft("one"))
-        await of.book.save(SCOPE, Draft("two"))
+        await of.book.save(SCOPE, MemoryDraft("one"))
+        await of.book.save(SCOPE, MemoryDraft("two"))
         assert len((await of.book.page(SCOPE, limit=0)).memories) == 1
         assert len((await of.book.page(SCOPE, limit=MAX_PAGE * 9)).memories) == 2
 
@@ -401,8 +409,8 @@ async def test_an_empty_query_is_refused():
 async def test_no_other_scope_is_met_in_any_answer(other):
     canary = "The canary sings at 8090."
     async with opened(HashingEmbedder()) as of:
-        hidden = (await of.book.save(other, Draft(canary))).memory
-        saved = await of.book.save(SCOPE, Draft(canary), DedupPolicy.ASK)
+        hidden = (await of.book.save(other, MemoryDraft(canary))).memory
+        saved = await of.book.save(SCOPE, MemoryDraft(canary), DedupPolicy.ASK)
         assert (saved.existing, saved.near, saved.corrected) == (False, (), ())
         await of.book.delete(SCOPE, [saved.memory.id], purge=True)
         assert await texts(of.book) == []
@@ -415,7 +423,7 @@ async def test_no_other_scope_is_met_in_any_answer(other):
             of.book.edit(SCOPE, hidden.id, Edit(text="x")),
             of.book.confirm(SCOPE, hidden.id, by_person=True),
             of.book.forget(SCOPE, hidden.id),
-            of.book.correct(SCOPE, hidden.id, Draft("x")),
+            of.book.correct(SCOPE, hidden.id, MemoryDraft("x")),
         ):
             with pytest.raises(NotFound) as missing:
                 await call
@@ -427,7 +435,7 @@ async def test_whoever_waits_is_told_of_a_save():
     async with opened(None) as of:
         waiting = asyncio.create_task(of.book.changed(SCOPE, 0, 30.0))
         await asyncio.sleep(0.01)
-        saved = await of.book.save(SCOPE, Draft("one"))
+        saved = await of.book.save(SCOPE, MemoryDraft("one"))
         state = await asyncio.wait_for(waiting, 5)
         assert state.total == 1
         (event,) = await of.book.changes(SCOPE, 0)

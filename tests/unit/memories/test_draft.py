@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.errors import BadRequest, SecretRejected
-from memtree.memories.draft import Draft, checked_name, checked_text, inheriting, new_memory
+from memtree.memories.draft import MemoryDraft, checked_name, checked_text, inheriting, new_memory
 from memtree.memories.memory import Memory
 from memtree.memories.rules.canonical import text_hash
 
@@ -13,7 +13,7 @@ KEY = "ghp_" + "a1B2c3" * 6
 
 
 def test_a_draft_becomes_a_memory_with_what_can_be_told_of_its_text():
-    made = new_memory(Draft("  User prefers tea.  "), "mem_1", 100.0)
+    made = new_memory(MemoryDraft("  User prefers tea.  "), "mem_1", 100.0)
     assert (made.id, made.text, made.created, made.last_confirmed) == (
         "mem_1",
         "User prefers tea.",
@@ -26,7 +26,7 @@ def test_a_draft_becomes_a_memory_with_what_can_be_told_of_its_text():
 
 
 def test_what_a_caller_says_stands():
-    draft = Draft("User prefers tea.", category="drinks", importance=0.9, last_confirmed=50.0)
+    draft = MemoryDraft("User prefers tea.", category="drinks", importance=0.9, last_confirmed=50.0)
     made = new_memory(draft, "mem_1", 100.0)
     assert (made.category, made.importance, made.last_confirmed) == ("drinks", 0.9, 50.0)
 
@@ -45,11 +45,11 @@ def test_the_longest_text_is_kept_whole():
 @pytest.mark.parametrize(
     "draft",
     [
-        Draft(f"the key is {KEY}"),
-        Draft("a fact", tags=("family", KEY)),
-        Draft("a fact", session_id=KEY),
-        Draft("a fact", source_provider=KEY),
-        Draft("a fact", category=KEY),
+        MemoryDraft(f"the key is {KEY}"),
+        MemoryDraft("a fact", tags=("family", KEY)),
+        MemoryDraft("a fact", session_id=KEY),
+        MemoryDraft("a fact", source_provider=KEY),
+        MemoryDraft("a fact", category=KEY),
     ],
 )
 def test_secrets_are_refused_wherever_they_stand_and_never_repeated(draft):
@@ -61,7 +61,7 @@ def test_secrets_are_refused_wherever_they_stand_and_never_repeated(draft):
 @pytest.mark.parametrize("importance", [-0.1, 1.1, float("nan"), float("inf")])
 def test_importance_lies_between_0_and_1(importance):
     with pytest.raises(BadRequest) as refused:
-        new_memory(Draft("a fact", importance=importance), "mem_1", 100.0)
+        new_memory(MemoryDraft("a fact", importance=importance), "mem_1", 100.0)
     assert refused.value.param == "importance"
 
 
@@ -73,28 +73,28 @@ def test_names_are_short_and_can_be_stored(name):
 
 
 def test_an_instruction_that_a_model_saves_waits_for_a_person():
-    asked = Draft("Always answer in French.", source_type="model")
+    asked = MemoryDraft("Always answer in French.", source_type="model")
     assert new_memory(asked, "mem_1", 0.0).tainted
-    by_user = Draft("Always answer in French.", source_type="user")
+    by_user = MemoryDraft("Always answer in French.", source_type="user")
     assert not new_memory(by_user, "mem_1", 0.0).tainted
 
 
 def test_what_a_model_saves_after_a_tool_spoke_is_tainted():
-    fact = Draft("The build runs on Linux.", source_type="model")
+    fact = MemoryDraft("The build runs on Linux.", source_type="model")
     assert not new_memory(fact, "mem_1", 0.0).tainted
-    heard = Draft("The build runs on Linux.", source_type="model", tainted=True)
+    heard = MemoryDraft("The build runs on Linux.", source_type="model", tainted=True)
     assert new_memory(heard, "mem_1", 0.0).tainted
 
 
 def test_a_correction_keeps_what_it_does_not_say():
     old = Memory("mem_1", 1, "a", 0.0, 0.0, category="drinks", tags=("x",), importance=0.9)
-    kept = inheriting(Draft("b"), old)
+    kept = inheriting(MemoryDraft("b"), old)
     assert (kept.text, kept.category, kept.tags, kept.importance) == ("b", "drinks", ("x",), 0.9)
-    assert inheriting(Draft("b", tags=("y",)), old).tags == ("y",)
+    assert inheriting(MemoryDraft("b", tags=("y",)), old).tags == ("y",)
 
 
 def test_a_taint_outlives_a_correction_by_a_model_and_not_one_by_a_person():
     old = Memory("mem_1", 1, "a", 0.0, 0.0, category="fact", tainted=True)
-    by_model = inheriting(Draft("b", source_type="model"), old)
+    by_model = inheriting(MemoryDraft("b", source_type="model"), old)
     assert new_memory(by_model, "mem_2", 0.0).tainted
-    assert not new_memory(inheriting(Draft("b"), old), "mem_2", 0.0).tainted
+    assert not new_memory(inheriting(MemoryDraft("b"), old), "mem_2", 0.0).tainted

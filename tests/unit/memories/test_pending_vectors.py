@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from memtree.memories.draft import DedupPolicy, Draft
+from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.pending_vectors import BATCH, PendingVectors
 from memtree.memories.scope import Scope
 from tests.unit.memories.books import MoodyEmbedder, opened
@@ -23,7 +23,7 @@ class Settled:
 
 
 async def saved(of, scope, count):
-    drafts = [Draft(f"fact {number} of {scope.owner}") for number in range(count)]
+    drafts = [MemoryDraft(f"fact {number} of {scope.owner}") for number in range(count)]
     return [(await of.book.save(scope, draft, DedupPolicy.INSERT)).memory for draft in drafts]
 
 

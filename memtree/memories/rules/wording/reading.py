@@ -49,13 +49,13 @@ class Token:
     form: str = ""
 
 
-class Reading(NamedTuple):
+class TextReading(NamedTuple):
     tokens: tuple[Token, ...]
     past: bool  # whether it tells what was
     gender: str = ""  # of the one pronoun that it has
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> TextReading:
     words = words_of(text)
     english = not any(
         word.lower in foreign.TELLING or not word.lower.isascii() for word in words
@@ -78,7 +78,7 @@ class _Reader:
         self._before = ""  # the word before a sign
         self._genders: set[str] = set()
 
-    def reading(self) -> Reading:
+    def reading(self) -> TextReading:
         at = 0
         while at < len(self._words):
             found = self._quantity(at)
@@ -105,7 +105,7 @@ class _Reader:
                 token.key = "like" if token.key == "want" else token.key
         genders = self._genders - {""}
         gender = genders.pop() if len(genders) == 1 else ""
-        return Reading(tuple(_active(_with_of(self._tokens))), self._past, gender)
+        return TextReading(tuple(_active(_with_of(self._tokens))), self._past, gender)
 
     def _quantity(self, at: int) -> quantities.Quantity | None:
         lower = self._lower[at]

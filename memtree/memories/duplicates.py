@@ -1,0 +1,84 @@
+"""Which stored memories a new text comes close to, and which that were corrected or forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.ports import MemoryStore
+from memtree.memories.rules.comparisons import comparisons, is_quick
+from memtree.memories.rules.relation import Relation, compare
+from memtree.memories.scope import Scope
+from memtree.memories.search.hits import MemoryHit
+from memtree.memories.search.searcher import MemorySearch
+
+Vector = NDArray[np.float32]
+Result = TypeVar("Result")
+
+NEIGHBOURS = 8  # looked at in a duplicate check
+MOST_NEAR = 5  # told to the caller
+MOST_TOMBSTONES = 200  # newest ones, compared with a new text
+
+
+class NearMemory(NamedTuple):
+    """A stored memory that a new text comes close to. `differs`: as in `8090 -> 8091`."""
+
+    memory: Memory
+    relevance: float
+    relation: Relation
+    differs: tuple[str, ...]
+
+    @property
+    def says_the_same(self) -> bool:
+        return self.relation in (Relation.SAME, Relation.DUPLICATE)
+
+
+class DuplicateCheck:
+    def __init__(self, store: MemoryStore, search: MemorySearch) -> None:
+        self._store, self._search = store, search
+
+    async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
+        """The best first: the same, duplicates, and what the text may be an update of."""
+        hits = await self._search.neighbours(scope, text, vector, limit=NEIGHBOURS)
+        others = comparisons(text, [hit.memory.text for hit in hits])
+        rows = await _compared(
+            text, others,
+            lambda: [_near(text, hit, vector is not None) for hit in hits[: len(others)]],
+        )  # fmt: skip
+        near = [row for row in rows if row.relation is not Relation.OTHER]
+        near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))
+        return tuple(near[:MOST_NEAR])
+
+    async def corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
+        """Tombstones of texts that this one comes close to. The text of a forgotten memory is read
+        where it is still stored, and is not told."""
+        stones = await self._store.tombstones(scope, MOST_TOMBSTONES)
+        bare = [stone.id for stone in stones if not stone.text]
+        rows = await self._store.get(scope, bare, deleted=True) if bare else []
+        texts = {row.id: row.text for row in rows}
+        known = [(stone, old) for stone in stones if (old := stone.text or texts.get(stone.id))]
+        others = comparisons(text, [old for _, old in known])
+        related = await _compared(
+            text, others,
+            lambda: [compare(text, old, None).relation is not Relation.OTHER for old in others],
+        )  # fmt: skip
+        near = [stone for (stone, _), is_near in zip(known, related, strict=False) if is_near]
+        return tuple(near[:MOST_NEAR])
+
+
+_ORDER = {Relation.SAME: 0, Relation.DUPLICATE: 1, Relation.POSSIBLE_UPDATE: 2}
+
+
+async def _compared(text: str, others: Sequence[str], work: Callable[[], Result]) -> Result:
+    """What `work` makes of the texts: here, or in a thread where that takes a while."""
+    return work() if is_quick(text, others) else await asyncio.to_thread(work)
+
+
+def _near(text: str, hit: MemoryHit, by_vector: bool) -> NearMemory:
+    relation, differs = compare(text, hit.memory.text, hit.relevance if by_vector else None)
+    return NearMemory(hit.memory, hit.relevance, relation, differs)
