@@ -333,9 +333,8 @@ class MemoryBook:
         """Delete it, and leave a tombstone without text. Returns what it was. Raises `NotFound`."""
         memory = await self.get(scope, ref)
         purge = not self._rules.deleted_days
-        if not await self._store.delete(scope, [memory.id], reason=reason, purge=purge):
+        if not await self._delete(scope, [memory.id], purge, reason):
             raise NotFound("There is no such memory.", param="id")
-        self._watch.wake(scope)
         return memory
 
     async def delete(
@@ -344,7 +343,14 @@ class MemoryBook:
         """Ids of those that went. They can be brought back for `deleted_days` days, or not at all
         where these are 0 or `purge` is asked for."""
         purge = purge or not self._rules.deleted_days
-        gone = await self._store.delete(scope, refs, purge=purge)
+        return await self._delete(scope, refs, purge, None)
+
+    async def _delete(
+        self, scope: Scope, refs: Sequence[MemoryRef], purge: bool, reason: str | None
+    ) -> list[str]:
+        gone = await self._store.delete(scope, refs, reason=reason, purge=purge)
+        if purge and self._embedder is not None:
+            self._embedder.forget()  # it keeps short texts for a while, with their vectors
         self._watch.wake(scope)
         return gone
 

@@ -187,6 +187,15 @@ async def test_a_slow_embedder_does_not_hold_up_a_save():
         assert await has_vectors(of)
 
 
+class Forgetful(HashingEmbedder):
+    """Counts how often it was told to let go of texts."""
+
+    forgot = 0
+
+    def forget(self):
+        self.forgot += 1
+
+
 class OneVector(MoodyEmbedder):
     """All texts mean the same to it."""
 
@@ -332,6 +341,16 @@ async def test_a_purge_leaves_nothing_to_bring_back():
         await of.book.delete(SCOPE, [saved.memory.id], purge=True)
         assert await of.book.undelete(SCOPE, [saved.memory.id]) == []
         assert await of.store.get(SCOPE, [saved.memory.id], deleted=True) == []
+
+
+async def test_an_embedder_lets_go_of_what_was_purged():
+    embedder = Forgetful()
+    async with opened(embedder) as of:
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
+        await of.book.delete(SCOPE, [saved.memory.id])
+        assert embedder.forgot == 0
+        await of.book.delete(SCOPE, [saved.memory.id], purge=True)
+        assert embedder.forgot == 1
 
 
 async def test_without_days_to_keep_it_a_deletion_erases():
