@@ -122,7 +122,7 @@ class MemoryBook:
         self._watch = ScopeWatch(store, clock)
         self._saving: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
         self._pending = (
-            PendingVectors(store, maintenance, search, embedder, self._settle)
+            PendingVectors(store, maintenance, embedder, self._settle)
             if embedder is not None
             else None
         )

@@ -11,13 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from memtree.errors import MemTreeError
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.scope import Scope
-from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector
 from memtree.ports.models import Embedder
 
@@ -37,15 +36,16 @@ class PendingVectors:
         self,
         store: MemoryStore,
         maintenance: MemoryMaintenance,
-        search: MemorySearch,
         embedder: Embedder,
         settle: Settle,
         pause: float = FIRST_PAUSE,
+        left_behind: int = LEFT_BEHIND,
     ) -> None:
         self._store, self._maintenance = store, maintenance
-        self._search, self._embedder = search, embedder
+        self._embedder = embedder
         self._settle = settle
         self._first_pause = pause
+        self._left_behind_at_once, self._more = left_behind, True
         self._scopes: OrderedDict[Scope, set[str]] = OrderedDict()
         self._work = asyncio.Event()
         self._idle = asyncio.Event()
@@ -76,26 +76,28 @@ class PendingVectors:
             self._task = None
 
     async def _run(self) -> None:
-        pause, looked = self._first_pause, False
+        pause = self._first_pause
         while True:
             try:
-                if not looked:
+                if self._more and not self._scopes:
                     await self._left_behind()
-                    looked = True
                 await self._work.wait()
                 await self._next()
                 pause = self._first_pause
-            except MemTreeError as error:
-                log.warning("memories.vectors_wait code=%s", error.code)
+            except Exception as error:  # noqa: BLE001  no vector at all would follow any more
+                code = error.code if isinstance(error, MemTreeError) else type(error).__name__
+                log.warning("memories.vectors_wait code=%s", code)
                 await asyncio.sleep(pause)
                 pause = min(LONGEST_PAUSE, pause * 2)
 
     async def _left_behind(self) -> None:
-        await self._search.embed([], None)  # a recipe is known once the model was met
-        for scope in await self._maintenance.scopes_without_vectors(
-            self._embedder.recipe, LEFT_BEHIND
-        ):
+        await self._embedder.embed([])  # raises, or the recipe is known: the model was met
+        scopes = await self._maintenance.scopes_without_vectors(
+            self._embedder.recipe, self._left_behind_at_once
+        )
+        for scope in scopes:
             self.submit(scope)
+        self._more = len(scopes) == self._left_behind_at_once
 
     async def _next(self) -> None:
         """The scope that waits longest: one batch, so that no scope keeps the others waiting."""
@@ -103,20 +105,34 @@ class PendingVectors:
             self._work.clear()
             self._idle.set()
             return
-        scope, deferred = next(iter(self._scopes.items()))
-        recipe = self._embedder.recipe
-        rows = await self._store.without_vectors(scope, recipe, BATCH)
-        if rows:
-            vectors = await self._embedder.embed([row.text for row in rows])
-            packed = {
-                row.number: (row.version, pack_vector(vector))
-                for row, vector in zip(rows, vectors, strict=True)
-            }
-            await self._store.put_vectors(scope, recipe, packed)
-            for row in rows:
-                if row.id in deferred:
-                    await self._settle(scope, row)
-                    deferred.discard(row.id)
-            self._scopes.move_to_end(scope)
-        if len(rows) < BATCH and not (deferred and rows):
-            del self._scopes[scope]
+        # Taken out: what is submitted while this batch is made is a wish of its own.
+        scope, deferred = self._scopes.popitem(last=False)
+        rows: Sequence[Memory] = ()
+        try:
+            rows = await self._store.without_vectors(scope, self._embedder.recipe, BATCH)
+            await self._embed(scope, rows, deferred)
+        except BaseException:
+            self._put_back(scope, deferred)
+            raise
+        if len(rows) == BATCH or (rows and deferred):
+            self._put_back(scope, deferred)
+
+    async def _embed(self, scope: Scope, rows: Sequence[Memory], deferred: set[str]) -> None:
+        if not rows:
+            return
+        vectors = await self._embedder.embed([row.text for row in rows])
+        packed = {
+            row.number: (row.version, pack_vector(vector))
+            for row, vector in zip(rows, vectors, strict=True)
+        }
+        await self._store.put_vectors(scope, self._embedder.recipe, packed)
+        for row in rows:
+            if row.id in deferred:
+                await self._settle(scope, row)
+                deferred.discard(row.id)
+
+    def _put_back(self, scope: Scope, deferred: set[str]) -> None:
+        """At the end of the row."""
+        self._scopes[scope] = self._scopes.pop(scope, set()) | deferred
+        self._idle.clear()
+        self._work.set()

@@ -31,9 +31,8 @@ async def lacking(of, scope):
     return await of.store.without_vectors(scope, MoodyEmbedder.recipe, 1_000)
 
 
-def pending(of, embedder, settle=None):
-    search = of.search_with(embedder)
-    return PendingVectors(of.store, of.store, search, embedder, settle or Settled(), pause=0.001)
+def pending(of, embedder, settle=None, **more):
+    return PendingVectors(of.store, of.store, embedder, settle or Settled(), pause=0.001, **more)
 
 
 async def test_every_scope_that_was_put_down_gets_its_vectors():
@@ -57,6 +56,64 @@ async def test_a_start_finds_what_was_left_behind():
         async with asyncio.timeout(5):
             while await lacking(of, SCOPES[0]):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
+        await work.close()
+
+
+async def test_more_scopes_than_are_looked_for_at_once_are_all_found():
+    async with opened(None) as of:
+        for scope in SCOPES:
+            await saved(of, scope, 2)
+        work = pending(of, MoodyEmbedder(), left_behind=1)
+        work.start()
+        async with asyncio.timeout(5):
+            while any([await lacking(of, scope) for scope in SCOPES]):  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        await work.close()
+
+
+class Odd(MoodyEmbedder):
+    """Its first answers hold numbers that are none."""
+
+    def __init__(self, odd: int) -> None:
+        super().__init__()
+        self.odd = odd
+
+    async def embed(self, texts):
+        rows = await super().embed(texts)
+        if texts and self.odd:
+            self.odd -= 1
+            rows[:] = float("nan")
+        return rows
+
+
+async def test_an_answer_that_is_no_vector_ends_nothing():
+    async with opened(None) as of:
+        for scope in SCOPES:
+            await saved(of, scope, 1)
+        work = pending(of, Odd(2))
+        for scope in SCOPES:
+            work.submit(scope)
+        work.start()
+        await asyncio.wait_for(work.join(), 10)
+        assert [await lacking(of, scope) for scope in SCOPES] == [[], [], []]
+        await work.close()
+
+
+async def test_what_is_saved_during_a_batch_is_not_lost():
+    embedder = MoodyEmbedder()
+    embedder.seconds = 0.02
+    async with opened(None) as of:
+        await saved(of, SCOPES[0], 1)
+        work = pending(of, embedder)
+        work.submit(SCOPES[0])
+        work.start()
+        for number in range(5):
+            await asyncio.sleep(0.01)
+            draft = MemoryDraft(f"later fact {number}")
+            later = (await of.book.save(SCOPES[0], draft, DedupPolicy.INSERT)).memory
+            work.submit(SCOPES[0], later.id)
+        await asyncio.wait_for(work.join(), 10)
+        assert await lacking(of, SCOPES[0]) == []
         await work.close()
 
 
