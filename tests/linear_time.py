@@ -18,6 +18,7 @@ TIMES = 4
 FIRST = 1_024  # characters
 LEAST = 0.002  # seconds of a run that says something
 TRIES = 4
+SURELY = 3  # times as many, before it is said: a machine may be busy for a while
 CERTAIN = 0.05  # seconds from which on no step of a constant size explains the rest
 
 
@@ -58,7 +59,7 @@ def _slow(subject: Subject, name: str, unit: str, size: int) -> Slow | None:
     seen = False
     while True:
         short = long = float("inf")
-        for _ in range(TRIES):
+        for _ in range(TRIES * (SURELY if seen else 1)):
             short = min(short, _seconds(subject, unit, size))
             long = min(long, _seconds(subject, unit, TIMES * size))
             if long <= LIMIT * max(short, LEAST / TIMES):
