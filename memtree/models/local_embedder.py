@@ -176,8 +176,9 @@ class LocalEmbedder:
         self._closed = False
         self._queries = QueryCache()
         self._background = ThreadPoolExecutor(threads, "memtree-embed", _lower_priority)
-        # One thread: it also loads the model, so the model cannot be loaded twice.
-        self._foreground = ThreadPoolExecutor(1, "memtree-query")
+        # Two: a search of memories embeds its query whole and without its common words.
+        self._foreground = ThreadPoolExecutor(2, "memtree-query")
+        self._loading = threading.Lock()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """(n, 384) float32 unit rows, in the order given; for background work."""
@@ -226,11 +227,12 @@ class LocalEmbedder:
         return await self._run(self._foreground, self._load)
 
     def _load(self) -> MiniLM:
-        if self._model is None:
-            model, tokenizer = self._files
-            self._model = MiniLM(model.locate(), tokenizer.locate())
-            _give_memory_back()
-        return self._model
+        with self._loading:
+            if self._model is None:
+                model, tokenizer = self._files
+                self._model = MiniLM(model.locate(), tokenizer.locate())
+                _give_memory_back()
+            return self._model
 
     async def _run(self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         if self._closed:

@@ -52,6 +52,10 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
     two must have the same ones. Linear in the texts."""
     if canonical(new) == canonical(old):
         return Comparison(Relation.SAME)
+    if relevance is not None and relevance < HALF:
+        return Comparison(
+            Relation.OTHER
+        )  # before the texts are read: that takes half a millisecond
     if max(len(new), len(old)) > READ:
         return _of_long(new, old, relevance)
     news, olds = read(new), read(old)
@@ -71,18 +75,13 @@ def _of_long(new: str, old: str, relevance: float | None) -> Comparison:
     ours, theirs = _WORD.findall(new.lower()), _WORD.findall(old.lower())
     if ours == theirs and (relevance is None or relevance >= STRONG):
         return Comparison(Relation.DUPLICATE)
-    if relevance is None:
-        shared = (Counter(ours) & Counter(theirs)).total()
-        near = shared > SHARED * min(len(ours), len(theirs))
-    else:
-        near = relevance >= HALF
+    shared = (Counter(ours) & Counter(theirs)).total()
+    near = relevance is not None or shared > SHARED * min(len(ours), len(theirs))
     return Comparison(Relation.POSSIBLE_UPDATE if near else Relation.OTHER)
 
 
 def _near(new: TextReading, old: TextReading, relevance: float | None) -> bool:
     """Whether the two are about one thing."""
-    if relevance is not None and relevance < HALF:
-        return False
     ours = [token for token in new.tokens if token.key not in LIGHT]
     theirs = [token for token in old.tokens if token.key not in LIGHT]
     shared = len(order.common(ours, theirs)[0])

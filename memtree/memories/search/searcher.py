@@ -27,6 +27,7 @@ from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
 from memtree.memories.search.versions import Candidate, newest_first
 from memtree.ports.models import Embedder, Matrix
+from memtree.text.terms import terms
 
 CACHE_BYTES = 256 << 20
 IN_A_THREAD = 10_000  # rows from which ranking would hold up other requests
@@ -124,16 +125,22 @@ class MemorySearch:
     async def _asked(
         self, scope: Scope, text: str, until: float | None
     ) -> tuple[ScopeIndex, Query]:
-        """The index and the query, embedded as far as there is time until then."""
-        row = await self._embedded(text, until)  # first: a new model tells its recipe
-        index, query = await self._loader.index(scope, self._recipe), Query.of(text, row)
-        if row is None:
+        """The index and the query, embedded as far as there is time until then. Whole and without
+        its common words at the same time: each takes as long as all the rest of a search."""
+        if self._embedder is not None and not self._embedder.dimensions:
+            await self._embedded(text, until)  # a new model tells its recipe
+        whole = asyncio.create_task(self._embedded(text, until))
+        try:
+            index = await self._loader.index(scope, self._recipe)
+            left = _without_common(index, text, self._now()) if self._embedder else ""
+            particular = await self._embedded(left, until) if left else None
+            query = Query.of(text, await whole)
+        finally:
+            whole.cancel()
+            await asyncio.gather(whole, return_exceptions=True)
+        if query.vector is None or particular is None:
             return index, query
-        live = index.live(self._now())
-        dropped = common(index.counts(query.terms, live), int(live.sum()))
-        left = without(text, dropped)
-        particular = await self._embedded(left, until) if left else None
-        return index, query if particular is None else query.with_particular(particular)
+        return index, query.with_particular(particular)
 
     async def _past(self, scope: Scope) -> ScopeIndex:
         """All rows that are stored, live or not, in an index for one search."""
@@ -183,6 +190,12 @@ class MemorySearch:
             for number, relevance, score in rows
             if number in memories
         ]
+
+
+def _without_common(index: ScopeIndex, text: str, now: float) -> str:
+    """A query without the words that most memories hold; empty where it has none of these."""
+    live = index.live(now)
+    return without(text, common(index.counts(terms(text), live), int(live.sum())))
 
 
 def _newest_first(index: ScopeIndex, query: Query, hits: Sequence[MemoryHit]) -> list[MemoryHit]:

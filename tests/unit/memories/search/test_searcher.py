@@ -144,7 +144,7 @@ async def test_what_all_memories_say_does_not_decide_the_meaning(store):
         await save(store, SCOPE, f"Ada {at}", TOPICS)
     await save(store, SCOPE, "Ada has a train and tea and rent and a holiday", TOPICS)
     assert (await found(search, "Ada and a train"))[0].startswith("Ada has a train")
-    assert embedder.asked == ["Ada and a train", "and a train"]
+    assert sorted(embedder.asked) == ["Ada and a train", "and a train"]
 
 
 async def test_what_the_named_speaker_said_comes_first(store, search):
