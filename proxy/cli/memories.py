@@ -82,7 +82,9 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
             cursor: str | None = None
             page = await book.page(scope, wanted, limit=PAGE)
             if not options.json:
-                print(f"{_named(scope)}: {page.total:,} memories")
+                print(
+                    f"{_named(scope)}: {page.total:,} {'memory' if page.total == 1 else 'memories'}"
+                )
             while True:
                 _print(page.memories, options.json)
                 cursor = page.next_cursor

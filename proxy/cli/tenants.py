@@ -71,7 +71,7 @@ def _line(row: TenantRow, labels: Mapping[str, str]) -> str:
 
 def _amount(row: TenantRow | None, memories: int = 0) -> str:
     tree = f"{row.addresses:,} addresses and {row.nodes:,} nodes" if row else ""
-    saved = f"{memories:,} saved memories" if memories else ""
+    saved = f"{memories:,} saved {'memory' if memories == 1 else 'memories'}" if memories else ""
     return ", ".join(filter(None, (tree, saved)))
 
 

@@ -217,9 +217,9 @@ def test_memories_move_with_their_tenant_and_nobody_meets_those_of_another(
     listed = ("memories", "list", "--embedder", "none", "--json", "--tenant")
     terminal.run(*add, "old", "The old one likes tea.")
     terminal.run(*add, "new", "The new one likes coffee.", "--chat", "c")
-    assert "1 saved memories" in terminal.refused("tenants", "move", "old", "new")
+    assert "1 saved memory" in terminal.refused("tenants", "move", "old", "new")
     (said,) = terminal.run("tenants", "move", "old", "new", "--replace")
-    assert "1 saved memories" in said
+    assert "1 saved memory" in said
     (row,) = terminal.run(*listed, "new")
     assert "tea" in row
     assert terminal.run(*listed, "old") == []

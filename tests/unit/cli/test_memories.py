@@ -89,7 +89,7 @@ def test_each_scope_has_its_own_memories(shell: Shell) -> None:
         found = [row["text"] for row in shell.rows("search", "fact", *scope)]
         assert found == [f"fact {number}"]
     lines, _ = shell.run("list")
-    assert sum(line.endswith(": 1 memories") for line in lines) == 5  # those of one tenant
+    assert sum(line.endswith(": 1 memory") for line in lines) == 5  # those of one tenant
     assert [row["text"] for row in shell.rows("list", "--agent", "c")] == ["fact 3"]
 
 
@@ -100,7 +100,7 @@ def test_a_key_names_its_tenant(shell: Shell, capsys: pytest.CaptureFixture[str]
     assert shell.rows("list") == []
     assert [row["text"] for row in shell.rows("list", "--tenant", "laptop")] == ["a fact"]
     lines, _ = shell.run("list", "--tenant", "-", typed=f"{value}\n")
-    assert lines[0] == "user the tenant itself: 1 memories"
+    assert lines[0] == "user the tenant itself: 1 memory"
 
 
 @pytest.mark.parametrize(
