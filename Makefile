@@ -39,9 +39,9 @@ worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTRE
 	$(BIN)/memtree worker $(ARGS)
 
 test: install node deploytools ## the tests; less than seven minutes on two cores
-	$(BIN)/python -m pytest -m "not outage and $(APART)" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m "not outage and not long and $(APART)" $(PYTEST_ARGS)
 
-test-all: install node deploytools ## with those that kill real servers, workers, Redis, PostgreSQL
+test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL
 	$(BIN)/python -m pytest -m "$(APART)" $(PYTEST_ARGS)
 
 soak: install deploytools ## fifty random kills in the whole topology while conversations run

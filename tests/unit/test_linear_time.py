@@ -389,12 +389,14 @@ def test_a_path_of_many_backslashes_ends():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_shape_of_a_text_takes_more_than_its_share_of_time(name):
     assert list(slow(TEXTS[name], hostile.shapes(*READS.get(name, ())), 1 << 15)) == []
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", PIECES)
 def test_many_small_pieces_take_no_more_than_their_share_of_time(name):
     assert list(slow(PIECES[name], FEW, 1 << 17)) == []
