@@ -38,7 +38,7 @@ run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
 worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
 	$(BIN)/memtree worker $(ARGS)
 
-test: install node deploytools ## the tests; less than seven minutes on two cores
+test: install node deploytools ## the tests; a quarter of an hour on two cores
 	$(BIN)/python -m pytest -m "not outage and not long and $(APART)" $(PYTEST_ARGS)
 
 test-all: install node deploytools ## with those that take long, or kill real servers, workers, Redis, PostgreSQL

@@ -262,6 +262,7 @@ class TestWalk(Walk.TestCase):  # type: ignore[misc, valid-type]
     settings = settings(max_examples=3, stateful_step_count=8, deadline=None)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 class TestWalkAtLength(Walk.TestCase):  # type: ignore[misc, valid-type]
     settings = settings(max_examples=16, stateful_step_count=20, deadline=None)

@@ -260,6 +260,7 @@ def test_longer_ones(given_: tuple[int, int, bool]) -> None:
     converse(*given_, steps=30)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 class TestMemoryWalkAtLength(MemoryWalk.TestCase):  # type: ignore[misc, valid-type]
     settings = settings(max_examples=20, stateful_step_count=40, deadline=None)

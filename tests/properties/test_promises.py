@@ -167,6 +167,7 @@ class TestClient(Client.TestCase):  # type: ignore[misc, valid-type]
     settings = settings(max_examples=6, stateful_step_count=8, deadline=None)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 class TestClientAtLength(Client.TestCase):  # type: ignore[misc, valid-type]
     settings = settings(max_examples=20, stateful_step_count=20, deadline=None)

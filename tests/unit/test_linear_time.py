@@ -364,12 +364,14 @@ QUICK = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_square_is_noticed():
     square = Subject(re.compile("a*b").findall, hostile.as_it_is)
     assert [found.shape for found in slow(square, {"a": "a", "spaces": " "}, 1 << 14)] == ["a"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_copies_of_the_rest_are_noticed():
     copies = Subject(
