@@ -22,7 +22,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
 from memtree.memories.search.index.loader import IndexLoader
 from memtree.memories.search.index.scope_index import ScopeIndex, inverse_frequency
-from memtree.memories.search.query import Query, common, is_common, without
+from memtree.memories.search.query import LEAST_MEMORIES, Query, common, is_common, without
 from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
 from memtree.memories.search.versions import Candidate, newest_first
@@ -200,9 +200,12 @@ def _without_common(index: ScopeIndex, text: str, now: float) -> str:
 
 def _newest_first(index: ScopeIndex, query: Query, hits: Sequence[MemoryHit]) -> list[MemoryHit]:
     def weigh(terms: Sequence[int]) -> list[float]:
-        total, counts = index.live_rows, index.holders(terms).tolist()
+        # In a handful of memories a word that two of them hold is not common yet.
+        live = index.live_rows
+        total = max(live, LEAST_MEMORIES)
+        counts = index.holders(terms).tolist()
         return [
-            0.0 if is_common(count, total) else inverse_frequency(min(count, total), total)
+            0.0 if is_common(count, live) else inverse_frequency(min(count, total), total)
             for count in counts
         ]
 

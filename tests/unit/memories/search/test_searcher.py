@@ -147,6 +147,14 @@ async def test_what_all_memories_say_does_not_decide_the_meaning(store):
     assert sorted(embedder.asked) == ["Ada and a train", "and a train"]
 
 
+async def test_of_two_memories_alone_the_newer_version_comes_first(store):
+    await save(store, SCOPE, "The port is 8090.", TOPICS)
+    await save(store, SCOPE, "The port is 8091 today.", TOPICS)  # longer: words rank it below
+    search = MemorySearch(store, None, now=lambda: 10.0)
+    newer, older = await found(search, "which port is it")
+    assert (newer, older) == ("The port is 8091 today.", "The port is 8090.")
+
+
 async def test_what_the_named_speaker_said_comes_first(store, search):
     for at in range(6):
         await save(store, SCOPE, f"Grace: the tea is {at}", TOPICS)
