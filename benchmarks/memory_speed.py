@@ -19,7 +19,8 @@ import numpy as np
 
 from benchmarks.report import Row
 from benchmarks.subject import Bench
-from indexer.runtime import SystemClock, new_memory_id
+from indexer.memory_services import new_memory_id
+from indexer.runtime import SystemClock
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import NewMemory

@@ -16,7 +16,8 @@ from benchmarks.facts import Fact
 from benchmarks.subject import Subject, settings
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
-from indexer.runtime import Runtime, SystemClock, open_book
+from indexer.memory_services import open_memory_services
+from indexer.runtime import Runtime, SystemClock
 from indexer.summarizing.open import SummaryStage
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache
@@ -102,9 +103,9 @@ async def open_quoting(facts: Sequence[Fact]) -> AsyncIterator[Subject]:
         )
         try:
             memories = open_memories(store)
-            book = open_book(named, memories, clock, None)
+            saved = open_memory_services(named, memories, clock, None)
             yield Subject(
-                Runtime(memory, book, memories, store, None, queue, summaries=three), path
+                Runtime(memory, saved, memories, store, None, queue, summaries=three), path
             )
         finally:
             await memory.close()

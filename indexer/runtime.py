@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from indexer.embedding.queue import InProcessQueue, NoQueue
 from indexer.growing.builder import StageOne
+from indexer.memory_services import MemoryServices, open_memory_services
 from indexer.summarizing.open import SummaryStage, open_summarizer
 from indexer.sweeper import Sweeper
 from memtree.config import Settings
@@ -27,8 +28,6 @@ from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
 from memtree.conversation.message_cache import MessageCache
 from memtree.errors import BadRequest, EmbedderUnavailable
-from memtree.memories.book import MemoryBook, MemoryRules
-from memtree.memories.search.searcher import MemorySearch
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.ports.queues import IndexQueue
@@ -60,7 +59,7 @@ class Runtime:
     """The open parts of a process; `open_runtime` closes them."""
 
     memory: ContextMemory
-    book: MemoryBook
+    memory_services: MemoryServices
     memories: Memories
     store: Store
     embedder: Embedder | None
@@ -121,10 +120,10 @@ async def open_runtime(
             peers=redis.peers if redis else None,
         )
         memories = open_memories(store)
-        book = open_book(settings, memories, clock, embedder)
+        saved = open_memory_services(settings, memories, clock, embedder)
         if shared:
-            book.start()
-        sweeper = Sweeper(memory, book)
+            saved.start()
+        sweeper = Sweeper(memory, saved.book)
         sweeper.start()
         if isinstance(queue, InProcessQueue):
             queue.start()
@@ -134,11 +133,20 @@ async def open_runtime(
             await redis.start(memory.forgotten)
         try:
             yield Runtime(
-                memory, book, memories, store, embedder, queue, trouble, stage_three, builder, redis
+                memory,
+                saved,
+                memories,
+                store,
+                embedder,
+                queue,
+                trouble,
+                stage_three,
+                builder,
+                redis,
             )
         finally:
             await sweeper.close()
-            await book.close()
+            await saved.close()
             await memory.close()
             await asyncio.gather(
                 *([queue.close(drain)] if isinstance(queue, InProcessQueue) else ()),
@@ -150,27 +158,6 @@ async def open_runtime(
     finally:
         await builder.close()
         await store.close()
-
-
-def open_book(
-    settings: Settings, memories: Memories, clock: Clock, embedder: Embedder | None
-) -> MemoryBook:
-    """What saves and finds memories. Not started: nothing works in the background until `start`."""
-    cache = settings.memories_cache_mb << 20
-    search = MemorySearch(memories, embedder, now=clock.now, cache_bytes=cache)
-    rules = MemoryRules(
-        max_text_chars=settings.max_text_chars,
-        most=settings.max_memories,
-        deleted_days=settings.deleted_days,
-        strict=settings.strict_embedding,
-    )
-    return MemoryBook(
-        memories, memories, search, clock, new_memory_id, embedder=embedder, rules=rules
-    )
-
-
-def new_memory_id() -> str:
-    return f"mem_{secrets.token_hex(12)}"
 
 
 def refuse_own_memory(settings: Settings) -> None:

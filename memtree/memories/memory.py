@@ -10,19 +10,27 @@ from typing import Any, Final
 MAX_TEXT_CHARS = 16_000  # of a memory's text, by default
 MAX_TAGS = 32
 CATEGORIES = ("preference", "fact", "instruction")  # of chat memory
+USER_CATEGORIES = ("fact", "preference", "schedule", "general", "snapshot")  # a user may have more
+SNAPSHOT = "snapshot"  # the kind and category of what a conversation was about: never injected
+EXTRACTED = "extraction"  # the source type of what was extracted from a conversation
+IMPORTED = "import"
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySource:
     """Where a memory comes from: `message` is an id that a caller gave, opaque; `start` and `end`
     are code points in the text of the message with this `digest`, which stands at the end of the
-    history with this `address` (hex). No text."""
+    history with this `address` (hex). `origin`: the address of the first round of that history,
+    "" where the message stands in it: a history with the origin and without the address is another
+    branch of the same conversation. `recorded`: when it was said or read, unix seconds. No text."""
 
     message: str = ""
     start: int = 0
     end: int = 0
     digest: str = ""
     address: str = ""
+    origin: str = ""
+    recorded: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

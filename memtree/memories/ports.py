@@ -25,8 +25,9 @@ MemoryRef = str | int  # an id (`mem_...`) or a number
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Which live memories; None: any. `tags`: all of them. `superseded`, `expired`, `deleted`:
-    those as well."""
+    """Which live memories; None: any. `tags`: all of them. `group`: members of the group with this
+    id. `created_from` (included) and `created_before` are unix seconds. `superseded`, `expired`,
+    `deleted`: those as well."""
 
     category: str | None = None
     kind: str | None = None
@@ -34,6 +35,10 @@ class MemoryFilter:
     session_id: str | None = None
     thread_id: str | None = None
     tags: tuple[str, ...] = ()
+    group: str | None = None
+    tainted: bool | None = None
+    created_from: float | None = None
+    created_before: float | None = None
     superseded: bool = False
     expired: bool = False
     deleted: bool = False
@@ -47,6 +52,15 @@ class Added(NamedTuple):
 
     memory: Memory
     existing: bool = False
+
+
+class MemoryRecord(NamedTuple):
+    """All that is stored of one memory but its vectors: `versions` before the present one, oldest
+    first. `tombstone`: what it left when it was forgotten or corrected."""
+
+    memory: Memory
+    versions: tuple[Memory, ...] = ()
+    tombstone: Tombstone | None = None
 
 
 class MemoryPage(NamedTuple):
@@ -132,6 +146,12 @@ class MemoryStore(Protocol):
         """
         ...
 
+    async def add_many(
+        self, scope: Scope, memories: Sequence[NewMemory], *, once: bool = False, most: int = 0
+    ) -> list[Added]:
+        """`add` for each, all or none."""
+        ...
+
     async def get(
         self, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool = False
     ) -> list[Memory]:
@@ -163,6 +183,12 @@ class MemoryStore(Protocol):
         live no more. `NotFound` where it is not live."""
         ...
 
+    async def merge(self, scope: Scope, ref: MemoryRef, older: MemoryRef, reason: str) -> Memory:
+        """Let a live memory count in the place of an older live one, which leaves a tombstone with
+        its text, as with `supersede`; returns the one that counts. `NotFound` where one is not
+        live, `BadRequest` where both are the same."""
+        ...
+
     async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
         """Let `of` count in the place of `id_`, where both are live still."""
         ...
@@ -181,6 +207,17 @@ class MemoryStore(Protocol):
         no byte of them stays in the store's files."""
         ...
 
+    async def delete_matching(
+        self,
+        scope: Scope,
+        wanted: MemoryFilter,
+        *,
+        reason: str | None = None,
+        purge: bool = False,
+    ) -> list[str]:
+        """`delete` for all that a filter lets through, in one step."""
+        ...
+
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
         """Make soft-deleted memories live again, their tombstones gone; returns those. What
         expired meanwhile stays deleted."""
@@ -193,12 +230,41 @@ class MemoryStore(Protocol):
         and superseded ones too, deleted ones never."""
         ...
 
+    async def as_of(
+        self,
+        scope: Scope,
+        at: float,
+        wanted: MemoryFilter = ANY,
+        *,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> MemoryPage:
+        """The memories that were live at `at` (unix seconds), in the version of that time, newest
+        first: also what was superseded, marked as a duplicate or expired since; what is deleted by
+        now never. `total` is of all of them."""
+        ...
+
     async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
         """All versions of a memory that is not deleted, newest first."""
         ...
 
     async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
         """Newest first."""
+        ...
+
+    # -- coming and going ---------------------------------------------------------------------
+
+    async def records(self, scope: Scope, after: int = 0, limit: int = 500) -> list[MemoryRecord]:
+        """All memories with a number above `after`, by number: superseded and expired ones too,
+        duplicates too, deleted ones never. A forgotten one is a tombstone alone (`tombstones`)."""
+        ...
+
+    async def restore(
+        self, scope: Scope, records: Sequence[MemoryRecord], tombstones: Sequence[Tombstone] = ()
+    ) -> list[Memory]:
+        """Keep records under their own ids, with new numbers, their times and their histories, all
+        or none. `Conflict` where an id is taken. Terms and hashes are made by the store's caller
+        with `Memory.text`: see `search.text_terms`."""
         ...
 
     # -- changes ------------------------------------------------------------------------------

@@ -15,12 +15,14 @@ class ScopeKind(enum.StrEnum):
     CHAT = "chat"
     USER = "user"
     AGENT = "agent"
+    NAMESPACE = "namespace"
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`owner`: the chat, the user ("" is the tenant itself) or the agent. `subject`: whom an agent
-    remembers something of, "" for none. "None" is a scope of its own and never means all."""
+    """`owner`: the chat, the user ("" is the tenant itself), the agent, or the namespace of
+    documents. `subject`: whom an agent remembers something of, "" for none. "None" is a scope of
+    its own and never means all."""
 
     tenant: str
     kind: ScopeKind
@@ -38,6 +40,11 @@ class Scope:
     @classmethod
     def of_agent(cls, tenant: str, agent_id: str, subject_id: str = "") -> Scope:
         return cls(tenant, ScopeKind.AGENT, agent_id, subject_id)
+
+    @classmethod
+    def of_namespace(cls, tenant: str, namespace: str) -> Scope:
+        """The passages of documents: a namespace is the tenant's, whichever user asks."""
+        return cls(tenant, ScopeKind.NAMESPACE, namespace)
 
 
 def checked_id(value: object, name: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from memtree.errors import BadRequest
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
+from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
 from memtree.stores.ram.store import RamStore
 from memtree.stores.sqlite.store import SqliteStore
 
@@ -54,7 +55,15 @@ def open_store(url: str) -> Opened:
     return SqliteStore(path)
 
 
-class Memories(MemoryStore, MemoryMaintenance, Protocol):
+class Memories(
+    MemoryStore,
+    MemoryMaintenance,
+    MemoryGroups,
+    UserSettingsStore,
+    Plans,
+    ExtractedMessages,
+    Protocol,
+):
     """What memories ask of a store."""
 
 

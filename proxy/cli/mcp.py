@@ -47,8 +47,9 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     own = replace(settings, summary_model=None)  # nothing here is summarised
     with own_streams() as (given, taken):
         async with open_runtime(own) as runtime:
-            runtime.book.start()
-            tools = MemoryTools(runtime.book, settings.max_text_chars)
+            book = runtime.memory_services.book
+            book.start()
+            tools = MemoryTools(book, settings.max_text_chars)
             caller = Caller(Scope.of_user(TENANT))
             await stdio.serve(tools, caller, given, taken, _on_sigterm)
     return 0

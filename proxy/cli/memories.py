@@ -175,7 +175,7 @@ async def _opened(
             scopes = [own, *(scope for scope in others if scope != own)]
         else:
             scopes = [_scope(tenant, options)]
-        yield runtime.book, scopes
+        yield runtime.memory_services.book, scopes
 
 
 async def _tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:

@@ -15,10 +15,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from indexer.memory_services import MemoryServices
 from indexer.summarizing.queue import InProcessSummaries
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
-from memtree.memories.book import MemoryBook
 from memtree.ports.store import Credentials, Tallies
 from proxy.access.auth import Gate, is_loopback
 from proxy.access.browser_policy import BrowserPolicy
@@ -57,7 +57,7 @@ class Services:
     those that have to be asked first are asked. No `spans`: there are no traces."""
 
     memory: ContextMemory
-    book: MemoryBook
+    memory_services: MemoryServices
     keys: Credentials
     upstream: Upstream | None
     settings: Settings
@@ -132,12 +132,13 @@ def create_app(services: Services) -> Starlette:
         waits,
         services.pace,
         shadows,
-        services.book,
+        services.memory_services.book,
     )
-    streams = EventStreams(services.book, services.event_pace)
-    chat_memory = ChatMemoryRoutes(services.book, gate, settings, streams)
+    book = services.memory_services.book
+    streams = EventStreams(book, services.event_pace)
+    chat_memory = ChatMemoryRoutes(book, gate, settings, streams)
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
-    mcp = McpRoute(services.book, gate, settings)
+    mcp = McpRoute(book, gate, settings)
     policy = BrowserPolicy.of(settings)
     passthrough = Passthrough(gate, services.upstream, settings, policy)
     routes = [

@@ -116,7 +116,7 @@ async def open_services(
         store = runtime.store
         yield Services(
             runtime.memory,
-            runtime.book,
+            runtime.memory_services,
             store,
             upstream,
             settings,

@@ -12,7 +12,8 @@ import httpx
 
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock, open_book
+from indexer.memory_services import open_memory_services
+from indexer.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.answer import AnswerItem, KeptMessage, MemoryText
 from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest, ContextMemory
@@ -23,7 +24,7 @@ from memtree.errors import MemTreeError, NotFound
 from memtree.memories.book import MemoryBook
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.ports.store import Credentials, Receipt
-from memtree.stores import RamStore, open_memories, open_store
+from memtree.stores import Memories, RamStore, open_memories, open_store
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeNode, TreeView
 from proxy.chat.keepalive import PACE, KeepalivePace
@@ -168,13 +169,16 @@ def services(
     keys: Credentials | None = None,
     pace: KeepalivePace = PACE,
     book: MemoryBook | None = None,
+    memories: Memories | None = None,
     **changes: Any,
 ) -> Services:
-    """`book`: None for an empty one without an embedder."""
+    """`book`: None for one without an embedder; `memories`: None for an empty store."""
     settings = dataclasses.replace(Settings(upstream=base), **changes)
     return Services(
         memory=cast(ContextMemory, fake or FakeMemory()),
-        book=book or open_book(settings, open_memories(RamStore()), SystemClock(), None),
+        memory_services=open_memory_services(
+            settings, memories or open_memories(RamStore()), SystemClock(), None, book
+        ),
         keys=keys or FakeKeys(),
         upstream=Upstream(base) if base else None,
         settings=settings,

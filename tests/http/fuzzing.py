@@ -22,7 +22,8 @@ from starlette.types import Message
 
 from indexer.embedding.queue import NoQueue
 from indexer.growing.builder import StageOne
-from indexer.runtime import SystemClock, open_book
+from indexer.memory_services import open_memory_services
+from indexer.runtime import SystemClock
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message_cache import MessageCache
@@ -112,8 +113,8 @@ class World:
         )
         self._upstream = Upstream(base) if base else None
         settings = Settings(upstream=base, max_body_bytes=4_000_000)
-        book = open_book(settings, open_memories(store), SystemClock(), None)
-        self._app = create_app(Services(self._memory, book, store, self._upstream, settings))
+        saved = open_memory_services(settings, open_memories(store), SystemClock(), None)
+        self._app = create_app(Services(self._memory, saved, store, self._upstream, settings))
         self._runner = asyncio.Runner()
         self._lines = Lines()
         self.tried: Counter[tuple[str, int]] = Counter()

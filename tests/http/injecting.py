@@ -10,7 +10,8 @@ from typing import Any
 
 import httpx
 
-from indexer.runtime import SystemClock, new_memory_id
+from indexer.memory_services import new_memory_id
+from indexer.runtime import SystemClock
 from memtree.context.context_memory import ContextMemory
 from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory, MemoryChange, NewMemory

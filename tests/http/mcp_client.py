@@ -13,7 +13,8 @@ from typing import Any
 import httpx
 import jsonschema_rs
 
-from indexer.runtime import SystemClock, open_book
+from indexer.memory_services import open_book
+from indexer.runtime import SystemClock
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
 from memtree.memories.book import MemoryBook
@@ -134,7 +135,7 @@ async def remembering(
     embedder = embedder or HashingEmbedder()
     book = open_book(Settings(**settings), memories, SystemClock(), embedder)
     book.start()
-    app = create_app(services(None, keys=keys, book=book, **settings))
+    app = create_app(services(None, keys=keys, book=book, memories=memories, **settings))
     transport = httpx.ASGITransport(app)
     try:
         async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:

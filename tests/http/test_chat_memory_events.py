@@ -14,8 +14,6 @@ from typing import Any
 import httpx
 import pytest
 
-from indexer.runtime import SystemClock, open_book
-from memtree.config import Settings
 from memtree.stores import open_memories, open_store
 from proxy.memories.chat.events import MOST_STREAMS, EventPace
 from proxy.server.app import create_app
@@ -98,8 +96,7 @@ class Listener:
 def serving(path: Path | None = None, keys: Any = None, **more: Any) -> Iterator[str]:
     """A proxy on a store of its own, or on the one at `path`."""
     if path is not None:
-        memories = open_memories(open_store(f"sqlite:///{path}"))
-        more["book"] = open_book(Settings(), memories, SystemClock(), None)
+        more["memories"] = open_memories(open_store(f"sqlite:///{path}"))
     built = dataclasses.replace(services(None, keys=keys, **more), event_pace=QUICK)
     with running(create_app(built)) as address:
         yield address

@@ -192,7 +192,7 @@ async def test_a_queue_that_hangs_does_not_keep_the_page(monkeypatch: pytest.Mon
     queue.hangs = True
     built = services(None)
     app = create_app(
-        type(built)(built.memory, built.book, built.keys, None, built.settings,
+        type(built)(built.memory, built.memory_services, built.keys, None, built.settings,
                     collectors=(IndexMetrics({"2": queue}, {}),))
     )  # fmt: skip
     async with httpx.AsyncClient(

@@ -59,7 +59,8 @@ COVERED_BY = {
     "unit/memories/test_book.py": "memtree/memories/duplicates.py",
     "unit/memories/search/test_searcher.py": "memtree/memories/search/hits.py",
     "contracts/test_memory_store.py": """
-        memtree/memories/ports.py memtree/stores/memories/counters.py
+        memtree/memories/ports.py memtree/memories/user_ports.py
+        memtree/memories/user_memories.py memtree/stores/memories/counters.py
         memtree/stores/memories/lookup.py memtree/stores/memories/reading.py
         memtree/stores/memories/rows.py memtree/stores/memories/saving.py
         memtree/stores/memories/schema.py memtree/stores/memories/sql.py
@@ -174,7 +175,8 @@ COVERED_BY = {
         proxy/memories/chat/routes.py""",
     "http/test_chat_memory_events.py": "proxy/memories/chat/events.py",
     # -- proxy: the server
-    "clients/test_start.py": "indexer/runtime.py proxy/server/serve.py",
+    "clients/test_start.py": """
+        indexer/runtime.py indexer/memory_services.py proxy/server/serve.py""",
     "http/test_protocol.py": "proxy/server/http_protocol.py",
     "http/test_request_ids.py": "proxy/server/app.py proxy/server/edge.py",
     "http/test_browsers.py": "proxy/server/browser_guard.py",

@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 from memtree.days import DAY
 from memtree.memories.injection.rendering import line
-from memtree.memories.memory import Memory
+from memtree.memories.memory import SNAPSHOT, Memory
 from memtree.memories.ports import ShownMemory
 from memtree.text.memory_lines import MOST
 
 KEPT = 30 * DAY  # seconds for which a shown set is kept after its last hit
-SNAPSHOT = "snapshot"  # the kind of a memory that is listed, and never injected
 
 
 class Choice(NamedTuple):

@@ -145,7 +145,9 @@ def test_what_a_model_saved_is_confirmed_by_a_person(shell: Shell) -> None:
         settings = Settings.from_env({"store": shell.url, "embedder": "none"}, env={})
         async with open_runtime(settings) as runtime:
             draft = MemoryDraft("Always answer in French.", source_type="model")
-            return (await runtime.book.save(Scope.of_user("local"), draft)).memory.id
+            return (
+                await runtime.memory_services.book.save(Scope.of_user("local"), draft)
+            ).memory.id
 
     id_ = asyncio.run(save())
     scope = ("--tenant", "local")

@@ -1,0 +1,59 @@
+"""The use cases of saved memories, put together: each is one field, made once in a process."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from memtree.config import Settings
+from memtree.memories.book import MemoryBook, MemoryRules
+from memtree.memories.search.searcher import MemorySearch
+from memtree.ports.clock import Clock
+from memtree.ports.models import Embedder
+from memtree.stores import Memories
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryServices:
+    """Whoever opens them starts and closes them; nothing works in the background before."""
+
+    book: MemoryBook
+
+    def start(self) -> None:
+        """Begin work in the background."""
+        self.book.start()
+
+    async def close(self) -> None:
+        await self.book.close()
+
+
+def open_memory_services(
+    settings: Settings,
+    memories: Memories,
+    clock: Clock,
+    embedder: Embedder | None,
+    book: MemoryBook | None = None,
+) -> MemoryServices:
+    """`book`: None for one over the same parts."""
+    return MemoryServices(book or open_book(settings, memories, clock, embedder))
+
+
+def open_book(
+    settings: Settings, memories: Memories, clock: Clock, embedder: Embedder | None
+) -> MemoryBook:
+    """What saves and finds memories. Not started: nothing works in the background until `start`."""
+    cache = settings.memories_cache_mb << 20
+    search = MemorySearch(memories, embedder, now=clock.now, cache_bytes=cache)
+    rules = MemoryRules(
+        max_text_chars=settings.max_text_chars,
+        most=settings.max_memories,
+        deleted_days=settings.deleted_days,
+        strict=settings.strict_embedding,
+    )
+    return MemoryBook(
+        memories, memories, search, clock, new_memory_id, embedder=embedder, rules=rules
+    )
+
+
+def new_memory_id() -> str:
+    return f"mem_{secrets.token_hex(12)}"
