@@ -8,16 +8,11 @@ No failure of the embedder loses a memory: it is stored, words rank it, and its 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from weakref import WeakValueDictionary
 
-import numpy as np
-from numpy.typing import NDArray
-
-from memtree.errors import BadRequest, EmbedderUnavailable, NotFound
+from memtree.errors import BadRequest, NotFound
 from memtree.memories.changes import ScopeWatch
 from memtree.memories.draft import (
     DedupPolicy,
@@ -28,7 +23,7 @@ from memtree.memories.draft import (
     inheriting,
 )
 from memtree.memories.draft import new_memory as made
-from memtree.memories.duplicates import DuplicateCheck, NearMemory
+from memtree.memories.duplicates import NearMemory
 from memtree.memories.injecting import MemoryInjection
 from memtree.memories.memory import (
     MAX_TEXT_CHARS,
@@ -39,7 +34,6 @@ from memtree.memories.memory import (
     Tombstone,
     Unset,
 )
-from memtree.memories.pending_vectors import PendingVectors
 from memtree.memories.ports import (
     ANY,
     ChangeEvent,
@@ -50,17 +44,14 @@ from memtree.memories.ports import (
     ScopeState,
 )
 from memtree.memories.rules.canonical import text_hash
+from memtree.memories.saving import PATIENCE, MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
-from memtree.memories.search.vector_bytes import pack_vector
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 
-Vector = NDArray[np.float32]
-
-PATIENCE = 0.3  # seconds that a save waits for its vector
 MAX_PAGE = 1_000
 
 
@@ -99,7 +90,7 @@ class BookPage(NamedTuple):
 
 class MemoryBook:
     """Memories bound to their ports. One per process; safe for concurrent calls. `injection`: those
-    that stand in prompts without anybody's asking."""
+    that stand in prompts without anybody's asking. `saving`: for who stores what is no draft."""
 
     def __init__(
         self,
@@ -116,30 +107,28 @@ class MemoryBook:
         self._store, self._maintenance = store, maintenance
         self._search, self._embedder = search, embedder
         self._clock, self._new_id = clock, new_id
-        self._rules, self._patience = rules, patience
+        self._rules = rules
         self.injection = MemoryInjection(store, search, clock.now)
-        self._duplicates = DuplicateCheck(store, search)
         self._watch = ScopeWatch(store, clock)
-        self._saving: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
-        self._pending = (
-            PendingVectors(store, maintenance, embedder, self._settle)
-            if embedder is not None
-            else None
+        self.saving = MemorySaving(
+            store,
+            maintenance,
+            search,
+            self._watch,
+            embedder,
+            patience=None if rules.strict else patience,
         )
 
     def start(self) -> None:
         """Begin work in the background."""
-        if self._pending is not None:
-            self._pending.start()
+        self.saving.start()
 
     async def join(self) -> None:
         """Until every memory has its vector."""
-        if self._pending is not None:
-            await self._pending.join()
+        await self.saving.join()
 
     async def close(self) -> None:
-        if self._pending is not None:
-            await self._pending.close()
+        await self.saving.close()
         await self._search.close()
 
     # -- saving ------------------------------------------------------------------------------
@@ -157,9 +146,7 @@ class MemoryBook:
         new = self._made(draft)
         if policy is not DedupPolicy.SKIP:
             return await self._stored(scope, new, policy, idempotency_key)
-        # Of one process, one at a time: two that say nearly the same would not see each other.
-        lock = self._saving.setdefault(scope, asyncio.Lock())
-        async with lock:
+        async with self.saving.turn(scope):
             return await self._stored(scope, new, policy, idempotency_key)
 
     async def correct(
@@ -171,10 +158,10 @@ class MemoryBook:
         new = self._made(inheriting(draft, old))
         if new.text_hash == text_hash(old.text):
             return SaveResult(old, existing=True)
-        vector = await self._vector(new.text)
+        [vector] = await self._vectors(new.text)
         memory = await self._store.supersede(scope, old.id, new, reason)
-        await self._keep_vector(scope, memory, vector)
-        return SaveResult(memory, degraded=self._degraded(vector))
+        await self.saving.keep_vectors(scope, [(memory, vector)])
+        return SaveResult(memory, degraded=self.saving.degraded(vector))
 
     def _made(self, draft: MemoryDraft) -> NewMemory:
         return made(draft, self._new_id(), self._clock.now(), self._rules.max_text_chars)
@@ -182,12 +169,12 @@ class MemoryBook:
     async def _stored(
         self, scope: Scope, new: NewMemory, policy: DedupPolicy, idempotency_key: str
     ) -> SaveResult:
-        vector = await self._vector(new.text)
+        [vector] = await self._vectors(new.text)
         near: tuple[NearMemory, ...] = ()
         corrected: tuple[Tombstone, ...] = ()
         if policy is not DedupPolicy.INSERT:
-            near = await self._duplicates.near(scope, new.text, vector)
-            corrected = await self._duplicates.corrected(scope, new.text)
+            near = await self.saving.near(scope, new.text, vector)
+            corrected = await self.saving.corrected(scope, new.text)
         skips = policy is DedupPolicy.SKIP
         if skips and near and near[0].says_the_same:
             return SaveResult(near[0].memory, True, near, corrected)
@@ -196,43 +183,13 @@ class MemoryBook:
         )
         if existing:
             return SaveResult(memory, True, near, corrected)
-        deferred = vector is None and self._pending is not None
-        await self._keep_vector(scope, memory, vector, check=skips)
-        checked = policy is DedupPolicy.INSERT or not deferred
-        return SaveResult(memory, False, near, corrected, not checked, self._degraded(vector))
+        await self.saving.keep_vectors(scope, [(memory, vector)], check=skips)
+        degraded = self.saving.degraded(vector)
+        checked = policy is DedupPolicy.INSERT or not degraded
+        return SaveResult(memory, False, near, corrected, not checked, degraded)
 
-    async def _vector(self, text: str) -> Vector | None:
-        """None where the embedder is not there, or is not quick enough."""
-        if self._embedder is None:
-            return None
-        vectors = await self._search.embed([text], None if self._rules.strict else self._patience)
-        if vectors is None and self._rules.strict:
-            raise EmbedderUnavailable("The embedder does not answer, and a memory needs a vector.")
-        return None if vectors is None else vectors[0]
-
-    async def _keep_vector(
-        self, scope: Scope, memory: Memory, vector: Vector | None, *, check: bool = False
-    ) -> None:
-        if vector is not None and self._embedder is not None:
-            row = {memory.number: (memory.version, pack_vector(vector))}
-            await self._store.put_vectors(scope, self._embedder.recipe, row)
-        elif self._pending is not None:
-            self._pending.submit(scope, memory.id if check else None)
-        self._watch.wake(scope)
-
-    def _degraded(self, vector: Vector | None) -> tuple[str, ...]:
-        return ("embedder",) if vector is None and self._embedder is not None else ()
-
-    async def _settle(self, scope: Scope, memory: Memory) -> None:
-        """The check that a save could not wait for: the older of two counts."""
-        vectors = await self._search.embed([memory.text], None)
-        if vectors is None:
-            return
-        for near in await self._duplicates.near(scope, memory.text, vectors[0]):
-            if near.says_the_same and near.memory.number < memory.number:
-                await self._store.mark_duplicate(scope, memory.id, near.memory.id)
-                self._watch.wake(scope)
-                return
+    async def _vectors(self, text: str) -> Sequence[Vector | None]:
+        return await self.saving.vectors([text], strict=self._rules.strict)
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -315,9 +272,9 @@ class MemoryBook:
             tags=edit.tags,
             expires=edit.expires,
         )
-        vector = await self._vector(text)
+        [vector] = await self._vectors(text)
         memory = await self._store.change(scope, ref, change, if_version=if_version)
-        await self._keep_vector(scope, memory, vector)
+        await self.saving.keep_vectors(scope, [(memory, vector)])
         return memory
 
     async def confirm(self, scope: Scope, ref: MemoryRef, *, by_person: bool) -> Memory:
@@ -356,8 +313,8 @@ class MemoryBook:
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
         back = await self._store.undelete(scope, refs)
-        if back and self._pending is not None:
-            self._pending.submit(scope)
+        if back:
+            self.saving.without_vectors(scope)
         self._watch.wake(scope)
         return back
 

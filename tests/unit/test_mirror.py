@@ -56,7 +56,7 @@ COVERED_BY = {
     "unit/test_config.py": "memtree/setting_values.py",
     "unit/memories/search/index/test_scope_index.py": """
         memtree/memories/search/index/postings.py memtree/memories/search/index/row_block.py""",
-    "unit/memories/test_book.py": "memtree/memories/duplicates.py",
+    "unit/memories/test_book.py": "memtree/memories/duplicates.py memtree/memories/saving.py",
     "unit/memories/search/test_searcher.py": "memtree/memories/search/hits.py",
     "contracts/test_memory_store.py": """
         memtree/memories/ports.py memtree/memories/user_ports.py

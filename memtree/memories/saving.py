@@ -1,0 +1,133 @@
+"""What every way of saving needs beside the store: its turn, the look for duplicates, and vectors,
+at once or later."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.errors import EmbedderUnavailable
+from memtree.memories.changes import ScopeWatch
+from memtree.memories.duplicates import DuplicateCheck, NearMemory
+from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.pending_vectors import PendingVectors
+from memtree.memories.ports import MemoryMaintenance, MemoryStore
+from memtree.memories.scope import Scope
+from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.search.vector_bytes import pack_vector
+from memtree.ports.models import Embedder
+
+Vector = NDArray[np.float32]
+
+PATIENCE = 0.3  # seconds that a save waits for its vector
+
+
+class MemorySaving:
+    """One per process. `patience`: seconds that vectors are waited for, None: as long as it
+    takes."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        maintenance: MemoryMaintenance,
+        search: MemorySearch,
+        watch: ScopeWatch,
+        embedder: Embedder | None,
+        *,
+        patience: float | None = PATIENCE,
+    ) -> None:
+        self._store, self._search, self._watch = store, search, watch
+        self._embedder, self._patience = embedder, patience
+        self._duplicates = DuplicateCheck(store, search)
+        self._turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
+        self._pending = (
+            PendingVectors(store, maintenance, embedder, self._settle)
+            if embedder is not None
+            else None
+        )
+
+    def start(self) -> None:
+        """Begin work in the background."""
+        if self._pending is not None:
+            self._pending.start()
+
+    async def join(self) -> None:
+        """Until every memory has its vector."""
+        if self._pending is not None:
+            await self._pending.join()
+
+    async def close(self) -> None:
+        if self._pending is not None:
+            await self._pending.close()
+
+    def turn(self, scope: Scope) -> asyncio.Lock:
+        """Of one process, one at a time: two that say nearly the same would not see each other."""
+        return self._turns.setdefault(scope, asyncio.Lock())
+
+    # -- duplicates --------------------------------------------------------------------------
+
+    async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
+        """Stored memories that a new text comes close to, the best first."""
+        return await self._duplicates.near(scope, text, vector)
+
+    async def corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
+        """Tombstones of texts that a new one comes close to."""
+        return await self._duplicates.corrected(scope, text)
+
+    # -- vectors -----------------------------------------------------------------------------
+
+    async def vectors(
+        self, texts: Sequence[str], *, strict: bool = False
+    ) -> Sequence[Vector | None]:
+        """One a text; None where the embedder is not there, or not quick enough. `strict`: then
+        `EmbedderUnavailable`, where there is one at all."""
+        if self._embedder is None or not texts:
+            return [None] * len(texts)
+        vectors = await self._search.embed(texts, self._patience)
+        if vectors is not None:
+            return list(vectors)
+        if strict:
+            raise EmbedderUnavailable("The embedder does not answer, and a memory needs a vector.")
+        return [None] * len(texts)
+
+    def degraded(self, vector: Vector | None) -> tuple[str, ...]:
+        """What an answer says of a vector that is not there."""
+        return ("embedder",) if vector is None and self._embedder is not None else ()
+
+    async def keep_vectors(
+        self, scope: Scope, rows: Sequence[tuple[Memory, Vector | None]], *, check: bool = False
+    ) -> None:
+        """Of memories that were just stored. Those that are None follow later; `check`: and so does
+        the look for duplicates that they would have been needed for."""
+        ready = {
+            memory.number: (memory.version, pack_vector(vector))
+            for memory, vector in rows
+            if vector is not None
+        }
+        if ready and self._embedder is not None:
+            await self._store.put_vectors(scope, self._embedder.recipe, ready)
+        for memory, vector in rows:
+            if vector is None:
+                self.without_vectors(scope, memory.id if check else None)
+        self._watch.wake(scope)
+
+    def without_vectors(self, scope: Scope, deferred: str | None = None) -> None:
+        """A scope has memories without vectors, which are to follow. `deferred`: the id of one that
+        is to be looked at for duplicates then."""
+        if self._pending is not None:
+            self._pending.submit(scope, deferred)
+
+    async def _settle(self, scope: Scope, memory: Memory) -> None:
+        """The check that a save could not wait for: the older of two counts."""
+        vectors = await self._search.embed([memory.text], None)
+        if vectors is None:
+            return
+        for near in await self._duplicates.near(scope, memory.text, vectors[0]):
+            if near.says_the_same and near.memory.number < memory.number:
+                await self._store.mark_duplicate(scope, memory.id, near.memory.id)
+                self._watch.wake(scope)
+                return
