@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook, MemoryRules
+from memtree.memories.curation import MemoryCuration
 from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.stores import Memories
@@ -15,9 +17,12 @@ from memtree.stores import Memories
 
 @dataclass(frozen=True, slots=True)
 class MemoryServices:
-    """Whoever opens them starts and closes them; nothing works in the background before."""
+    """Whoever opens them starts and closes them; nothing works in the background before. `users`:
+    groups, settings and plans; `curation`: the past, merging, deleting many."""
 
     book: MemoryBook
+    users: UserBook
+    curation: MemoryCuration
 
     def start(self) -> None:
         """Begin work in the background."""
@@ -35,7 +40,14 @@ def open_memory_services(
     book: MemoryBook | None = None,
 ) -> MemoryServices:
     """`book`: None for one over the same parts."""
-    return MemoryServices(book or open_book(settings, memories, clock, embedder))
+    book = book or open_book(settings, memories, clock, embedder)
+    curation = MemoryCuration(
+        memories,
+        book,
+        deleted_days=settings.deleted_days,
+        max_text_chars=settings.max_text_chars,
+    )
+    return MemoryServices(book, UserBook(memories, clock, new_group_id), curation)
 
 
 def open_book(
@@ -57,3 +69,7 @@ def open_book(
 
 def new_memory_id() -> str:
     return f"mem_{secrets.token_hex(12)}"
+
+
+def new_group_id() -> str:
+    return f"grp_{secrets.token_hex(12)}"

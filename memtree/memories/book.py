@@ -210,7 +210,7 @@ class MemoryBook:
     ) -> BookPage:
         """Newest first. Raises `BadRequest` for a cursor that is none of ours."""
         limit = min(MAX_PAGE, max(1, limit))
-        page = await self._store.page(scope, wanted, before=_before(cursor), limit=limit)
+        page = await self._store.page(scope, wanted, before=before_number(cursor), limit=limit)
         following = str(page.memories[-1].number) if page.more and page.memories else None
         return BookPage(page.memories, following, page.total)
 
@@ -306,9 +306,7 @@ class MemoryBook:
         self, scope: Scope, refs: Sequence[MemoryRef], purge: bool, reason: str | None
     ) -> list[str]:
         gone = await self._store.delete(scope, refs, reason=reason, purge=purge)
-        if purge and self._embedder is not None:
-            self._embedder.forget()  # it keeps short texts for a while, with their vectors
-        self._watch.wake(scope)
+        self.announce(scope, erased=purge)
         return gone
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
@@ -318,12 +316,20 @@ class MemoryBook:
         self._watch.wake(scope)
         return back
 
+    def announce(self, scope: Scope, *, erased: bool = False) -> None:
+        """Another use case changed memories of this scope in the store: whoever waits for changes
+        is woken. `erased`: some are gone for good."""
+        if erased and self._embedder is not None:
+            self._embedder.forget()  # it keeps short texts for a while, with their vectors
+        self._watch.wake(scope)
+
     async def sweep(self) -> int:
         """Erase for good what was deleted long ago. How many memories. Raises store errors."""
         return await self._maintenance.sweep_memories(self._clock.now(), self._rules.deleted_days)
 
 
-def _before(cursor: str | None) -> int | None:
+def before_number(cursor: str | None) -> int | None:
+    """What a cursor of ours means. Raises `BadRequest`."""
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19):

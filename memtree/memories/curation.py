@@ -1,0 +1,185 @@
+"""Looking after memories that are there: their past, merging two, deleting many with a receipt."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from memtree.errors import BadRequest, NotFound
+from memtree.memories.book import MAX_PAGE, BookPage, MemoryBook, before_number
+from memtree.memories.draft import Edit, checked_text
+from memtree.memories.memory import MAX_TEXT_CHARS, UNSET, Memory, Tombstone, Unset
+from memtree.memories.ports import ANY, MemoryFilter, MemoryRef, MemoryStore
+from memtree.memories.scope import Scope
+
+MOST_SEARCHED = 50  # texts of deleted memories that a receipt looks for
+_TOGETHER = 10  # of these searches at a time
+_NEAREST = 10  # hits of each
+_LOOKED_UP = 500  # ids at a time
+_LONGEST_QUERY = 500  # characters
+_MOST_REPLACED = 50  # memories in one line of succession
+
+
+class DeletionReceipt(NamedTuple):
+    """`verified`: none of their ids is answered any more, and a search for their own texts (of up
+    to `MOST_SEARCHED`) finds none of them."""
+
+    deleted: tuple[str, ...]
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedMemory:
+    """A memory that another one took the place of. `versions`: newest first."""
+
+    tombstone: Tombstone
+    versions: tuple[Memory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPast:
+    """`versions`: newest first, the present one among them. `replaced`: newest first."""
+
+    versions: tuple[Memory, ...]
+    replaced: tuple[ReplacedMemory, ...] = ()
+
+
+class MemoryCuration:
+    """Bound to its ports; safe for concurrent calls. `deleted_days` 0: deleted is erased."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        book: MemoryBook,
+        *,
+        deleted_days: int = 30,
+        max_text_chars: int = MAX_TEXT_CHARS,
+    ) -> None:
+        self._store, self._book = store, book
+        self._deleted_days, self._most = deleted_days, max_text_chars
+
+    # -- the past ------------------------------------------------------------------------------
+
+    async def as_of(
+        self,
+        scope: Scope,
+        at: float,
+        wanted: MemoryFilter = ANY,
+        *,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> BookPage:
+        """What was remembered at that time (unix seconds), newest first, but for what is deleted
+        now. Raises `BadRequest` for a cursor that is none of ours."""
+        limit = min(MAX_PAGE, max(1, limit))
+        before = before_number(cursor)
+        page = await self._store.as_of(scope, at, wanted, before=before, limit=limit)
+        following = str(page.memories[-1].number) if page.more and page.memories else None
+        return BookPage(page.memories, following, page.total)
+
+    async def past(self, scope: Scope, ref: MemoryRef) -> MemoryPast:
+        """All versions of a memory and of those that it replaced. Raises `NotFound`."""
+        versions = await self._store.history(scope, ref)
+        if not versions:
+            raise NotFound("There is no such memory.", param="id")
+        stones = await self._store.tombstones(scope)
+        replaced: list[ReplacedMemory] = []
+        ids = {versions[0].id}
+        while len(replaced) < _MOST_REPLACED:
+            stone = next(
+                (one for one in stones if one.replaced_by in ids and one.id not in ids), None
+            )
+            if stone is None:
+                break
+            ids.add(stone.id)
+            older = await self._store.history(scope, stone.number)
+            replaced.append(ReplacedMemory(stone, tuple(older)))
+        return MemoryPast(tuple(versions), tuple(replaced))
+
+    async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
+        """Of what was forgotten or replaced, newest first."""
+        return await self._store.tombstones(scope, limit)
+
+    # -- merging -------------------------------------------------------------------------------
+
+    async def merge(
+        self,
+        scope: Scope,
+        ref: MemoryRef,
+        older: MemoryRef,
+        *,
+        text: str | Unset = UNSET,
+        reason: str = "",
+        if_version: int | None = None,
+    ) -> Memory:
+        """Let `ref` count in the place of `older`, with a text of its own where one is given; both
+        stay in the history. Raises `NotFound` naming `id` or `replaces`, `BadRequest`,
+        `SecretRejected`, and `VersionConflict`."""
+        if not isinstance(text, Unset):
+            text = checked_text(text, self._most)
+        memory = await self._book.get(scope, ref)
+        try:
+            replaced = await self._book.get(scope, older)
+        except NotFound as error:
+            raise NotFound(error.message, param="replaces") from None
+        if memory.id == replaced.id:
+            raise BadRequest("replaces must name another memory", param="replaces")
+        if not isinstance(text, Unset) or if_version is not None:
+            edit = Edit(text=text)
+            await self._book.edit(scope, memory.id, edit, if_version=if_version)
+        merged = await self._store.merge(scope, memory.id, replaced.id, reason)
+        self._book.announce(scope)
+        return merged
+
+    # -- deleting many -------------------------------------------------------------------------
+
+    async def count(self, scope: Scope, wanted: MemoryFilter) -> int:
+        """How many memories a filter means."""
+        return len(await self._store.matching(scope, wanted))
+
+    async def known(self, scope: Scope, refs: Sequence[MemoryRef]) -> int:
+        """How many live memories these are."""
+        return len({memory.id for memory in await self._looked_up(scope, refs)})
+
+    async def delete_matching(
+        self, scope: Scope, wanted: MemoryFilter, *, purge: bool = False
+    ) -> DeletionReceipt:
+        """All or none of what a filter means."""
+        page = await self._store.page(scope, wanted, limit=MOST_SEARCHED)
+        purge = purge or not self._deleted_days
+        gone = await self._store.delete_matching(scope, wanted, purge=purge)
+        self._book.announce(scope, erased=purge)
+        return await self._receipt(scope, gone, page.memories)
+
+    async def delete(
+        self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False
+    ) -> DeletionReceipt:
+        """All or none of those that are there."""
+        known = await self._store.get(scope, list(refs)[:MOST_SEARCHED])
+        gone = await self._book.delete(scope, refs, purge=purge)
+        return await self._receipt(scope, gone, known)
+
+    async def _receipt(
+        self, scope: Scope, gone: Sequence[str], before: Sequence[Memory]
+    ) -> DeletionReceipt:
+        ids = frozenset(gone)
+        left = await self._looked_up(scope, gone)
+        texts = [memory.text for memory in before if memory.id in ids]
+        found = bool(left)
+        for at in range(0, len(texts), _TOGETHER):
+            results = await asyncio.gather(
+                *(
+                    self._book.search(scope, text[:_LONGEST_QUERY], limit=_NEAREST)
+                    for text in texts[at : at + _TOGETHER]
+                )
+            )
+            found = found or any(hit.memory.id in ids for result in results for hit in result.hits)
+        return DeletionReceipt(tuple(gone), not found)
+
+    async def _looked_up(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
+        rows: list[Memory] = []
+        for at in range(0, len(refs), _LOOKED_UP):
+            rows += await self._store.get(scope, refs[at : at + _LOOKED_UP])
+        return rows
