@@ -18,7 +18,7 @@ from proxy.openapi import (
     messages,
     server_paths,
 )
-from proxy.openapi.memories import chat_paths, chat_shapes
+from proxy.openapi.memories import chat_paths, chat_shapes, parts
 from proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
 from proxy.openapi.shapes import STRING, Json, content, described, ref, schema
 
@@ -77,7 +77,11 @@ def build(settings: Settings) -> Json:
                 **chat_shapes.SCHEMAS,
                 **failures.schemas(),
             },
-            "parameters": {**headers.request_headers(), **chat_paths.parameters()},
+            "parameters": {
+                **headers.request_headers(),
+                **parts.parameters(),
+                **chat_paths.parameters(),
+            },
             "headers": headers.ANSWER_HEADERS,
             "requestBodies": {**_request_bodies(), **chat_shapes.request_bodies()},
             "responses": failures.responses(settings),

@@ -31,8 +31,8 @@ from proxy.context.delete import Deletion
 from proxy.http import error_response
 from proxy.http.request_body import PREFIXES
 from proxy.mcp.http_route import McpRoute
-from proxy.memories.chat.events import EVENT_PACE, EventPace, EventStreams
 from proxy.memories.chat.routes import ChatMemoryRoutes
+from proxy.memories.events import EVENT_PACE, EventPace, EventStreams
 from proxy.observability.metrics import Metrics
 from proxy.observability.summary_metrics import SummaryMetrics
 from proxy.observability.timing import Spans

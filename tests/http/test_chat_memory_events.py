@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from memtree.stores import open_memories, open_store
-from proxy.memories.chat.events import MOST_STREAMS, EventPace
+from proxy.memories.events import MOST_STREAMS, EventPace
 from proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, edge, services
 from tests.http.remembering import error

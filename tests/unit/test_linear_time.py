@@ -65,7 +65,7 @@ from proxy.imports import (
     tasks,
 )
 from proxy.mcp.stdio_lines import LineSplitter
-from proxy.memories.chat import fields as chat_fields
+from proxy.memories import fields as memory_fields
 from proxy.request import fields
 from proxy.server_tools import refusal, sse
 from tests import hostile
@@ -178,7 +178,8 @@ TEXTS = {
         lambda text: hostile.fields("user", f"[a for '{text}"),
     ),
     "a memory to be kept": Subject(
-        hostile.refused(lambda text: chat_fields.content(text, 1 << 30)), hostile.as_it_is
+        hostile.refused(lambda text: memory_fields.memory_text(text, 1 << 30, "content")),
+        hostile.as_it_is,
     ),
     "a memory that is recalled": Subject(
         lambda text: recall_result([MemoryHit(Memory("a", 1, text, 0.0, 0.0), 1.0, 1.0)], 500),

@@ -172,8 +172,9 @@ COVERED_BY = {
     # -- proxy: memories
     "http/test_chat_memory.py": """
         proxy/memories/chat/fields.py proxy/memories/chat/rendering.py
-        proxy/memories/chat/routes.py""",
-    "http/test_chat_memory_events.py": "proxy/memories/chat/events.py",
+        proxy/memories/chat/routes.py proxy/memories/answers.py proxy/memories/fields.py
+        proxy/memories/requests.py""",
+    "http/test_chat_memory_events.py": "proxy/memories/events.py",
     # -- proxy: the server
     "clients/test_start.py": """
         indexer/runtime.py indexer/memory_services.py proxy/server/serve.py""",
@@ -186,6 +187,7 @@ COVERED_BY = {
         proxy/openapi/answers.py proxy/openapi/bodies.py proxy/openapi/document.py
         proxy/openapi/examples.py proxy/openapi/failures.py proxy/openapi/headers.py
         proxy/openapi/memories/chat_paths.py proxy/openapi/memories/chat_shapes.py
+        proxy/openapi/memories/parts.py
         proxy/openapi/messages.py proxy/openapi/operations.py proxy/openapi/page.py
         proxy/openapi/server_paths.py proxy/openapi/shapes.py""",
     # -- proxy: memory tools over MCP

@@ -5,7 +5,16 @@ from __future__ import annotations
 from memtree.config import Settings
 from memtree.memories.memory import CATEGORIES, MAX_TAGS
 from memtree.memories.rules.tags import MAX_TAG
-from proxy.memories.chat import fields
+from proxy.memories.chat.fields import MAX_MESSAGE_ID, SOURCE_TYPES
+from proxy.memories.fields import MAX_IDS
+from proxy.openapi.memories.parts import (
+    MEMORY_ID,
+    NO_NUL,
+    RELEVANCE,
+    SAYS_SOMETHING,
+    TIME,
+    VERSION,
+)
 from proxy.openapi.shapes import (
     BOOLEAN,
     COUNT,
@@ -20,29 +29,19 @@ from proxy.openapi.shapes import (
     schema,
 )
 
-_TIME: Json = {"type": "string", "format": "date-time"}
-_ID = described(STRING, "As in `mem_3f9a...`.", examples=["mem_0b1c2d3e4f5a6b7c8d9e"])
 CATEGORY: Json = {"type": "string", "enum": list(CATEGORIES)}
-_RELEVANCE = described(
-    {"type": "number", "minimum": 0, "maximum": 1},
-    "How near it is to what was asked. 0.85 is what most paraphrases reach, 0.5 what hardly any "
-    "unrelated memory does.",
-)
-# Anything but white space, as Python's `str.strip` takes it.
-SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
-_NO_NUL: Json = {"not": {"pattern": r"\x00"}}
 
 _ROW = {
-    "id": _ID,
+    "id": MEMORY_ID,
     "content": described(STRING, "What is remembered."),
     "category": either(CATEGORY, NULL),
     "source_type": described(
-        {"type": "string", "enum": list(fields.SOURCE_TYPES)},
+        {"type": "string", "enum": list(SOURCE_TYPES)},
         "`model`: saved by the tool `save_memory`; `user`: by a person or a program.",
     ),
-    "created_at": _TIME,
-    "updated_at": _TIME,
-    "expires_at": either(_TIME, NULL),
+    "created_at": TIME,
+    "updated_at": TIME,
+    "expires_at": either(TIME, NULL),
     "tags": array(STRING),
     "message_id": described(either(STRING, NULL), "The `messageId` that it was made from."),
     "tainted": described(
@@ -50,15 +49,13 @@ _ROW = {
         "A model saved it in a turn in which a tool or a web page spoke, or saved an instruction: "
         "models are shown it as a fact until a person confirms it.",
     ),
-    "version": described(
-        {"type": "integer", "minimum": 1}, "One more with each change; also the `etag`."
-    ),
+    "version": VERSION,
 }
 _UPDATE = object_of(
     {
-        "id": _ID,
+        "id": MEMORY_ID,
         "content": STRING,
-        "relevance": _RELEVANCE,
+        "relevance": RELEVANCE,
         "differs": described(array(STRING), "What differs, as in `8090 -> 8091`."),
     }
 )
@@ -92,7 +89,7 @@ SCHEMAS: dict[str, Json] = {
     "ChatMemoryHits": object_of(
         {
             "memories": array(
-                object_of({**_ROW, "relevance": _RELEVANCE}), description="The best first."
+                object_of({**_ROW, "relevance": RELEVANCE}), description="The best first."
             ),
             "degraded": described(
                 array(STRING), "`embedder`: words alone ranked, or some memories lack a vector."
@@ -106,7 +103,7 @@ SCHEMAS: dict[str, Json] = {
 def bodies(settings: Settings) -> dict[str, Json]:
     """Schemas of what is posted."""
     text = {
-        **_NO_NUL,
+        **NO_NUL,
         "type": "string",
         "pattern": SAYS_SOMETHING,
         "maxLength": settings.max_text_chars,
@@ -119,7 +116,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
             "Kept in lower case, with hyphens for white space.",
         ),
     }
-    message = {**_NO_NUL, "type": "string", "minLength": 1, "maxLength": fields.MAX_MESSAGE_ID}
+    message = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": MAX_MESSAGE_ID}
     changed = {**given, "content": either(given["content"], NULL)}
     return {
         "NewChatMemory": object_of(
@@ -134,7 +131,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
             ],
         },
         "MemoryIds": object_of(
-            {"ids": array(STRING, minItems=1, maxItems=fields.MAX_IDS)},
+            {"ids": array(STRING, minItems=1, maxItems=MAX_IDS)},
             description="Memories that were deleted.",
         ),
     }

@@ -1,4 +1,4 @@
-"""Live changes of a chat's memories: one stream of server-sent events for each listener.
+"""Live changes of the memories of a scope: one stream of server-sent events for each listener.
 
     the store's change counter -> what changed since -> {type, id, count, version}
 
@@ -16,14 +16,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
+import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
 from memtree.errors import MemTreeError, RateLimited
 from memtree.memories.book import MemoryBook
+from memtree.memories.ports import ChangeEvent
 from memtree.memories.scope import Scope
-from proxy.memories.chat import rendering
 from proxy.observability import log
 
 MOST_STREAMS = 8  # of one tenant
@@ -105,7 +106,7 @@ class EventStreams:
                 while after < state.changed:
                     rows = await self._book.changes(scope, after)
                     for row in rows:
-                        yield rendering.event(row, state.total)
+                        yield _event(row, state.total)
                         spoke, after = time.monotonic(), row.changed
                     if not rows:
                         after = state.changed
@@ -152,3 +153,9 @@ class EventStreamResponse(Response):
         finally:
             self._streams.leave(self._scope.tenant)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _event(change: ChangeEvent, count: int) -> bytes:
+    """`count`: memories of the scope. Holds no text."""
+    data = {"type": change.type, "id": change.id, "count": count, "version": change.version}
+    return b"id: %d\ndata: %s\n\n" % (change.changed, msgspec.json.encode(data))

@@ -1,0 +1,120 @@
+"""What the memory routes of several dialects share in the document."""
+
+from __future__ import annotations
+
+from proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER
+from proxy.openapi import headers
+from proxy.openapi.operations import operation
+from proxy.openapi.shapes import STRING, Json, content, described, ref, schema
+
+TIME: Json = {"type": "string", "format": "date-time"}
+MEMORY_ID = described(STRING, "As in `mem_3f9a...`.", examples=["mem_0b1c2d3e4f5a6b7c8d9e"])
+RELEVANCE = described(
+    {"type": "number", "minimum": 0, "maximum": 1},
+    "How near it is to what was asked. 0.85 is what most paraphrases reach, 0.5 what hardly any "
+    "unrelated memory does.",
+)
+VERSION = described({"type": "integer", "minimum": 1}, "One more with each change; the `etag`.")
+# Anything but white space, as Python's `str.strip` takes it.
+SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+NO_NUL: Json = {"not": {"pattern": r"\x00"}}
+
+
+def parameters() -> dict[str, Json]:
+    """`components.parameters`, by name."""
+    given = [
+        query(
+            "cursor",
+            "`next_cursor` of the page before.",
+            {"type": "string", "pattern": "^[0-9]{1,18}$"},
+        ),
+        header(
+            IF_MATCH_HEADER,
+            "The version that the change is meant for, as `etag` told it; another one is a 409. "
+            "`*`, or none: any version.",
+            {
+                "type": "string",
+                "pattern": r'^(\*|(W/)?"[0-9]{1,18}"|[0-9]{1,18})$',
+                "examples": ['"3"'],
+            },
+        ),
+        header(
+            LAST_EVENT_HEADER,
+            "The id of the last event that was seen: what changed since comes first.",
+            {"type": "integer", "examples": [12]},
+        ),
+    ]
+    return {one["name"]: one for one in given}
+
+
+def named(*names: str) -> list[Json]:
+    return [ref("parameters", name) for name in names]
+
+
+def memory_operation(
+    tag: str,
+    id_: str,
+    summary: str,
+    description: str,
+    responses: Json,
+    given: list[Json],
+    body: str | None = None,
+) -> Json:
+    """`given`: its parameters. `body`: the name of what is posted."""
+    more = {"requestBody": ref("requestBodies", body)} if body else {}
+    return operation(id_, tag, summary, description, responses, parameters=given, **more)
+
+
+def answer(description: str, name: str, *, etag: bool = False) -> Json:
+    tagged = {"etag": {"schema": STRING, "description": "The version.", "required": True}}
+    return {
+        "description": description,
+        "headers": {**headers.of_every(), **(tagged if etag else {})},
+        "content": content(schema(name)),
+    }
+
+
+def event_stream(counted: str) -> Json:
+    """`counted`: what the count of an event is of."""
+    shape = described(
+        STRING,
+        'Events with `id: <count>` and `data: {"type": "created" | "updated" | "deleted", "id": '
+        f'"mem_...", "count": <{counted}>, "version": <of this one>}}`, and comments as '
+        "signs of life.",
+    )
+    return {
+        "description": "The events, as long as anybody listens.",
+        "headers": headers.of_every(),
+        "content": content(shape, "text/event-stream"),
+    }
+
+
+def limit(most: int, default: int) -> Json:
+    shape = {"type": "integer", "default": default}  # clamped, so without bounds
+    return query("limit", f"Most memories of the answer; clamped to 1 to {most:,}.", shape)
+
+
+def asked() -> Json:
+    shape = {"type": "string", "pattern": SAYS_SOMETHING, "examples": ["When is it due?"]}
+    return {**query("query", "What to look for.", shape), "required": True}
+
+
+def purge() -> Json:
+    return query(
+        "purge",
+        "Erase it at once, for good; also one that was deleted before.",
+        {"type": "boolean", "default": False},
+    )
+
+
+def query(name: str, description: str, shape: Json) -> Json:
+    return {"name": name, "in": "query", "required": False, "description": description,
+            "schema": shape}  # fmt: skip
+
+
+def header(name: str, description: str, shape: Json) -> Json:
+    return {**query(name, description, shape), "in": "header"}
+
+
+def path(name: str, description: str, shape: Json) -> Json:
+    return {**query(name, description, shape), "in": "path", "required": True}
