@@ -22,6 +22,7 @@ from memtree.extraction import (
     topics,
 )
 from memtree.extraction.clause import SourcePassage
+from memtree.memories.extraction import rules as extraction_rules
 from memtree.memories.injection import rendering
 from memtree.memories.memory import Memory
 from memtree.memories.rules import categories, expiry, relation, tags
@@ -217,6 +218,7 @@ TEXTS = {
     "a memory and more": Subject(
         lambda text: relation.compare(f"{text} x", text, 0.9), hostile.as_it_is
     ),
+    "what is extracted": Subject(extraction_rules.extract, hostile.as_it_is),
     "a category": Subject(categories.category_of, hostile.as_it_is),
     "tags": Subject(
         hostile.refused(lambda text: tags.canonical_tags([text[:40], text])), hostile.as_it_is
@@ -315,6 +317,7 @@ READS = {
     "who spoke": ("[a for '", " for '", "] Result:", "[a"),
     "anchors": hostile.WORDS,
     "secrets": hostile.SECRETS,
+    "what is extracted": (*hostile.SPEECH, *hostile.MARKUP, "I am a ", "my sister ", "translate "),
     "standing rules": (*hostile.SPEECH, *hostile.MARKUP),
     "terms": hostile.LETTERS,
     "terms of a memory": (*hostile.LETTERS, *hostile.SPEECH),

@@ -101,6 +101,9 @@ COVERED_BY = {
     "unit/context/test_losses.py": "memtree/days.py",
     "unit/summarizing/test_call.py": "memtree/context/summary_backlog.py",
     "unit/unfolding/test_search.py": "memtree/context/answer_details.py",
+    # -- memtree: memories of what a user says
+    "unit/memories/extraction/test_rules.py": "memtree/memories/extraction/candidates.py",
+    "unit/memories/extraction/test_facts.py": "memtree/memories/extraction/wording/people.py",
     # -- memtree: models
     "contracts/test_embedder.py": "memtree/models/local_embedder.py memtree/ports/models.py",
     "contracts/test_remote_embedder.py": """

@@ -1,0 +1,111 @@
+"""A sentence in the first person, told of the user: "I'm allergic to nuts" -> "User is allergic to
+nuts". Only where each "I" is followed by a verb that is known; else the words stay as they are.
+
+    >>> told_of_user("I don't eat meat because my wife is vegan")
+    "User doesn't eat meat because the user's wife is vegan"
+    >>> told_of_user("I blorped and I zorb") is None
+    True
+"""
+
+from __future__ import annotations
+
+import re
+
+_BASES = frozenset(
+    """
+    live work study speak own drive play use run code program develop write deploy host prefer like
+    love
+    enjoy hate dislike adore detest loathe favor favour avoid teach coach volunteer commute rent
+    smoke vape
+    meditate practise practice train collect grow sing paint knit crochet brew bake cook swim cycle
+    jog climb
+    surf ski hike camp fish garden hunt manage lead freelance report eat drink take wear suffer
+    struggle
+    identify sleep wake get go attend belong follow weigh translate earn make want need plan hope
+    intend aim
+    aspire dream tend find keep know think mean come call pay sell buy read watch listen walk stay
+    travel
+    start stop finish visit see feel help look try spend save learn believe leave meet say tell ask
+    bring
+    """.split()
+)
+_SAME = frozenset(
+    """
+    can could will would must should might may was had did went got came became bought brought
+    built chose
+    drove ate fell felt found gave grew kept knew left lost made met moved paid quit ran read said
+    saw sold
+    spent spoke studied taught thought told took understood won wrote began broke lived can't
+    cannot couldn't
+    won't wouldn't mustn't shouldn't didn't wasn't hadn't never
+    """.split()
+)
+_ADVERBS = frozenset(
+    """
+    also usually always never mostly mainly only often sometimes generally normally actually
+    currently really
+    still both all typically regularly primarily rarely no longer already exclusively officially
+    strictly
+    recently now just finally definitely absolutely personally strongly honestly much
+    """.split()
+)
+_GIVEN = {
+    "am": "is",
+    "have": "has",
+    "do": "does",
+    "don't": "doesn't",
+    "dont": "doesn't",
+    "haven't": "hasn't",
+}
+_JOINED = {"i'm": "is", "im": "is", "i've": "has", "i'll": "will"}
+_OWNED = {"my": "the user's", "mine": "the user's", "me": "the user", "myself": "the user"}
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]|\S")
+# "I live here and work there": whether "work" is a verb needs a reader.
+_LOOSE = re.compile(r"\b(?:and|but|or|then) (?:\w+ly )?([a-z]+)\b")
+_OTHERS = re.compile(r"\b(?:we|us|our|ours|you|your|i'd|let's|lets)\b")
+
+
+def told_of_user(sentence: str) -> str | None:
+    """None where it is not in the first person singular, or cannot be told safely."""
+    plain = sentence.replace("’", "'")
+    lower = plain.lower()
+    if len(lower) != len(plain) or _OTHERS.search(lower):
+        return None
+    if any(match[1] in _BASES or match[1] in _GIVEN for match in _LOOSE.finditer(lower)):
+        return None
+    made: list[str] = []
+    at, waits, changed = 0, False, False
+    for match in _WORD.finditer(plain):
+        word = lower[match.start() : match.end()]
+        made.append(plain[at : match.start()])
+        at = match.end()
+        new: str | None = match.group()
+        if word == "i":
+            if waits:
+                return None
+            new, waits, changed = "the user", True, True
+        elif word in _JOINED:
+            new, changed = f"the user {_JOINED[word]}", True
+        elif word in _OWNED:
+            new, changed = _OWNED[word], True
+        elif waits and word not in _ADVERBS:
+            new, waits = _verb(word, match.group()), False
+        if new is None:
+            return None
+        made.append(new)
+    if waits or not changed:
+        return None
+    told = "".join(made) + plain[at:]
+    return told.replace("the user", "User", 1) if told.startswith("the user") else told
+
+
+def _verb(word: str, surface: str) -> str | None:
+    if word in _GIVEN:
+        return _GIVEN[word]
+    if word in _SAME or (word.endswith("ed") and len(word) > 4 and word not in ("need", "feed")):
+        return surface
+    if word not in _BASES:
+        return None
+    if word == "go" or word.endswith(("s", "sh", "ch", "x", "z")):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"

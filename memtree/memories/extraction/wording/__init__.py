@@ -1,0 +1,1 @@
+"""Words and phrases by which `extraction` knows what a sentence is."""

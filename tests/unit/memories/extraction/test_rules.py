@@ -1,0 +1,75 @@
+from datetime import date
+
+import pytest
+
+from memtree.memories.extraction.candidates import SkipReason
+from memtree.memories.extraction.rules import MOST, extract
+
+DAY = date(2026, 3, 2)
+
+
+def found(text):
+    return [(memory.text, memory.category) for memory in extract(text, DAY).candidates]
+
+
+@pytest.mark.parametrize(
+    ("text", "memory"),
+    [
+        ("I'm allergic to nuts.", ("User is allergic to nuts", "fact")),
+        ("my daughter Lena is 7", ("User's daughter Lena is 7", "fact")),
+        ("our staging DB is Postgres 15 on db2", ("Our staging DB is Postgres 15 on db2", "fact")),
+        ("the team uses pnpm, not npm", ("The team uses pnpm, not npm", "fact")),
+        ("we decided to go with Stripe", ("We decided to go with Stripe", "fact")),
+        ("I prefer tabs", ("User prefers tabs", "preference")),
+        ("Always use British spelling.", ("Always use British spelling", "preference")),
+    ],
+)
+def test_lasting_words_about_the_user_are_found(text, memory):
+    assert found(text) == [memory]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Where do I live?", SkipReason.QUESTION),
+        ("Please write a letter to my landlord", SkipReason.REQUEST),
+        ("If I were a nurse I would live in Lyon", SkipReason.HYPOTHETICAL),
+        ("I have a function that returns a list", SkipReason.CODE),
+        ("It is in the second drawer", SkipReason.VAGUE),
+        ("my boss said the report is late", SkipReason.OTHERS),
+        ("We use Postgres right now", SkipReason.TRANSIENT),
+        ("I live " + "very " * 200 + "far away", SkipReason.LONG),
+        ("*draws a sword* I am a knight.", SkipReason.FICTION),
+        ("# Instructions\nWe use pnpm.", SkipReason.SYSTEM_TEXT),
+        ("our token is ghp_" + "a1B2c3" * 6, SkipReason.SECRET),
+    ],
+)
+def test_what_is_left_out_has_a_reason(text, reason):
+    extraction = extract(text, DAY)
+    assert extraction.candidates == ()
+    assert reason in {skip.reason for skip in extraction.skipped}
+
+
+def test_a_statement_before_a_question_is_kept_without_it():
+    text = "Hi! I'm allergic to nuts, so what can I bake?"
+    (memory,) = extract(text).candidates
+    assert text[memory.start : memory.end] == "I'm allergic to nuts"
+
+
+def test_what_is_said_twice_is_one_memory():
+    extraction = extract("I prefer tabs. By the way, I prefer tabs!")
+    assert [memory.text for memory in extraction.candidates] == ["User prefers tabs"]
+    assert [skip.reason for skip in extraction.skipped] == [SkipReason.DUPLICATE]
+
+
+def test_one_message_gives_so_many_memories_and_no_more():
+    text = " ".join(f"I have {number} cats." for number in range(2, 14))
+    extraction = extract(text)
+    assert len(extraction.candidates) == MOST
+    assert [skip.reason for skip in extraction.skipped] == [SkipReason.CAP] * (12 - MOST)
+    assert len(extract(text, most=2).candidates) == 2
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\ud800", "İ am a nurse in İzmir", "```", "." * 50])
+def test_odd_texts_give_nothing(text):
+    assert extract(text).candidates == ()

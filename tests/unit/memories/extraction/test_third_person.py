@@ -1,0 +1,33 @@
+import pytest
+
+from memtree.memories.extraction.third_person import told_of_user
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I’m left-handed", "User is left-handed"),
+        ("I've lived here since 2019", "User has lived here since 2019"),
+        ("my sister Ann carries my bag", "User's sister Ann carries the user's bag"),
+        ("I usually cycle to work", "User usually cycles to work"),
+        ("I study law and I fly often", None),
+        ("I teach", "User teaches"),
+        ("I don't eat pork", "User doesn't eat pork"),
+    ],
+)
+def test_each_i_takes_its_verb_along(said, told):
+    assert told_of_user(said) == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We deploy on Fridays",  # who "we" are, no rule knows
+        "I live in Ghent and work at Barco",  # a verb without its "I"
+        "I'd take the train",  # would, or had
+        "The wifi is in the hall",
+        "I",
+    ],
+)
+def test_what_cannot_be_told_safely_is_left(said):
+    assert told_of_user(said) is None
