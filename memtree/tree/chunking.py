@@ -202,20 +202,24 @@ def _message_spans(view: View) -> Iterator[tuple[int, int, int, bool | None]]:
     starts = [segment.start for segment in view.segments if segment.kind == "name"]
     spoken = starts[0] if starts else len(text)
     if spoken:
-        yield from _text_spans(text[:spoken])
+        yield from text_spans(text[:spoken])
     for start, end in pairwise([*starts, len(text)]):
-        for low, high, border, _ in _text_spans(text[start:end], whole=True):
+        for low, high, border, _ in text_spans(text[start:end], whole=True):
             yield start + low, start + high, border if low else HEADING, None
 
 
-def _text_spans(text: str, whole: bool = False) -> Iterator[tuple[int, int, int, bool]]:
+def text_spans(
+    text: str, whole: bool = False, glue: bool = True
+) -> Iterator[tuple[int, int, int, bool]]:
+    """(start, end, border before it, code?) for each block of a text; they cover it. `whole`: it is
+    one value, as the arguments of a call are. `glue`: no border inside a unit that fits a leaf."""
     if _fits(text, 0, len(text), BLOCK) and "```" not in text:
         yield 0, len(text), HEADING, False
         return
     value = whole or (text[:1] in "{[" and text.rstrip()[-1:] in "}]")
-    glued = value and _fits(text, 0, len(text), UNIT)
+    glued = glue and value and _fits(text, 0, len(text), UNIT)
     for start, end, code in _units(text):
-        unit_glued = glued or (code and _fits(text, start, end, UNIT))
+        unit_glued = glued or (glue and code and _fits(text, start, end, UNIT))
         first = True
         for low, high, border in _fill(text, start, end):
             strength = GLUED if unit_glued and not (first and not glued) else border
@@ -267,6 +271,11 @@ def _fill(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         blank = not line.strip()
     if low < end:
         yield low, end, strength
+
+
+def is_heading(text: str, start: int) -> bool:
+    """Whether a line that begins there is one."""
+    return _HEADING.match(text, start) is not None
 
 
 def _line_border(line: str, after_blank: bool) -> int:

@@ -43,6 +43,7 @@ OWN_HEADERS = (MODE_HEADER, *EXPIRATION_HEADERS)
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
+_NUMBER = re.compile(r"\s*+[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?\s*+", re.ASCII)
 
 
 def integer(value: object, name: str, low: int, high: int) -> int | None:
@@ -59,6 +60,17 @@ def integer(value: object, name: str, low: int, high: int) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise BadRequest(f"{name} must be an integer", param=name)
     return max(low, min(high, value))
+
+
+def number(value: object, name: str, low: float, high: float) -> float | None:
+    """Or a numeric string, clamped to [low, high]. Raises `BadRequest` naming the field."""
+    if value is None:
+        return None
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadRequest(f"{name} must be a number", param=name)
+    return float(max(low, min(high, value)))
 
 
 def boolean(value: object, name: str) -> bool | None:

@@ -22,7 +22,9 @@ from memtree.extraction import (
     topics,
 )
 from memtree.extraction.clause import SourcePassage
+from memtree.memories.documents.document import checked
 from memtree.memories.extraction import rules as extraction_rules
+from memtree.memories.injection import passages as passage_lines
 from memtree.memories.injection import rendering
 from memtree.memories.memory import Memory
 from memtree.memories.rules import categories, expiry, relation, tags
@@ -45,7 +47,7 @@ from memtree.text import (
     tokens,
 )
 from memtree.text.normal_form import nfkc
-from memtree.tree import chunking, growth
+from memtree.tree import chunking, growth, passages
 from memtree.unfolding import duplicates, labels, recall_block, telling_lines
 from proxy.chat import context_overflow
 from proxy.chat.chat_memory_tools import recall_result
@@ -187,6 +189,17 @@ TEXTS = {
         hostile.as_it_is,
     ),
     "a line of a memory": Subject(lambda text: rendering.told(text, "fact"), hostile.as_it_is),
+    "a line of a passage": Subject(
+        lambda text: passage_lines.line(Memory("a", 1, text, 0.0, 0.0)), hostile.as_it_is
+    ),
+    "metadata of a document": Subject(
+        lambda text: passage_lines.metadata_line({text: [text, text], "a": text}), hostile.as_it_is
+    ),
+    "a document to be kept": Subject(
+        hostile.refused(lambda text: checked("a", text, None, {"a": [text[:9_000]]}).digest),
+        hostile.as_it_is,
+    ),
+    "passages": Subject(passages.passages, hostile.as_it_is),
     "a question to memories": Subject(
         lambda raw: user_query([Message(raw)], hostile.VOLATILE), hostile.message("user")
     ),
@@ -336,6 +349,8 @@ READS = {
     "an error": (*hostile.OUTPUT, *hostile.WORDS),
     "a phrase": (*hostile.SPEECH, *hostile.MARKUP),
     "blocks": (*hostile.MARKUP, *hostile.LETTERS),
+    "passages": (*hostile.MARKUP, *hostile.LETTERS),
+    "a document to be kept": hostile.SECRETS,
     "a prompt": (*hostile.SECRETS, *hostile.WORDS, *hostile.OUTPUT),
     "a model's reply": (*hostile.TAGS, *hostile.OUTPUT, *hostile.JSON),
     "a draft": (*hostile.OUTPUT, *hostile.MARKUP),

@@ -1,0 +1,1 @@
+"""Documents in namespaces: each is kept as passages, which are memories of the namespace."""
