@@ -16,6 +16,7 @@ from memtree.memories.duplicates import DuplicateCheck, NearMemory
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.pending_vectors import PendingVectors
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
+from memtree.memories.rules.relation import Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector
@@ -78,16 +79,26 @@ class MemorySaving:
         """Tombstones of texts that a new one comes close to."""
         return await self._duplicates.corrected(scope, text)
 
+    def says_the_same(
+        self, text: str, vector: Vector | None, other: str, others: Vector | None
+    ) -> bool:
+        """Whether one of two new texts would be a duplicate of the other."""
+        relevance = None
+        if self._embedder is not None and vector is not None and others is not None:
+            relevance = self._embedder.scale.relevance(float(vector @ others))
+        return compare(text, other, relevance).relation in (Relation.SAME, Relation.DUPLICATE)
+
     # -- vectors -----------------------------------------------------------------------------
 
     async def vectors(
-        self, texts: Sequence[str], *, strict: bool = False
+        self, texts: Sequence[str], *, strict: bool = False, patience: float | None = None
     ) -> Sequence[Vector | None]:
         """One a text; None where the embedder is not there, or not quick enough. `strict`: then
-        `EmbedderUnavailable`, where there is one at all."""
+        `EmbedderUnavailable`, where there is one at all. `patience`: seconds, instead of those that
+        a save waits."""
         if self._embedder is None or not texts:
             return [None] * len(texts)
-        vectors = await self._search.embed(texts, self._patience)
+        vectors = await self._search.embed(texts, patience or self._patience)
         if vectors is not None:
             return list(vectors)
         if strict:

@@ -1,0 +1,175 @@
+"""One conversation, read for memories: what it says that was not read before, oldest first.
+
+    posted messages -> those of the user that nobody read -> candidates -> memories
+
+The user's switches are asked again before each batch, so nothing is stored after they were turned
+off. A message is done when the store says so; then this process remembers it, too.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from indexer.extracting.posted_messages import FoundMessage, PostedMessages
+from indexer.extracting.queue import ExtractionJob
+from indexer.extracting.read_messages import ReadMessages
+from memtree.bounded import remember
+from memtree.conversation.history import MessageInfoCache
+from memtree.conversation.message import Message, Volatile
+from memtree.days import day_of
+from memtree.memories.extracting import (
+    NOWHERE,
+    PER_MESSAGE,
+    ExtractionReport,
+    MemoryExtraction,
+    ReadMessage,
+)
+from memtree.memories.scope import Scope
+from memtree.memories.user_memories import UserSettings
+from memtree.ports.clock import Clock
+
+log = logging.getLogger("memtree.indexer")
+
+BATCH_MESSAGES, BATCH_CHARS = 16, 32_000  # that are read at once: what a kill loses, at most
+PER_CONVERSATION = 200  # memories of one conversation and day, of this process
+
+VOLATILE = Volatile()
+
+EffectiveSettings = Callable[[Scope], Awaitable[UserSettings]]
+
+
+@dataclass(slots=True)
+class ExtractionTotals:
+    """What this process did, for its metrics: user messages read, memories stored, what was left
+    out by reason."""
+
+    messages: int = 0
+    stored: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def count(self, report: ExtractionReport) -> None:
+        self.messages += report.messages
+        self.stored += len(report.stored)
+        self.skipped.update(skip.reason for skip in report.skipped)
+
+
+class _Kept(NamedTuple):
+    """Memories of one conversation on one day."""
+
+    day: int
+    memories: int
+
+
+class ConversationExtraction:
+    """A `ConversationReader`. `effective`: the settings of a user as of now."""
+
+    def __init__(
+        self,
+        extraction: MemoryExtraction,
+        effective: EffectiveSettings,
+        clock: Clock,
+        done: ReadMessages,
+        *,
+        volatile: Volatile = VOLATILE,
+        infos: MessageInfoCache | None = None,
+    ) -> None:
+        self._extraction, self._effective, self._clock = extraction, effective, clock
+        self._done, self._volatile, self._infos = done, volatile, infos
+        self._kept: OrderedDict[tuple[Scope, bytes], _Kept] = OrderedDict()
+        self.totals = ExtractionTotals()
+
+    async def read(self, job: ExtractionJob) -> None:
+        posted = PostedMessages(
+            job.scope.tenant, job.posted, self._volatile, ends=job.ends, infos=self._infos
+        )
+        if job.settings.save:
+            await self._memories(job.scope, posted, job.posted, asks=True)
+
+    async def extract(
+        self, scope: Scope, posted: Sequence[Message], *, dry_run: bool = False
+    ) -> ExtractionReport:
+        """Now, because somebody asked for it: whatever the switches say. `dry_run`: nothing is
+        stored. Raises store errors, and `Unavailable` where a model does not answer."""
+        ends = ((len(posted), self._clock.now()),)
+        whole = PostedMessages(scope.tenant, posted, self._volatile, ends=ends, infos=self._infos)
+        return await self._memories(scope, whole, posted, dry_run=dry_run)
+
+    async def _memories(
+        self,
+        scope: Scope,
+        whole: PostedMessages,
+        posted: Sequence[Message],
+        *,
+        asks: bool = False,
+        dry_run: bool = False,
+    ) -> ExtractionReport:
+        keys = self._done.keys(scope)
+        conversation = scope, keys.of(posted[0].raw)
+        report = ExtractionReport()
+        for batch in _batches(await whole.found(self._done, keys)):
+            if asks and not (await self._effective(scope)).save:
+                break
+            undone = await self._extraction.undone(scope, [f.message.digest for f in batch])
+            fresh = _once([each for each in batch if each.message.digest in undone])
+            by_digest = {each.message.digest: each for each in fresh}
+            for read in await self._extraction.read(scope, [f.message for f in fresh]):
+                found = by_digest.pop(read.message.digest)
+                report += await self._keep(scope, conversation, whole, found, read, dry_run)
+            if not dry_run:  # those that are left over in `by_digest` could not be read
+                self._remember([each for each in batch if each.message.digest not in by_digest])
+        return report
+
+    async def _keep(
+        self,
+        scope: Scope,
+        conversation: tuple[Scope, bytes],
+        whole: PostedMessages,
+        found: FoundMessage,
+        read: ReadMessage,
+        dry_run: bool,
+    ) -> ExtractionReport:
+        day = day_of(self._clock.now())
+        kept = self._kept.get(conversation, _Kept(day, 0))
+        before = kept.memories if kept.day == day else 0
+        place = await whole.place(found.index) if read.candidates else NOWHERE
+        one = await self._extraction.keep(
+            scope,
+            read,
+            place,
+            most=min(PER_MESSAGE, max(0, PER_CONVERSATION - before)),
+            dry_run=dry_run,
+        )
+        if not dry_run:
+            remember(self._kept, conversation, _Kept(day, before + len(one.stored)))
+            self.totals.count(one)
+        return one
+
+    def _remember(self, messages: Sequence[FoundMessage]) -> None:
+        for each in messages:
+            self._done.add(each.key, by_user=True)
+
+
+def _once(found: Sequence[FoundMessage]) -> list[FoundMessage]:
+    """The first of each digest."""
+    first: dict[bytes, FoundMessage] = {}
+    for each in found:
+        first.setdefault(each.message.digest, each)
+    return list(first.values())
+
+
+def _batches(found: Sequence[FoundMessage]) -> Iterator[list[FoundMessage]]:
+    batch: list[FoundMessage] = []
+    size = 0
+    for each in found:
+        length = len(each.message.text)
+        if batch and (len(batch) >= BATCH_MESSAGES or size + length > BATCH_CHARS):
+            yield batch
+            batch, size = [], 0
+        batch.append(each)
+        size += length
+    if batch:
+        yield batch

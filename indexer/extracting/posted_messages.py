@@ -1,0 +1,178 @@
+"""What a user said in a posted history, and where it stands: message by message, as far as asked.
+
+What costs (parsing, hashing, the addresses of all prefixes) is done for messages that were not met
+before, and the addresses only when something is about to be stored. All of it runs in threads, in
+slices, so that no request waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import islice
+
+from indexer.extracting.read_messages import MessageKeys, ReadMessages
+from memtree.conversation import addresses, history
+from memtree.conversation.history import History, MessageInfo, MessageInfoCache
+from memtree.conversation.message import Message, Volatile, check_message
+from memtree.errors import BadRequest
+from memtree.memories.extracting import NOWHERE, MessagePlace, UserMessage
+
+SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one turn in a thread
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A user's message that was not met before: `index` in the posted list, and its key."""
+
+    index: int
+    key: bytes
+    message: UserMessage
+
+
+class PostedMessages:
+    """One posted history. `ends`: see `ExtractionJob`."""
+
+    def __init__(
+        self,
+        tenant: str,
+        posted: Sequence[Message],
+        volatile: Volatile,
+        *,
+        ends: Sequence[tuple[int, float]] = (),
+        infos: MessageInfoCache | None = None,
+    ) -> None:
+        self._tenant, self._posted, self._volatile = tenant, posted, volatile
+        self._ends, self._infos = ends, infos
+        self._history: History | None = None
+        self._second: int | None = None  # where in it the second message of the user stands
+        self._unreadable = False
+
+    async def found(self, done: ReadMessages, keys: MessageKeys) -> list[FoundMessage]:
+        """Messages of the user that are not known to be `done`, oldest first. What others said is
+        added to these here."""
+        spoken: list[int] = []
+        found: list[FoundMessage] = []
+        for start, end in _slices(self._posted):
+            rows = await asyncio.to_thread(self._rows, start, end, done, keys)
+            for row in rows:
+                if row.by_user:
+                    spoken.append(row.index)
+                elif row.by_user is False:
+                    done.add(row.key, by_user=False)
+                if row.said is not None:
+                    found.append(FoundMessage(row.index, row.key, row.said))
+        days = said_on(spoken, self._ends)
+        return [_dated(each, days.get(each.index)) for each in found]
+
+    async def history(self) -> History | None:
+        """The whole, with its addresses; None where it cannot be read."""
+        if self._history is None and not self._unreadable:
+            try:
+                self._history = await asyncio.to_thread(self._read)
+                users = (i for i, fact in enumerate(self._history.facts) if fact.role == "user")
+                self._second = next(islice(users, 1, None), None)
+            except BadRequest:
+                self._unreadable = True
+        return self._history
+
+    async def place(self, index: int) -> MessagePlace:
+        """Where a posted message of the user stands."""
+        whole = await self.history()
+        if whole is None:
+            return NOWHERE
+        at = bisect_left(whole.posted, index)
+        first_round_ends = self._second if self._second is not None else len(whole)
+        origin = "" if at < first_round_ends else whole.addresses[first_round_ends].hex()
+        return MessagePlace(whole.addresses[at + 1].hex(), origin)
+
+    def _rows(self, start: int, end: int, done: ReadMessages, keys: MessageKeys) -> list[_Row]:
+        return [self._row(index, done, keys) for index in range(start, end)]
+
+    def _row(self, index: int, done: ReadMessages, keys: MessageKeys) -> _Row:
+        message = self._posted[index]
+        key = keys.of(message.raw)
+        known = done.by_user(key)
+        if known is not None:
+            return _Row(index, key, known)
+        try:
+            check_message(message, "")
+            if message.role != "user":
+                return _Row(index, key, False)
+            digest = addresses.digest(message, self._volatile)
+            text = _own_view(message, self._volatile)
+        except (BadRequest, RecursionError):
+            return _Row(index, key, None)
+        return _Row(index, key, True, UserMessage(digest, text))
+
+    def _read(self) -> History:
+        infos = _KnownOnly(self._infos) if self._infos else None
+        return history.read(self._tenant, self._posted, self._volatile, infos, lambda _: 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """`by_user` None: no message that can be read. `said`: it is the user's, and new."""
+
+    index: int
+    key: bytes
+    by_user: bool | None
+    said: UserMessage | None = None
+
+
+class _KnownOnly:
+    """A cache to be read from: what is described here is described without its tokens."""
+
+    def __init__(self, infos: MessageInfoCache) -> None:
+        self._infos = infos
+
+    def get(self, tenant: str, raw: bytes) -> MessageInfo | None:
+        return self._infos.get(tenant, raw)
+
+    def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None:
+        return None
+
+    def forget(self) -> None:
+        return None
+
+
+def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[int, date]:
+    """On which day (UTC) messages were said, by index: the last of the user in each payload, on the
+    day when that came. `spoken`: indices of the user's messages, ascending. When those before it
+    were said is not known.
+
+    >>> said_on([0, 2, 4], [(5, 86_400.0)])
+    {4: datetime.date(1970, 1, 2)}
+    """
+    days: dict[int, date] = {}
+    for length, at in ends:
+        last = max((index for index in spoken if index < length), default=None)
+        if last is not None:
+            days.setdefault(last, datetime.fromtimestamp(at, UTC).date())
+    return days
+
+
+def _dated(found: FoundMessage, day: date | None) -> FoundMessage:
+    message = found.message
+    return FoundMessage(found.index, found.key, UserMessage(message.digest, message.text, day))
+
+
+def _own_view(message: Message, volatile: Volatile) -> str:
+    """The view of a user's message as far as it is text: placeholders of media stand behind it."""
+    view = message.view(volatile)
+    texts = [segment.end for segment in view.segments if segment.kind == "text"]
+    return view.text[: max(texts, default=0)]
+
+
+def _slices(posted: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    start, size = 0, 0
+    for index, message in enumerate(posted):
+        if index > start and (index - start >= SLICE_MESSAGES or size > SLICE_BYTES):
+            yield start, index
+            start, size = index, 0
+        size += len(message.raw)
+    if start < len(posted):
+        yield start, len(posted)

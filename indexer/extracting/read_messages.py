@@ -1,0 +1,48 @@
+"""Which messages of a conversation were read already, as long as this process lives.
+
+A chat posts all of its messages with every request. So that one that grows costs a hash a message
+and nothing else, the raw fragments are remembered, by scope, as keys that nobody outside can
+foresee (as in `memtree/conversation/message_cache.py`).
+"""
+
+from __future__ import annotations
+
+import xxhash
+
+from memtree.memories.scope import Scope
+
+ENTRIES = 200_000  # about 100 bytes each
+
+
+class ReadMessages:
+    """Bounded; the older half goes when it is full."""
+
+    def __init__(self, seed: int, entries: int = ENTRIES) -> None:
+        """`seed`: random per process."""
+        self._seed = seed & 0xFFFF_FFFF
+        self._entries = entries
+        self._done: dict[bytes, bool] = {}
+
+    def keys(self, scope: Scope) -> MessageKeys:
+        """How messages of a scope are named."""
+        whole = "\0".join((scope.tenant, scope.kind, scope.owner, scope.subject))
+        return MessageKeys(xxhash.xxh3_64_intdigest(whole.encode(errors="replace"), self._seed))
+
+    def by_user(self, key: bytes) -> bool | None:
+        """Whether the message is the user's; None: it was not read yet."""
+        return self._done.get(key)
+
+    def add(self, key: bytes, *, by_user: bool) -> None:
+        if len(self._done) >= self._entries:
+            for old in list(self._done)[: self._entries // 2]:
+                self._done.pop(old, None)
+        self._done[key] = by_user
+
+
+class MessageKeys:
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def of(self, raw: bytes) -> bytes:
+        """16 bytes for a posted fragment."""
+        return xxhash.xxh3_128_digest(raw, self._seed)
