@@ -5,9 +5,17 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from memtree.memories.extraction.rules import extract
+
+from indexer.extracting.conversation import ConversationExtraction
+from indexer.extracting.queue import PATIENCE, ExtractionQueue
+from indexer.extracting.read_messages import ReadMessages
 from memtree.config import Settings
+from memtree.conversation.history import MessageInfoCache
+from memtree.conversation.message import Volatile
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.curation import MemoryCuration
+from memtree.memories.extracting import MemoryExtraction, RuleReader
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
@@ -18,17 +26,23 @@ from memtree.stores import Memories
 @dataclass(frozen=True, slots=True)
 class MemoryServices:
     """Whoever opens them starts and closes them; nothing works in the background before. `users`:
-    groups, settings and plans; `curation`: the past, merging, deleting many."""
+    groups, settings and plans; `curation`: the past, merging, deleting many. `extraction`: takes
+    conversations to be read for memories; `conversations`: reads one at once."""
 
     book: MemoryBook
     users: UserBook
     curation: MemoryCuration
+    extraction: ExtractionQueue
+    conversations: ConversationExtraction
 
     def start(self) -> None:
         """Begin work in the background."""
         self.book.start()
+        self.extraction.start()
 
-    async def close(self) -> None:
+    async def close(self, patience: float = PATIENCE) -> None:
+        """Work in the background goes on for at most `patience` seconds."""
+        await self.extraction.close(patience)
         await self.book.close()
 
 
@@ -38,8 +52,10 @@ def open_memory_services(
     clock: Clock,
     embedder: Embedder | None,
     book: MemoryBook | None = None,
+    *,
+    infos: MessageInfoCache | None = None,
 ) -> MemoryServices:
-    """`book`: None for one over the same parts."""
+    """`book`: None for one over the same parts. `infos`: what is known of messages that were met."""
     book = book or open_book(settings, memories, clock, embedder)
     curation = MemoryCuration(
         memories,
@@ -47,7 +63,39 @@ def open_memory_services(
         deleted_days=settings.deleted_days,
         max_text_chars=settings.max_text_chars,
     )
-    return MemoryServices(book, UserBook(memories, clock, new_group_id), curation)
+    users = UserBook(memories, clock, new_group_id)
+    conversations = open_extraction(settings, memories, clock, book, users, infos)
+    return MemoryServices(
+        book, users, curation, ExtractionQueue(conversations, clock), conversations
+    )
+
+
+def open_extraction(
+    settings: Settings,
+    memories: Memories,
+    clock: Clock,
+    book: MemoryBook,
+    users: UserBook,
+    infos: MessageInfoCache | None = None,
+) -> ConversationExtraction:
+    """What reads conversations for memories."""
+    extraction = MemoryExtraction(
+        memories,
+        book.saving,
+        RuleReader(extract),
+        clock,
+        new_memory_id,
+        most=settings.max_memories,
+        max_text_chars=settings.max_text_chars,
+    )
+    return ConversationExtraction(
+        extraction,
+        users.effective,
+        clock,
+        ReadMessages(secrets.randbits(32)),
+        volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
+        infos=infos,
+    )
 
 
 def open_book(

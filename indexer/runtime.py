@@ -107,20 +107,21 @@ async def open_runtime(
             else None
         )
         by_workers = redis.summaries if redis else None
+        infos = MessageCache(secrets.randbits(32))
         memory = ContextMemory(
             store,
             builder,
             queue,
             clock,
             embedder=embedder,
-            facts=MessageCache(secrets.randbits(32)),
+            facts=infos,
             volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
             summaries=stage_three.queue if stage_three else by_workers,
             settled=stage_three.completed if stage_three else None,
             peers=redis.peers if redis else None,
         )
         memories = open_memories(store)
-        saved = open_memory_services(settings, memories, clock, embedder)
+        saved = open_memory_services(settings, memories, clock, embedder, infos=infos)
         if shared:
             saved.start()
         sweeper = Sweeper(memory, saved.book)
@@ -146,7 +147,7 @@ async def open_runtime(
             )
         finally:
             await sweeper.close()
-            await saved.close()
+            await saved.close(drain)
             await memory.close()
             await asyncio.gather(
                 *([queue.close(drain)] if isinstance(queue, InProcessQueue) else ()),
