@@ -5,8 +5,6 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from memtree.memories.extraction.rules import extract
-
 from indexer.extracting.conversation import ConversationExtraction
 from indexer.extracting.queue import PATIENCE, ExtractionQueue
 from indexer.extracting.read_messages import ReadMessages
@@ -16,6 +14,7 @@ from memtree.conversation.message import Volatile
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.extracting import MemoryExtraction, RuleReader
+from memtree.memories.extraction.rules import extract
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
@@ -55,7 +54,8 @@ def open_memory_services(
     *,
     infos: MessageInfoCache | None = None,
 ) -> MemoryServices:
-    """`book`: None for one over the same parts. `infos`: what is known of messages that were met."""
+    """`book`: None for one over the same parts. `infos`: what is known of messages that were
+    met."""
     book = book or open_book(settings, memories, clock, embedder)
     curation = MemoryCuration(
         memories,

@@ -1,0 +1,27 @@
+"""Which messages were read: by scope, bounded."""
+
+from __future__ import annotations
+
+from indexer.extracting.read_messages import ReadMessages
+from memtree.memories.scope import Scope
+
+
+def test_keys_differ_by_scope_and_process() -> None:
+    done = ReadMessages(1)
+    raw = b'{"role":"user","content":"I live in Rome"}'
+    keys = {
+        done.keys(Scope.of_user("t")).of(raw),
+        done.keys(Scope.of_user("t", "a")).of(raw),
+        done.keys(Scope.of_user("u")).of(raw),
+        ReadMessages(2).keys(Scope.of_user("t")).of(raw),
+    }
+    assert len(keys) == 4
+    assert done.keys(Scope.of_user("t")).of(raw) in keys
+
+
+def test_the_older_half_goes_when_it_is_full() -> None:
+    done = ReadMessages(1, entries=10)
+    for number in range(11):
+        done.add(b"%d" % number, by_user=True)
+    known = [number for number in range(11) if done.by_user(b"%d" % number)]
+    assert known == [5, 6, 7, 8, 9, 10]
