@@ -74,6 +74,12 @@ TAGS = (
     "<environment_details></", "<think>", "<|channel|>a", "<user_input>", "<user_input ",
     "<tool_call ", "<   ",
 )  # fmt: skip
+OWN_WORDS = (
+    "> a\n", "<a>", "</a>", "<a><b></a>", "<context>", "```a\n", '"""', " \"a", "“I", " 'a",
+    "``a`", "Ann: a\n", "From: a\n", "here is the text: ", "translate this:\n", "a,b,c\n",
+    "*a b c d",
+    "Known facts about this conversation:\n1. a\n", "    a\n", "$ a\n", "def a(", "a = ", "a\n\n",
+)  # fmt: skip
 OUTPUT = (
     "error: ", "1 passed ", "exit code ", "E  ", "def ", "export ", "// ", "# a", "Applied ",
     "\"path\": \"", ": \"\\", "headline: ", "Body: a\n", "summary: ", "- a ", "@@123",

@@ -23,7 +23,9 @@ from memtree.extraction import (
 )
 from memtree.extraction.clause import SourcePassage
 from memtree.memories.documents.document import checked
+from memtree.memories.extraction import own_words, sentences
 from memtree.memories.extraction import rules as extraction_rules
+from memtree.memories.extraction.spans import Span
 from memtree.memories.injection import passages as passage_lines
 from memtree.memories.injection import rendering
 from memtree.memories.memory import Memory
@@ -232,6 +234,10 @@ TEXTS = {
         lambda text: relation.compare(f"{text} x", text, 0.9), hostile.as_it_is
     ),
     "what is extracted": Subject(extraction_rules.extract, hostile.as_it_is),
+    "own words": Subject(own_words.own_words, hostile.as_it_is),
+    "sentences": Subject(
+        lambda text: list(sentences.sentences(text, Span(0, len(text)))), hostile.as_it_is
+    ),
     "a category": Subject(categories.category_of, hostile.as_it_is),
     "tags": Subject(
         hostile.refused(lambda text: tags.canonical_tags([text[:40], text])), hostile.as_it_is
@@ -327,6 +333,14 @@ PIECES = {
     ),
 }
 READS = {
+    "own words": (
+        *hostile.SPEECH,
+        *hostile.MARKUP,
+        *hostile.TAGS,
+        *hostile.OUTPUT,
+        *hostile.OWN_WORDS,
+    ),
+    "sentences": (*hostile.SPEECH, *hostile.WORDS),
     "who spoke": ("[a for '", " for '", "] Result:", "[a"),
     "anchors": hostile.WORDS,
     "secrets": hostile.SECRETS,

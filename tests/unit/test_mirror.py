@@ -70,6 +70,12 @@ COVERED_BY = {
         memtree/stores/memories/deletion.py memtree/stores/memories/sweep.py""",
     "contracts/test_memory_search.py": """
         memtree/stores/memories/search.py memtree/stores/memories/shown.py""",
+    "unit/memories/extraction/test_own_words.py": """
+        memtree/memories/extraction/pasted/blocks.py
+        memtree/memories/extraction/pasted/documents.py
+        memtree/memories/extraction/pasted/inline.py
+        memtree/memories/extraction/pasted/languages.py
+        memtree/memories/extraction/pasted/lines.py""",
     "unit/memories/rules/test_relation.py": """
         memtree/memories/rules/wording/foreign.py memtree/memories/rules/wording/lexicon.py
         memtree/memories/rules/wording/meanings.py memtree/memories/rules/wording/words.py

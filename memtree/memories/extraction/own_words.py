@@ -1,0 +1,126 @@
+"""The user's own prose in a message: what may be taken for something that the user says.
+
+A message also brings along code, logs, mail of others, drafts, tables, and what programs put in:
+reminders of clients, memories that this server added itself. To extract from those is how other
+memory systems came to store nine lines of junk out of ten.
+
+What this file does not do: take out the blocks that clients rewrite on every request and for
+which a server has its own list (`conversation.volatile_blocks`); callers pass the text without.
+
+    >>> text = "I live in Graz.\\n\\n```\\nI = 1\\n```\\n> I live in Rome\\n"
+    >>> [text[start:end] for start, end in own_words(text)]
+    ['I live in Graz.']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from memtree.memories.extraction.pasted.blocks import blocks
+from memtree.memories.extraction.pasted.documents import handed_over, transcript
+from memtree.memories.extraction.pasted.inline import inline
+from memtree.memories.extraction.pasted.lines import BULLET, LineKind, kinds
+from memtree.memories.extraction.spans import Span, blanked, merged, outside
+from memtree.text.persona_card import is_card
+
+__all__ = ["Span", "own_words"]
+
+NOTHING = (0, 0)
+LONGEST = 1_000_000  # characters of a message that is read at all
+READ = 100_000  # characters of a message outside blocks; of a longer one its two ends are read
+DOCUMENT = 8_000  # characters of prose that are a document, not speech
+REMARK = 1_000  # characters of a paragraph before or behind a document
+_ADDRESSES = re.compile(
+    r"\?|\b(?:please|can you|could you|help me|i(?:'m| am| want| need| have| would)|bitte|kannst du"
+    r"|ich|s'il|peux-tu|je|por favor|puedes|quiero|você|quero|puoi|vorrei|kun je|ik)\b",
+    re.IGNORECASE,
+)
+
+
+def own_words(text: str) -> list[Span]:
+    """Spans of the user's own prose, in order, each within one paragraph or one point of a list.
+    A span that ends in the middle of a sentence was cut there: code or a quotation follows."""
+    if len(text) > LONGEST or is_card(text):  # who plays a part is somebody else
+        return []
+    cuts = blocks(text)
+    shown = blanked(text, cuts)
+    if len(shown) <= READ:
+        return _spoken(shown, _whole(shown, outside(_prose(shown), cuts)))
+    # The ends of whole lines; a line longer than that is none of a person's.
+    head, tail = shown.rfind("\n", 0, READ // 2) + 1, shown.find("\n", len(shown) - READ // 2)
+    spans = _prose(shown[:head])
+    if tail >= 0:
+        spans += [Span(start + tail, end + tail) for start, end in _prose(shown[tail:])]
+    return _spoken(shown, _whole(shown, outside(spans, cuts)))
+
+
+def _whole(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Those that hold a letter, without white space around them."""
+    trimmed = (_trimmed(text, span) for span in spans)
+    return [span for span in trimmed if any(map(str.isalpha, text[span.start : span.end]))]
+
+
+def _prose(text: str) -> list[Span]:
+    spans: list[Span] = []
+    for paragraph in _paragraphs(text):
+        start, end = paragraph
+        cuts = merged(Span(start + a, start + b) for a, b in inline(text[start:end]))
+        spans += outside([paragraph], cuts)
+    return spans
+
+
+def _paragraphs(text: str) -> Iterator[Span]:
+    """Runs of lines of prose; a point of a list begins a new one."""
+    lines = text.split("\n")
+    columns = _columns(lines)
+    at, start, end = 0, -1, -1
+    for line, (first, last) in zip(lines, columns, strict=True):
+        if start >= 0 and (first != 0 or last == 0):
+            yield Span(start, end)
+            start = -1
+        if last > first:
+            start = at + first if start < 0 else start
+            end = at + last
+        at += len(line) + 1
+    if start >= 0:
+        yield Span(start, end)
+
+
+def _columns(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """For each line where its prose begins and ends; (0, 0) where it has none."""
+    found = [
+        (bullet.end() if (bullet := BULLET.match(line)) else 0, len(line))
+        if kind is LineKind.PROSE
+        else NOTHING
+        for line, kind in zip(lines, kinds(lines), strict=True)
+    ]
+    if talk := transcript(lines):
+        found[slice(*talk)] = [NOTHING] * (talk[1] - talk[0])
+    begin, column, end = handed_over(lines)
+    for at in range(begin, end):
+        first = found[at][0]
+        found[at] = (first, column) if at == begin and first < column else NOTHING
+    return found
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    start, end = span
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end)
+
+
+def _spoken(text: str, spans: list[Span]) -> list[Span]:
+    """All, unless it is too much for somebody to have typed; then the first and the last, where
+    they speak to the assistant."""
+    if sum(end - start for start, end in spans) <= DOCUMENT:
+        return spans
+    ends = dict.fromkeys((spans[0], spans[-1]))
+    return [
+        span
+        for span in ends
+        if span.end - span.start <= REMARK and _ADDRESSES.search(text[span.start : span.end])
+    ]

@@ -1,0 +1,124 @@
+"""Blocks with a beginning and an end of their own: elements of markup, fenced code, and what this
+program puts into messages itself.
+
+Blocks of ours and of clients that are not closed reach to the end of the text: what was recalled
+must never be taken for something that the user said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memtree.memories.extraction.spans import Span, blanked, merged
+from memtree.text import memory_lines
+
+# Around the user's own words, in what agents send: the tags go, the words stay.
+WRAPPERS = frozenset(
+    """
+    task feedback user_message user_input user_query user_request user_prompt user_response
+    answer b i em strong u p
+    """.split()
+)
+# To the end of the text, where they are not closed.
+OPEN_ENDED = frozenset(
+    """
+    user_memories context_memory recalled_context documents document retrieved_documents
+    system-reminder environment_details environment_context instructions system system_prompt
+    file_content file_contents final_file_content open_files attached_files additional_data
+    command-message command-name command-args local-command-stdout local-command-caveat
+    chat_history conversation transcript tool_result tool_use function_results explicit_instructions
+    context summary state_snapshot
+    """.split()
+)
+_TAG = re.compile(r"<(/?)([A-Za-z][\w.:-]{0,60})((?:\s[^<>]{0,2000})?)>")
+_FENCE = re.compile(r"^[ \t]{0,8}(?:[-*>][ \t]){0,2}(`{3,}|~{3,})(.*)$", re.MULTILINE)
+_TRIPLE = re.compile(r'"{3}|\'{3}')
+_OURS = re.compile(rf"^{re.escape(memory_lines.HEADING)}[ \t]*$", re.MULTILINE)
+_NUMBERED = re.compile(r"\d{1,3}\. ")
+
+
+def blocks(text: str) -> list[Span]:
+    """What blocks take of the text, merged. Each step sees what the ones before it left: a tag in
+    code is no tag, nor a quote in a block of a client."""
+    found: list[Span] = []
+    for step in (_injected, _own_lists, _fences, _triples, _elements):
+        left = blanked(text, found) if found else text
+        found = merged([*found, *step(left)])
+    return found
+
+
+def _injected(text: str) -> Iterator[Span]:
+    return _elements(text, known=True)
+
+
+def _elements(text: str, *, known: bool = False) -> Iterator[Span]:
+    """Elements of markup with all that they hold; of tags alone, the tags. `known`: only those
+    that reach to the end of the text where they are not closed."""
+    if "<" not in text:
+        return
+    opened: list[tuple[str, Span]] = []
+    waiting: dict[str, int] = {}
+    for match in _TAG.finditer(text):
+        name, tag = match[2].lower(), Span(*match.span())
+        if known and name not in OPEN_ENDED:
+            continue
+        yield tag
+        if name in WRAPPERS or match[3].endswith("/"):
+            continue
+        if not match[1]:
+            opened.append((name, tag))
+            waiting[name] = waiting.get(name, 0) + 1
+        elif waiting.get(name):
+            while True:  # what was opened inside and never closed goes with it
+                inner, begin = opened.pop()
+                waiting[inner] -= 1
+                if inner == name:
+                    break
+            yield Span(begin.start, tag.end)
+    for name, tag in opened:
+        if name in OPEN_ENDED:
+            yield Span(tag.start, len(text))
+
+
+def _fences(text: str) -> Iterator[Span]:
+    """Fenced code; without an end it reaches to that of the text."""
+    fence, start = "", 0
+    for match in _FENCE.finditer(text):
+        mark, rest = match[1], match[2]
+        if fence:
+            if mark[0] == fence[0] and len(mark) >= len(fence) and not rest.strip():
+                yield Span(start, match.end())
+                fence = ""
+        elif mark in rest:  # opened and closed on one line
+            continue
+        else:
+            fence, start = mark, match.start(1)
+    if fence:
+        yield Span(start, len(text))
+
+
+def _triples(text: str) -> Iterator[Span]:
+    """Between triple quotes, wherever they stand in their lines."""
+    opening: re.Match[str] | None = None
+    for match in _TRIPLE.finditer(text):
+        if opening is None:
+            opening = match
+        elif match.group() == opening.group():
+            yield Span(opening.start(), match.end())
+            opening = None
+    if opening and not text[text.rfind("\n", 0, opening.start()) + 1 : opening.start()].strip():
+        yield Span(opening.start(), len(text))
+
+
+def _own_lists(text: str) -> Iterator[Span]:
+    """Lines of saved memories under their heading, with the note that follows them."""
+    for match in _OURS.finditer(text):
+        end = match.end()
+        while end < len(text):
+            stop = text.find("\n", end + 1)
+            line = text[end + 1 : stop if stop >= 0 else len(text)]
+            if not (_NUMBERED.match(line) or line.startswith(memory_lines.NOTE)):
+                break
+            end = stop if stop >= 0 else len(text)
+        yield Span(match.start(), end)

@@ -1,0 +1,180 @@
+"""Texts of others, and drafts, that a message brings along: what is handed over to be read.
+
+"Translate this:", "here is the mail from my landlord:", a forwarded mail, a letter, a talk between
+two people. Where such a text begins is told by the line before it or by its first lines; where it
+ends cannot be told, so it reaches to the end of the message, but for a last paragraph that asks for
+something to be done with it. Losing a remark behind a letter costs less than taking the
+letter's "I" for the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from memtree.memories.extraction.pasted.languages import ABOUT_SELF, HANDED, NOUNS, VERBS
+
+READ = 400  # characters of a line
+LEAST_ABOVE = 200  # characters before "summarise the above" that are a text
+HEADINGS = 4  # of a document that has them
+LONG = 1_500  # characters of it
+_ASSISTANT = r"(?:assistant|claude|chat ?gpt|gpt|gemini|copilot|ai|llm|bot|all)"
+
+# The line ends with a colon or the text follows behind it.
+_LABEL = re.compile(
+    rf"(?:^|[.!?]\s|\b)(?:{HANDED})\b[^.!?\n:]{{0,80}}:|\b(?:{NOUNS})\b[^.!?\n:]{{0,60}}:\s*$"
+    rf"|^(?:{NOUNS}|issue|context|description|instructions|input|statement|problem|question)\s*:",
+    re.IGNORECASE,
+)
+_TASK = re.compile(
+    rf"\b(?:{VERBS})\b[^.!?\n:]{{0,80}}(?::|\b(?:this|these|that|it|following|below|attached"
+    rf"|{NOUNS}|dies\w*|folgend\w*|ceci|suivant\w*|esto|este|esta|siguiente|isto|seguinte|questo"
+    rf"|questa|seguente|dit|deze|volgende)\b[^.!?\n:]{{0,60}}(?:[.!?:]|$))",
+    re.IGNORECASE,
+)
+_ABOVE = re.compile(
+    rf"\b(?:{VERBS})\b[^.!?\n]{{0,60}}\b(?:the above|above|this (?:{NOUNS})|obig\w*|ci-dessus"
+    rf"|anterior|acima|sopra|bovenstaande)\b",
+    re.IGNORECASE,
+)
+_DONE_WITH = re.compile(
+    rf"(?:(?:can|could|would|will) you|please|pls|now|so|then|help me|i(?:'d| would) like you to"
+    rf"|i (?:want|need) you to|what|how|why|is|are|does|kannst du|bitte|peux-tu|pouvez-vous"
+    rf"|puedes|por favor|você pode|puoi|per favore|kun je|alsjeblieft)?\b[^.!?\n]{{0,60}}?"
+    rf"\b(?:{VERBS}|reply|respond|answer|think of (?:this|it)|tone|antwort\w*|répon\w*|respond\w*"
+    rf"|rispond\w*|antwoord\w*)\b",
+    re.IGNORECASE,
+)
+_MAIL = re.compile(
+    r"(?:-{3,}|_{3,})\s?(?:original message|forwarded message|ursprüngliche nachricht"
+    r"|weitergeleitete nachricht|message d'origine|mensaje (?:original|reenviado)"
+    r"|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)"
+    r"|oorspronkelijk bericht)|begin forwarded message"
+    r"|(?:on|am|le|el|em|il|op)\s.{5,100}\s(?:wrote|schrieb|a écrit|escribió|escreveu"
+    r"|ha scritto|schreef)\b.{0,80}:$",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(
+    r"\*{0,2}(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet"
+    r"|envoyé|para|asunto|enviado|fecha|assunto|data|da|a|oggetto|inviato|aan|onderwerp|verzonden)"
+    r"\*{0,2}\s?:\s?\S",
+    re.IGNORECASE,
+)
+_MAIL_HEADER = re.compile(
+    r"\*{0,2}(?:from|to|subject|von|an|betreff|de|objet|asunto|assunto|da|oggetto|van|onderwerp)\b",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(
+    rf"(?:dear|sehr geehrte\w*|liebe[rs]?|estimad[oa]s?|querid[oa]s?|ch[eè]re?s?|prezad[oa]s?|caro"
+    rf"|cara|gentile|egregio|geachte|beste)\s(?!{_ASSISTANT}\b)[^.?\n:;]{{1,50}}[,!]?$"
+    rf"|to whom it may concern",
+    re.IGNORECASE,
+)
+_STAMP = r"(?:[\[(]?\d[\d/.,:\s\-]{2,24}(?:[AaPp]\.?[Mm]\.?)?[\])]?\s?[-–]?\s?)?"
+_SPEAKER = re.compile(
+    rf"{_STAMP}(?:\*{{2}}|[-*]\s)?(?P<name>[A-ZÀ-Þ@][\w.'’-]{{0,24}}(?: [A-ZÀ-Þ][\w.'’-]{{0,24}})?"
+    rf"|user|assistant|human|system|ai|bot|me|you)(?:\s?\([^)\n]{{1,20}}\))?\*{{0,2}}\s?[:>]"
+    rf"\*{{0,2}}\s+\S"
+)
+_ROLES = frozenset("user assistant human ai bot me you q a interviewer".split())
+_HEADING = re.compile(r"#{1,4}\s\S")
+
+
+def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:
+    """(line, column, end): where a text of others begins and the line before which it ends; the
+    number of lines where there is none. The column is that of what follows a label on its line."""
+    begin, column = _beginning(lines)
+    above = _above(lines, begin)
+    if above is not None:
+        return 0, 0, above
+    if begin == len(lines):
+        return begin, 0, begin
+    last = _last_paragraph(lines)
+    first = next((line for line in lines[last:] if line.strip()), "")
+    done = last > begin + 1 and bool(_DONE_WITH.match(first.strip()[:READ]))
+    return begin, column, last if done else len(lines)
+
+
+def _beginning(lines: Sequence[str]) -> tuple[int, int]:
+    headings = 0
+    size = sum(map(len, lines))
+    first_heading = len(lines)
+    for at, line in enumerate(lines):
+        read = line.strip()[:READ]
+        if not read:
+            continue
+        if (column := _label(read, follows=_follows(lines, at))) is not None:
+            return (at, len(line) - len(line.lstrip()) + column) if column else (at + 1, 0)
+        if _MAIL.match(read) or _LETTER.match(read) or _is_mail(lines, at):
+            return at, 0
+        if _HEADING.match(read):
+            headings += 1
+            first_heading = min(first_heading, at)
+            if headings >= HEADINGS and size >= LONG:
+                return first_heading, 0
+    return len(lines), 0
+
+
+def _follows(lines: Sequence[str], at: int) -> bool:
+    return any(line.strip() for line in lines[at + 1 : at + 4])
+
+
+def _label(read: str, *, follows: bool) -> int | None:
+    """Where the text of others begins in a line, 0 for behind the line; None: it does not."""
+    for pattern in (_LABEL, _TASK):
+        match = pattern.search(read)
+        if match is None or ABOUT_SELF.search(read[: match.end()]):
+            continue
+        colon = read.rfind(":", 0, match.end())
+        if colon >= match.start() and read[colon + 1 :].strip() and read[colon + 1] != "/":
+            return colon + 1
+        if follows and not read[match.end() :].strip():
+            return 0
+    return None
+
+
+def _is_mail(lines: Sequence[str], at: int) -> bool:
+    """Whether a mail's headers begin here: two of them within three lines."""
+    if not _HEADER.match(lines[at].strip()[:READ]):
+        return False
+    near = [line.strip()[:READ] for line in lines[at : at + 3]]
+    heads = [line for line in near if _HEADER.match(line)]
+    return len(heads) > 1 and any(_MAIL_HEADER.match(head) for head in heads)
+
+
+def _above(lines: Sequence[str], begin: int) -> int | None:
+    """The line before which a text ends that the last paragraph calls the one above it."""
+    last = _last_paragraph(lines)
+    asked = next((line for line in lines[last:] if line.strip()), "")
+    if begin < last or not _ABOVE.search(asked[:READ]):
+        return None
+    return last if sum(map(len, lines[:last])) >= LEAST_ABOVE else None
+
+
+def _last_paragraph(lines: Sequence[str]) -> int:
+    """Its first line; 0 where there is only one."""
+    at = len(lines)
+    while at and not lines[at - 1].strip():
+        at -= 1
+    while at and lines[at - 1].strip():
+        at -= 1
+    return at
+
+
+def transcript(lines: Sequence[str]) -> tuple[int, int] | None:
+    """(first, end) of the lines of a talk between people, or with a model."""
+    said = [(at, match["name"].lower()) for at, line in enumerate(lines) if (match := _said(line))]
+    names = Counter(name for _, name in said)
+    roles = sum(count for name, count in names.items() if name in _ROLES)
+    talks = len(names) > 1 and len(said) > 2 and max(names.values()) > 1
+    if not talks and not (roles > 1 and len(names) > 1):
+        return None
+    end = said[-1][0] + 1
+    while end < len(lines) and lines[end].strip():
+        end += 1
+    return said[0][0], end
+
+
+def _said(line: str) -> re.Match[str] | None:
+    return _SPEAKER.match(line.strip()[:READ])

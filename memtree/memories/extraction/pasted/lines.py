@@ -1,0 +1,143 @@
+"""Lines that a program wrote, or that were written for one: code, logs, traces, tables, data.
+
+Judged line by line, by form. A line between two of them, in one paragraph, is one of them.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Sequence
+
+READ = 400  # characters of a line that its form is told by
+_LEVEL = r"(?:INFO|DEBUG|WARN(?:ING)?|ERROR|FATAL|TRACE|CRITICAL|NOTICE|SEVERE)"
+_MADE = re.compile(
+    rf"""
+    \||\+[-+=]+                                                   # tables
+    |at\s\S+\s?\(|at\s\S+:\d+|File\s"[^"]*",\sline|Traceback\s\(|Caused\sby:|\.\.\.\s\d+\smore
+    |[\w.]*(?:Error|Exception|Warning|Panic)(?::|$|\s\[)|(?:fatal|panic|error|warning)(?:\[\w+\])?:
+    |\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d|\[?\d\d:\d\d:\d\d[\]., ]
+    |[A-Z][a-z]{{2}}\s+\d\d?\s\d\d:\d\d:\d\d\s|\[?{_LEVEL}[\]:\s]
+    |\d{{1,3}}(?:\.\d{{1,3}}){{3}}\s-\s                           # logs of web servers
+    |diff\s--git|index\s[0-9a-f]{{7}}|\+\+\+\s|---\s[ab]/|@@\s|\+\S|[+<]\s{{2,}}
+    |[$%]\s[^\s\d]|PS\s[A-Z]:|[A-Z]:\\|[\w.-]+@[\w.-]+[:~]\S*[$#%>]|\(\w+\)\s[$%]\s|\S*[$#]\s?$
+    |>>>\s|\.\.\.\s\s|In\s\[\d+\]:|Out\[\d+\]:|bash-\S*[$#]
+    |\d+[:|]\s?\S?.*[(){{}};=\[\]]|\d+[:|]\s*$|\[File:|\(Open\sfile:|\(Current\sdirectory:
+    |(?:async\s)?def\s\w+\(|class\s\w+\s?[(:{{]|(?:import|using|package|use)\s[\w.:*{{}}]+;?$
+    |from\s[\w.]+\simport\s|import\s.+\sfrom\s["']
+    |(?:export\s)?(?:default\s)?(?:const|let|var|function|async\sfunction|interface|enum|struct)\s\w+
+     \s?[=(:{{<]
+    |(?:public|private|protected|static|final|virtual|override)\s.*[({{;=]|\#\s?include|\#!
+    |(?:if|for|while|switch|catch)\s?\(.*[{{;)]$|(?:if|for|while|elif|except|with)\s.*:$
+    |(?:return|yield|raise|throw|assert|await|print)\b.*[(){{}};=\[\]];?$
+    |(?:else|try|finally|do)\s?[:{{]$|@\w+(?:\(.*)?$|</|<[A-Za-z!?]|//|/\*|\*/|--\s?\w+\s?=
+    |(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|FROM|WHERE|JOIN)\s.*[*=(,;A-Z_]$
+    |[\w.\[\]"'$-]+\s?(?:[-+*/|&:]?=|:=)\s?\S
+    |[\w.$]+\([^()]*\)[;,:]?$
+    |["'][\w .$-]+["']\s?:\s|[{{}}\[\]()]+[,;]?$|[{{\[]\s*["'{{\[\d]
+    |[A-Z][A-Z0-9_]{{2,}}=
+    |(?:sudo|npm|npx|pnpm|yarn|pip3?|uv|git|docker|kubectl|cargo|curl|wget|ssh|scp|cd|ls|cp|mv|rm
+       |cat|grep|find|make|apt|apt-get|brew|python3?|node|go|java|mvn|terraform|helm|systemctl)
+     \s.*(?:\s--?\w|[/=~\\|]|\.\w{{2,4}}\b)[^.?!]*$
+    """,
+    re.VERBOSE,
+)
+_ENDING = re.compile(r"(?:[{};]|\)[,;:]|[\[({,]|=>|\\|->)$")
+_CODE_SIGN = re.compile(r"[=(){}\[\]<>|]|\w\.\w+\(|::|->|&&")
+_PLACE = re.compile(r"(?:[-*•]\s|\d+[.)]\s)?(?:(?:https?://|www\.)\S+[\s,;]*)+$|\S*[/\\]\S+$")
+_HEADING = re.compile(r"#{1,6}\s|[=\-*_~]{3,}$|[A-Z][A-Z /&-]{3,40}:?$")
+_DIFF = re.compile(r"\s{0,4}(?:@@ |diff --git )")  # all that follows in the paragraph is of it
+_QUOTED = re.compile(r"[>＞]|&gt;")
+BULLET = re.compile(r"[ \t]{0,12}(?:(?:[-*•+–]|\(?\d{1,3}[.)]|[a-z]\))[ \t]+(?:\[[ xX]?\][ \t]+)?)")
+_SPEECH = re.compile(
+    r"(?:I|I'm|I’m|I've|I’ve|I'll|My|We|Our|Please|Can|Could|What|How|Ich|Mein\w*|Je|J'|Mon|Ma|Yo|Mi"
+    r"|Eu|Meu|Minha|Io|Mio|Mia|Ik|Mijn)\b"
+)
+
+
+class LineKind(enum.Enum):
+    BLANK = "blank"
+    PROSE = "prose"
+    MADE = "made"  # by a program, or for one
+    MARK = "mark"  # headings, rules, quoted lines, bare addresses: left out, no sign of a paste
+
+
+def kind(line: str) -> LineKind:
+    """Of one line by itself."""
+    read = line.strip()
+    if not read:
+        return LineKind.BLANK
+    if not any(map(str.isalpha, read[:READ])):
+        return LineKind.MARK
+    if _QUOTED.match(read) or _HEADING.match(read[:READ]) or _PLACE.match(read[:READ]):
+        return LineKind.MARK
+    bullet = BULLET.match(line)
+    if bullet:
+        read = line[bullet.end() :].strip()
+    return LineKind.MADE if _is_made(read, line, bool(bullet)) else LineKind.PROSE
+
+
+def _is_made(read: str, line: str, bulleted: bool) -> bool:
+    head = read[:READ]
+    if _MADE.match(head):
+        return not (_SPEECH.match(head) and read[-1:] in ".?!")
+    if _ENDING.search(read[-8:]) and (
+        _CODE_SIGN.search(head) or " " not in head or line[:4] in ("    ", "\t")
+    ):
+        return True
+    if line.startswith(("    ", "\t")) and not bulleted and not _SPEECH.match(head):
+        return True
+    if line.count("\t") > 2:
+        return True
+    return _is_dense(head) or _is_signs(head)
+
+
+def _is_dense(read: str) -> bool:
+    """Letters without spaces, as base64 has them; scripts that use none are left alone."""
+    return len(read) > 80 and read.isascii() and 30 * read.count(" ") < len(read)
+
+
+def _is_signs(read: str) -> bool:
+    letters = sum(map(str.isalpha, read)) + read.count(" ")
+    return len(read) > 20 and 10 * letters < 6 * len(read)
+
+
+def kinds(lines: Sequence[str]) -> list[LineKind]:
+    """Of consecutive lines: tables without rules too, and what stands between lines of programs."""
+    found = [kind(line) for line in lines]
+    start = 0
+    for at in range(len(found) + 1):
+        if at == len(found) or found[at] is LineKind.BLANK:
+            _paragraph(lines, found, start, at)
+            start = at + 1
+    return found
+
+
+def _paragraph(lines: Sequence[str], found: list[LineKind], start: int, end: int) -> None:
+    made = [at for at in range(start, end) if found[at] is LineKind.MADE]
+    if any(_DIFF.match(lines[at]) for at in made):
+        made.append(end - 1)
+    if len(made) > 1:
+        for at in range(made[0], made[-1] + 1):
+            found[at] = LineKind.MADE
+    elif not made and end - start > 2:
+        for at in range(start, end):
+            if found[at] is LineKind.PROSE and _is_row(lines, start, end, at):
+                found[at] = LineKind.MADE
+
+
+def _is_row(lines: Sequence[str], start: int, end: int, at: int) -> bool:
+    """Whether it and a line beside it have the same number of short cells."""
+    own = _cells(lines[at])
+    beside = [other for other in (at - 1, at + 1) if start <= other < end]
+    return own is not None and any(_cells(lines[other]) == own for other in beside)
+
+
+def _cells(line: str) -> tuple[str, int] | None:
+    """The sign between cells, and how many there are of it."""
+    read = line.strip()
+    for sign, least in (("\t", 2), (";", 2), (", ", 3), (",", 2)):
+        count = read.count(sign)
+        if count >= least and read[-1] not in ".!?" and len(read.split()) <= 3 * (count + 1):
+            return sign, count
+    return None

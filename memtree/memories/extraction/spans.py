@@ -1,0 +1,56 @@
+"""Spans of a text: [start, end) in code points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    start: int
+    end: int
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Sorted, and none touches another.
+
+    >>> merged([Span(5, 7), Span(0, 2), Span(6, 9)])
+    [Span(start=0, end=2), Span(start=5, end=9)]
+    """
+    found: list[Span] = []
+    for span in sorted(spans):
+        if found and span.start <= found[-1].end:
+            found[-1] = Span(found[-1].start, max(found[-1].end, span.end))
+        elif span.start < span.end:
+            found.append(span)
+    return found
+
+
+def outside(spans: Iterable[Span], cuts: Iterable[Span]) -> list[Span]:
+    """What is left of `spans` without `cuts`; both are merged."""
+    kept: list[Span] = []
+    waiting = iter(cuts)
+    cut = next(waiting, None)
+    for start, end in spans:
+        while cut and cut.start < end:
+            if cut.end > start:
+                if cut.start > start:
+                    kept.append(Span(start, cut.start))
+                start = max(start, cut.end)
+                if cut.end > end:
+                    break
+            cut = next(waiting, None)
+        if start < end:
+            kept.append(Span(start, end))
+    return kept
+
+
+def blanked(text: str, cuts: Iterable[Span]) -> str:
+    """The text with spaces for what is cut; its lines stay where they are. `cuts` are merged."""
+    pieces: list[str] = []
+    at = 0
+    for start, end in cuts:
+        lines = text[start:end].split("\n")
+        pieces += (text[at:start], "\n".join(" " * len(line) for line in lines))
+        at = end
+    return "".join((*pieces, text[at:]))
