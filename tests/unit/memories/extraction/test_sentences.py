@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.memories.extraction.sentences import Span, is_torn, sentences
+from memtree.memories.extraction.sentences import is_torn, sentences
+from memtree.memories.extraction.spans import Span
 
 SENTENCES = [
     ["I live in Graz.", "I like tea!", "Do you?"],
