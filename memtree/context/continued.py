@@ -203,8 +203,8 @@ class EpochAnswers:
         return TurnContent(
             begun,
             newest.all_nodes,
-            injected.beside(unfolding.text, shown, dict(lines)),
-            lines=dict(lines),
+            injected.beside(unfolding.text, shown, injected.by_memory(lines)),
+            lines=injected.by_memory(lines),
             retrieved=retrieved,
             by_words=retrieved.by_words,
         )

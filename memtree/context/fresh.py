@@ -52,7 +52,7 @@ class FreshAnswers:
             newest, retrieved = index, RetrievedContext(_decayed(posted, packed, index))
         unfolding = retrieved.unfolding
         shown = [line.memory for line in lines]
-        text = injected.beside(unfolding.text, shown, dict(lines))
+        text = injected.beside(unfolding.text, shown, injected.by_memory(lines))
         size = unfolding.tokens + packed.beside + injected.size(lines)
         layout = AnswerLayout(packed.cut, text, size, head=packed.head)
         with tracing.step("pack"):

@@ -19,7 +19,7 @@ from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import SEAM, MemoryLine, MemoryVersion
 from memtree.unfolding.memory_text import WRAPPER
 
-Lines = Mapping[MemoryVersion, str]
+Lines = Mapping[MemoryVersion, MemoryLine]
 
 
 def in_memory_message(
@@ -29,7 +29,7 @@ def in_memory_message(
     if memories is None:
         return (), packed
     room = min(packed.memory // 2, packed.memory - 2 * WRAPPER)
-    lines = _fitting(memories.lines, memories.ranked(), room)
+    lines = fitting(memories.lines, memories.ranked(), room)
     return lines, replace(packed, memory=packed.memory - size(lines))
 
 
@@ -40,31 +40,42 @@ def in_block(
     in what was `sent` (oldest first), or read otherwise there."""
     if memories is None:
         return ()
-    seen = {line.memory.id: line.text for line in sent}
+    seen = {line.memory.id: line for line in sent}
     new = {
         line.memory.id
         for line in memories.lines
-        if line.memory.id in memories.hits and seen.get(line.memory.id) != line.text
+        if line.memory.id in memories.hits and not _stands(line, seen)
     }
     ranked = [line for line in memories.ranked() if line.memory.id in new]
-    return _fitting([line for line in memories.lines if line.memory.id in new], ranked, room)
+    return fitting([line for line in memories.lines if line.memory.id in new], ranked, room)
 
 
-def _fitting(
+def _stands(line: MemoryLine, seen: Mapping[str, MemoryLine]) -> bool:
+    """Whether the model has seen this line last of its memory, or the same of another source."""
+    if line.memory.id in seen:
+        return seen[line.memory.id].text == line.text
+    return any(one.kind is not line.kind and one.said == line.said for one in seen.values())
+
+
+def fitting(
     lines: Sequence[MemoryLine], ranked: Sequence[MemoryLine], room: int
 ) -> tuple[MemoryLine, ...]:
-    """As many of the lines as fit, the first of `ranked` before others; in their order."""
-    for number in range(len(ranked), 0, -1):
-        kept = set(ranked[:number])
-        chosen = tuple(line for line in lines if line in kept)
-        if size(chosen) <= room:
-            return chosen
-    return ()
+    """As many of the lines as fit, the first of `ranked` before others; in their order. A long one
+    that does not fit leaves its place to those behind it."""
+    kept: set[MemoryLine] = set()
+    chosen: tuple[MemoryLine, ...] = tuple(lines)
+    if size(chosen) <= room:
+        return chosen
+    for one in ranked:
+        tried = tuple(line for line in lines if line in kept or line is one)
+        if size(tried) <= room:
+            kept.add(one)
+    return tuple(line for line in lines if line in kept)
 
 
 def size(lines: Sequence[MemoryLine]) -> int:
     """Tokens of the block that they make, with its seam."""
-    return tokens.count(SEAM + memory_lines.block(line.text for line in lines)) if lines else 0
+    return tokens.count(SEAM + memory_lines.block(lines)) if lines else 0
 
 
 def beside(text: str, memories: Iterable[MemoryVersion], lines: Lines) -> str:
@@ -72,6 +83,10 @@ def beside(text: str, memories: Iterable[MemoryVersion], lines: Lines) -> str:
     shown = [lines[memory] for memory in memories]
     block = memory_lines.block(shown) if shown else ""
     return SEAM.join(part for part in (text, block) if part)
+
+
+def by_memory(lines: Iterable[MemoryLine]) -> Lines:
+    return {line.memory: line for line in lines}
 
 
 def sent(epoch: Epoch, blocks: Mapping[int, EpochTurn]) -> list[MemoryVersion]:
@@ -95,5 +110,5 @@ async def kept_lines(
         return {}
     if memories is None:
         return None
-    lines = await memories.kept.lines(wanted)
+    lines = await memories.kept(wanted)
     return lines if all(memory in lines for memory in wanted) else None

@@ -68,7 +68,7 @@ class TurnPlanner:
         )
         return turn, replace(
             content,
-            lines={**content.lines, **dict(added)},
+            lines={**content.lines, **injected.by_memory(added)},
             nodes={**{id_: node for (id_, _), node in above.items()}, **content.nodes},
             versions={**content.versions, **above},
             by_words=content.by_words or by_words,
@@ -81,10 +81,7 @@ class TurnPlanner:
             return ()
         blocks = sum(turn.block_tokens for turn in content.blocks.values())
         room = epoch.room_left(content.epoch, posted, request.terms, blocks)
-        sent = [
-            MemoryLine(memory, content.lines[memory])
-            for memory in injected.sent(content.epoch, content.blocks)
-        ]
+        sent = [content.lines[one] for one in injected.sent(content.epoch, content.blocks)]
         return injected.in_block(request.ask.memories, sent, room)
 
     async def _recall_block(

@@ -13,24 +13,37 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.errors import Unavailable
-from memtree.memories.injection import choice, rendering
+from memtree.memories.injection import choice
+from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
-from memtree.memories.ports import MemoryStore, ShownMemory
-from memtree.memories.rules import injectable
-from memtree.memories.scope import Scope
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
+from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
-from memtree.text.memory_lines import MOST, MemoryLine, MemoryVersion
+from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 
 log = logging.getLogger("memtree")
 
-LOOKED_AT = 2 * MOST  # hits, of which some may not fit well enough
+SPARE = 20  # hits that are looked at beyond twice as many as may be shown: snapshots never are
 PATIENCE = 0.3  # seconds for a remote embedder; the chat waits for it
 DEADLINE = 2.0  # seconds for all of it
+KINDS = {
+    ScopeKind.CHAT: LineKind.CHAT,
+    ScopeKind.USER: LineKind.USER,
+    ScopeKind.AGENT: LineKind.USER,
+    ScopeKind.NAMESPACE: LineKind.DOCUMENT,
+}
 
 
 class MemorySearcher(Protocol):
     async def search(
-        self, scope: Scope, query: str, *, limit: int, least: float, patience: float | None
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        wanted: MemoryFilter,
+        limit: int,
+        least: float,
+        patience: float | None,
     ) -> SearchResult: ...
 
 
@@ -50,11 +63,18 @@ class MemoryInjection:
     ) -> None:
         self._store, self._search, self._now = store, search, now
 
-    async def choose(self, scope: Scope, conversation: str, query: str) -> InjectionChoice:
-        """The memories for a message of a conversation, which remembers what it was shown."""
+    async def choose(
+        self,
+        scope: Scope,
+        conversation: Sequence[str],
+        query: str,
+        options: InjectionOptions = CHAT_OPTIONS,
+    ) -> InjectionChoice:
+        """The memories for a message of a conversation, which remembers what it was shown.
+        `conversation`: by what name, then names that it had before; none: it remembers nothing."""
         try:
             async with asyncio.timeout(DEADLINE):
-                return await self._chosen(scope, conversation, query)
+                return await self._chosen(scope, conversation, query, options)
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
             return InjectionChoice(degraded=("store",))
@@ -62,28 +82,40 @@ class MemoryInjection:
             log.warning("memories.not_injected code=timeout")
             return InjectionChoice(degraded=("timeout",))
 
-    async def _chosen(self, scope: Scope, conversation: str, query: str) -> InjectionChoice:
+    async def _chosen(
+        self, scope: Scope, conversation: Sequence[str], query: str, options: InjectionOptions
+    ) -> InjectionChoice:
         memories = (await self._store.state(scope)).total
         if not memories:
-            return InjectionChoice()  # nothing is embedded for a chat that has saved nothing
-        shown = await self._store.shown(scope, conversation)
+            return InjectionChoice()  # nothing is embedded for who has saved nothing
+        shown = await self._shown(scope, conversation)
         result = SearchResult((), ())
         if query.strip():
+            wanted = MemoryFilter(category=options.category) if options.category else ANY
+            limit = 2 * options.most + SPARE
             result = await self._search.search(
-                scope, query, limit=LOOKED_AT, least=injectable.LEAST, patience=PATIENCE
+                scope, query, wanted=wanted, limit=limit, least=options.least, patience=PATIENCE
             )
-        hits = _fitting(query, result, memories)
-        shown, live = await self._current(scope, shown, hits)
-        made = choice.chosen(hits, shown, live, self._now())
+        hits = [
+            hit.memory
+            for hit in result.hits
+            if options.fits(query, hit.memory, hit.relevance, memories)
+        ]
+        shown, found = await self._current(scope, shown, hits)
+        live = {id_: memory for id_, memory in found.items() if options.admits(memory)}
+        made = choice.chosen(hits, shown, live, self._now(), options.most, options.line)
         degraded = result.degraded
         if made.changed:
             degraded += await self._put(scope, conversation, made)
-        lines = tuple(
-            MemoryLine(MemoryVersion(memory.id, memory.version), rendering.line(memory))
-            for memory in made.memories
-        )
+        lines = tuple(_line(scope, memory, options) for memory in made.memories)
         there = {memory.id for memory in made.memories}
         return InjectionChoice(lines, tuple(hit.id for hit in hits if hit.id in there), degraded)
+
+    async def _shown(self, scope: Scope, conversation: Sequence[str]) -> list[ShownMemory]:
+        for key in conversation:
+            if shown := await self._store.shown(scope, key):
+                return shown
+        return []
 
     async def _current(
         self, scope: Scope, shown: Sequence[ShownMemory], hits: Sequence[Memory]
@@ -114,32 +146,28 @@ class MemoryInjection:
         ]
         return list({known.id: known for known in known_now}.values()), live
 
-    async def _put(self, scope: Scope, conversation: str, made: choice.Choice) -> tuple[str, ...]:
+    async def _put(
+        self, scope: Scope, conversation: Sequence[str], made: choice.Choice
+    ) -> tuple[str, ...]:
         """What failed: the memories are shown all the same."""
+        if not conversation:
+            return ()
         latest = max((known.hit for known in made.shown), default=self._now())
         try:
-            await self._store.put_shown(scope, conversation, made.shown, latest + choice.KEPT)
+            await self._store.put_shown(scope, conversation[0], made.shown, latest + choice.KEPT)
         except Unavailable as error:
             log.warning("memories.shown_not_kept code=%s", error.code)
             return ("store",)
         return ()
 
-    def kept(self, scope: Scope) -> KeptLines:
+    def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
         """The lines of what was shown before."""
-        return KeptLines(self._store, scope)
+        return KeptLines(self._store, scope, options)
 
 
-def _fitting(query: str, result: SearchResult, memories: int) -> list[Memory]:
-    """`memories`: how many the scope has."""
-    return [
-        hit.memory
-        for hit in result.hits
-        if injectable.injectable(
-            hit.relevance,
-            shares_word=injectable.shares_word(query, hit.memory.text),
-            memories=memories,
-        )
-    ]
+def _line(scope: Scope, memory: Memory, options: InjectionOptions) -> MemoryLine:
+    version = MemoryVersion(memory.id, memory.version)
+    return MemoryLine(version, options.line(memory), KINDS[scope.kind])
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +176,12 @@ class KeptLines:
 
     store: MemoryStore
     scope: Scope
+    options: InjectionOptions
 
-    async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, str]:
+    async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
         wanted = [(memory.id, memory.version) for memory in memories]
         found = await self.store.versions(self.scope, wanted)
-        return {MemoryVersion(*key): rendering.line(memory) for key, memory in found.items()}
+        return {
+            MemoryVersion(*key): _line(self.scope, memory, self.options)
+            for key, memory in found.items()
+        }

@@ -2,37 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from memtree.text.memory_lines import MemoryLine, MemoryVersion
+from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
+
+One = TypeVar("One")
 
 
 class MemoryLines(Protocol):
     """The memories of one scope, as lines."""
 
-    async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, str]:
+    async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
         """Lines as of these versions, the same each time; also of memories that were changed or
-        expired since. Those that were deleted are left out. Raises `Unavailable`."""
+        expired since. Those that were deleted, or are of another scope, are left out. Raises
+        `Unavailable`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class InjectedMemories:
-    """The memories that one request brings: `lines` to stand beside its conversation, by age;
-    `hits`: the ids of those that fit its newest message, best first. `scope`: whose they are,
-    opaque: what is sent in one is never continued in another. `kept`: for lines that were sent
-    before."""
+class MemorySourceLines:
+    """The memories of one scope that a request brings: `lines` by age, `hits`: the ids of those
+    that fit its newest message, best first. `scope`: whose they are, opaque. `kept`: for lines that
+    were sent before."""
 
     scope: str
     lines: tuple[MemoryLine, ...]
     hits: tuple[str, ...]
     kept: MemoryLines
 
+
+@dataclass(frozen=True, slots=True)
+class InjectedMemories:
+    """The memories that one request brings: `lines` to stand beside its conversation, source by
+    source; `hits`: the ids of those that fit its newest message, the best of each source first.
+    `scope`: whose they are: what is sent in one is never continued in another."""
+
+    sources: tuple[MemorySourceLines, ...]
+    lines: tuple[MemoryLine, ...]
+    hits: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sources: Sequence[MemorySourceLines]) -> InjectedMemories:
+        """What is saved for the chat and for its user is shown once, as the chat's."""
+        first: dict[str, MemoryLine] = {}
+        for source in sources:
+            for line in source.lines:
+                first.setdefault(line.said, line)
+        kept = {
+            line.memory.id: line if line.kind is first[line.said].kind else first[line.said]
+            for source in sources
+            for line in source.lines
+        }
+        hits = (kept[id_].memory.id for id_ in _in_turn([s.hits for s in sources]) if id_ in kept)
+        lines = {line.memory.id: line for line in kept.values()}
+        return cls(tuple(sources), tuple(lines.values()), tuple(dict.fromkeys(hits)))
+
+    @property
+    def scope(self) -> str:
+        return " ".join(source.scope for source in self.sources)
+
     def ranked(self) -> list[MemoryLine]:
-        """The lines, those that matter most first: hits, then the newest."""
+        """The lines, those that matter most first: hits, then the newest of each source."""
         places = {id_: place for place, id_ in enumerate(self.hits)}
         last = len(places)
-        newest_first = reversed(self.lines)
-        return sorted(newest_first, key=lambda line: places.get(line.memory.id, last))
+        newest = [[line for line in reversed(self.lines) if line.kind is kind] for kind in LineKind]
+        return sorted(_in_turn(newest), key=lambda line: places.get(line.memory.id, last))
+
+    async def kept(self, memories: Sequence[MemoryVersion]) -> dict[MemoryVersion, MemoryLine]:
+        """The lines of memories that were sent before; deleted ones are left out. Raises
+        `Unavailable`."""
+        found: dict[MemoryVersion, MemoryLine] = {}
+        for source in self.sources:
+            wanted = [memory for memory in memories if memory not in found]
+            if wanted:
+                found |= await source.kept.lines(wanted)
+        return found
+
+
+def _in_turn(lists: Sequence[Sequence[One]]) -> Iterator[One]:
+    """The first of each list, then the second of each, and so on."""
+    for place in range(max(map(len, lists), default=0)):
+        for among in lists:
+            if place < len(among):
+                yield among[place]

@@ -13,18 +13,22 @@ from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
-from memtree.conversation import side_requests
-from memtree.conversation.message import Volatile
+from memtree.conversation import beginning, side_requests
+from memtree.conversation.message import Message, Volatile
 from memtree.errors import BadRequest
 from memtree.memories.scope import Scope
+from memtree.text.memory_lines import MemoryLine
 from proxy.chat import context_overflow
+from proxy.chat.memories import sources
+from proxy.chat.memories.sources import ChatUser, WantedMemories
+from proxy.chat.memories.turn_sources import others_spoke
+from proxy.chat.memories.user_query import user_query
 from proxy.chat.model_limits import ModelLimits
-from proxy.chat.turn_sources import others_spoke
-from proxy.chat.user_query import user_query
 from proxy.dialects import openai_chat
 from proxy.dialects.injection import PlacedMemories
 from proxy.http import json_body
-from proxy.request import chat_scope, fields, memory_switch
+from proxy.http.json_body import Body
+from proxy.request import chat_scope, fields, memory_options, memory_switch
 from proxy.request.patience import patience
 from proxy.server_tools import offer
 from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
@@ -36,7 +40,7 @@ class ShadowRequest:
     """A request that goes through untouched, as far as it is needed to measure it later: no
     credential is in it. `headers`: those of ours."""
 
-    body: json_body.Body
+    body: Body
     suffix: memory_switch.Suffix
     headers: Mapping[str, str]
 
@@ -56,25 +60,30 @@ class ChatRequest:
 
     `ask` is None where memory is off (`state` says so), cannot be asked (`state` says why), or has
     no say (`shadow`). `offer`: the tools of ours that the model may be given, counted in `ask`.
-    `chat_scope`: whose memories the chat sees, None where chat memory is off; `others_spoke`: a
-    tool or a web page spoke in its present turn; `asked`: what its newest message of the user says.
-    `body` is there with either. `placed`: memories for what is sent, where nothing is folded.
+    `memories`: which ones stand beside it; `messages`: as posted, where they or `ask` are to be
+    read; `others_spoke`: a tool or a web page spoke in the present turn; `asked`: what its newest
+    message of the user says; `conversation`: by what names it remembers what it was shown. `body`
+    is there with either. `placed`: memories for what is sent, where nothing is folded; `ranked`:
+    the same, those that matter most first.
     """
 
     content: bytes
     plain: bytes
     state: State = State.OFF
-    body: json_body.Body | None = None
+    body: Body | None = None
     ask: CompressRequest | None = None
     changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     model: str = ""
     streams: bool = False
     shadow: ShadowRequest | None = None
     offer: Offer | None = None
-    chat_scope: Scope | None = None
+    memories: WantedMemories = sources.NONE
+    messages: tuple[Message, ...] = ()
     others_spoke: bool = False
     asked: str = ""
+    conversation: tuple[str, ...] = ()
     placed: PlacedMemories | None = None
+    ranked: tuple[MemoryLine, ...] = ()
 
     def room(self, answer: Answer | None) -> int | None:
         """Tokens that the model's window has left beside an answer and the memories with it; None
@@ -123,9 +132,10 @@ def read(
     headers: Mapping[str, str],
     settings: Settings,
     learned: ModelLimits,
+    user: ChatUser | None = None,
 ) -> ChatRequest:
-    """Read a chat body. Raises `BadRequest` for a field of ours with a wrong type, if memory is on,
-    and for a chat id that cannot be one.
+    """Read a chat body. `user`: who asks, where users have memories. Raises `BadRequest` for a
+    field of ours with a wrong type, if memory is on, and for a chat id that cannot be one.
 
     A body that is no sound JSON object goes on as it came: the upstream judges it.
     """
@@ -139,13 +149,14 @@ def read(
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
     shadowed = fields.shadowed(body, headers, settings)
     on = memory_switch.wanted(body, headers, suffix, settings.memory or shadowed)
+    memories = sources.wanted(scope, user, memory_options.of(body))
     chat = ChatRequest(content, body.rewritten(changed), changed=changed, model=suffix.model)
     if on and shadowed:  # its history is not read now: it must not wait
         ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}
         shadow = ShadowRequest(body, suffix, ours)
         chat = dataclasses.replace(chat, state=State.SHADOW, shadow=shadow)
     packed = on and not shadowed
-    if not packed and scope is None:
+    if not packed and not memories.any:
         return chat
     ask = fields.chat_ask(tenant, body, headers, settings, suffix.days) if packed else None
     try:
@@ -153,18 +164,18 @@ def read(
         whole = side_requests.is_side(messages, tools=fields.tools_tokens(body) > 0)
     except BadRequest:
         return dataclasses.replace(chat, state=State.INVALID_HISTORY) if packed else chat
-    scope = None if whole else scope
-    groups = _groups(headers, settings, packed=packed and not whole, scope=scope)
+    memories = sources.NONE if whole else memories
+    groups = _groups(headers, settings, packed=packed and not whole, scope=memories.chat)
     usable = groups and learned.takes_tools(tenant, suffix.model)
     chat = dataclasses.replace(
         chat,
         body=body,
         streams=_streams(body),
         offer=offer.of(body, groups) if usable else None,
-        chat_scope=scope,
-        others_spoke=scope is not None and others_spoke(messages, body, suffix.model),
-        asked=user_query(messages, Volatile(settings.volatile_tags)) if scope is not None else "",
+        messages=messages,
     )
+    if memories.any:
+        chat = _with_memories(chat, memories, body, tenant, settings)
     if ask is None:
         return chat
     silent = not chat.streams and settings.json_wait != "spaces"
@@ -178,6 +189,21 @@ def read(
     return dataclasses.replace(chat, state=State.UNDECIDED, ask=ask)
 
 
+def _with_memories(
+    chat: ChatRequest, memories: WantedMemories, body: Body, tenant: str, settings: Settings
+) -> ChatRequest:
+    """What has to be known of the messages to choose memories for them."""
+    volatile = Volatile(settings.volatile_tags)
+    named = memories.chat and (memories.chat.owner,)
+    return dataclasses.replace(
+        chat,
+        memories=memories,
+        others_spoke=memories.chat is not None and others_spoke(chat.messages, body, chat.model),
+        asked=user_query(chat.messages, volatile),
+        conversation=named or beginning.keys_of(tenant, chat.messages, volatile),
+    )
+
+
 def _groups(
     headers: Mapping[str, str], settings: Settings, *, packed: bool, scope: Scope | None
 ) -> tuple[ToolGroup, ...]:
@@ -188,7 +214,7 @@ def _groups(
     return (*saving, CONTEXT_TOOLS) if recall else saving
 
 
-def _streams(body: json_body.Body) -> bool:
+def _streams(body: Body) -> bool:
     try:
         return body.value("stream") is True
     except BadRequest:

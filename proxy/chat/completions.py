@@ -29,11 +29,9 @@ from memtree.memories.book import MemoryBook
 from memtree.tracing import step
 from proxy.access.auth import Gate
 from proxy.access.rate_limits import WaitingRequests
-from proxy.chat import chat_request, injection, tool_rounds, tool_session
-from proxy.chat.chat_memory_tools import ChatMemoryTools
+from proxy.chat import chat_request, tool_rounds, tool_session
 from proxy.chat.chat_request import ChatRequest, ShadowRequest
 from proxy.chat.exchange import ChatExchange, PreparedChat
-from proxy.chat.injection import ChatInjection
 from proxy.chat.keepalive import (
     JsonKeepalive,
     KeepaliveForm,
@@ -41,6 +39,9 @@ from proxy.chat.keepalive import (
     KeepaliveResponse,
     SseKeepalive,
 )
+from proxy.chat.memories import injection
+from proxy.chat.memories.chat_memory_tools import ChatMemoryTools
+from proxy.chat.memories.injection import ChatInjection
 from proxy.chat.model_limits import ModelLimits
 from proxy.chat.retry import RetryingUpstream
 from proxy.chat.shadow import ShadowRunner
@@ -179,10 +180,10 @@ class ChatCompletions:
 
     def _saved(self, chat: ChatRequest) -> ChatMemoryTools | None:
         """The tools of chat memory, where the chat opted in to it."""
-        if chat.chat_scope is None:
+        if chat.memories.chat is None:
             return None
         most = self._settings.max_text_chars
-        return ChatMemoryTools(self._book, chat.chat_scope, most, others_spoke=chat.others_spoke)
+        return ChatMemoryTools(self._book, chat.memories.chat, most, others_spoke=chat.others_spoke)
 
     # -- waiting -----------------------------------------------------------------------------
 

@@ -21,8 +21,8 @@ from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import BadRequest, Conflict, SecretRejected
 from memtree.text import tokens
 from proxy.chat import recall_tools
-from proxy.chat.chat_memory_tools import ChatMemoryTools
 from proxy.chat.chat_request import ChatRequest, room_beside
+from proxy.chat.memories.chat_memory_tools import ChatMemoryTools
 from proxy.observability import log
 from proxy.server_tools import calls
 from proxy.server_tools.calls import StreamedCall, ToolHandler

@@ -1,4 +1,4 @@
-"""Where the memories of a chat stand in its messages, while none of these is folded: behind the
+"""Where memories stand in the messages of a chat, while none of these is folded: behind the
 leading system messages, or before the words of the newest message of the user. All other bytes stay
 as they are.
 
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import msgspec
 
 from memtree.conversation.message import SYSTEM_ROLES, Message
-from memtree.text import memory_lines
-from memtree.text.memory_lines import SEAM
+from memtree.text import memory_lines, tokens
+from memtree.text.memory_lines import SEAM, MemoryLine
 from proxy.dialects import openai_chat
 
 SYSTEM, USER = "system", "user"
@@ -30,12 +30,19 @@ class _Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedMemories:
-    """Memories by their ids and lines, `tokens` of them, and where they stand."""
+    """Memories as lines, `tokens` of them, and where they stand."""
 
-    ids: tuple[str, ...]
-    lines: tuple[str, ...]
+    lines: tuple[MemoryLine, ...]
     tokens: int
     placement: str = SYSTEM
+
+    @classmethod
+    def of(cls, lines: tuple[MemoryLine, ...], placement: str) -> PlacedMemories:
+        return cls(lines, tokens.count(SEAM + memory_lines.block(lines)), placement)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(line.memory.id for line in self.lines)
 
     def among(self, messages: Sequence[bytes]) -> list[bytes]:
         """The messages (raw JSON objects) with the memories in one of them, or in one more."""

@@ -29,6 +29,7 @@ from proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import FakeMemory, services
 from tests.http.upstream import FakeUpstream
+from tests.shown_lines import lines_of
 
 CHAT = "/v1/chat/completions"
 KEY = {"authorization": "Bearer key"}
@@ -48,7 +49,11 @@ def assistant(text: str) -> dict[str, Any]:
 
 
 def section(*lines: str) -> str:
-    return memory_lines.section(lines)
+    return memory_lines.section(lines_of(lines))
+
+
+def block(*lines: str) -> str:
+    return memory_lines.block(lines_of(lines))
 
 
 class Notebook:

@@ -22,6 +22,7 @@ from tests.http.injecting import (
     SYSTEM,
     Notebook,
     assistant,
+    block,
     chatting,
     section,
     user,
@@ -112,8 +113,8 @@ async def test_as_a_block_before_the_newest_message(
     async with chatting(base, upstream, notebook, memories_placement="user") as chat:
         posted = [SYSTEM, user("Hello."), assistant("Hello!"), user(ASKED)]
         await chat.post(posted)
-    block = memory_lines.block([f"{DEADLINE} (fact)"])
-    assert chat.messages == [*posted[:-1], user(f"{block}\n\n{ASKED}")]
+    told = block(f"{DEADLINE} (fact)")
+    assert chat.messages == [*posted[:-1], user(f"{told}\n\n{ASKED}")]
 
 
 @pytest.mark.parametrize("streams", [True, False])

@@ -11,7 +11,6 @@ import pytest
 
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import MemoryChange
-from memtree.text import memory_lines
 from tests import sessions
 from tests.http.fakes import real_memory
 from tests.http.injecting import (
@@ -21,6 +20,7 @@ from tests.http.injecting import (
     SYSTEM,
     Notebook,
     assistant,
+    block,
     chatting,
     user,
 )
@@ -64,9 +64,9 @@ async def test_where_the_history_is_folded_they_stand_beside_it(
     assert len(set(epochs)) == 1
     assert all(later[: len(one)] == one for one, later in pairwise(sent))
     assert sent[3][0] == SYSTEM
-    first = memory_lines.block([f"{DEADLINE} (fact)"])
+    first = block(f"{DEADLINE} (fact)")
     assert sent[0][1]["content"].endswith(f"</context_memory>\n\n{first}")
-    second = memory_lines.block([f"{FORMAT} (preference)"])
+    second = block(f"{FORMAT} (preference)")
     assert sent[2][-1]["content"].endswith(f"{second}\n\nWhich format do I prefer?")
     assert named == [deadline.id] * 2 + [f"{deadline.id},{form.id}"] * 2
 

@@ -26,7 +26,7 @@ from memtree.memories.injecting import InjectionChoice, MemoryInjection
 from memtree.memories.memory import Memory, MemoryChange, NewMemory
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import MemoryHit, SearchResult
-from memtree.ports.memory_lines import InjectedMemories
+from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.stores import RamStore, open_memories
 from tests.answered import Answered
 from tests.properties.strategies import Turn
@@ -147,14 +147,14 @@ class MemoryWalk(Walk):
     async def chosen(self) -> InjectionChoice:
         if self.asker is None:
             return InjectionChoice()
-        return await self.injection.choose(Scope.of_chat("t", self.asker), self.asker, "anything")
+        return await self.injection.choose(Scope.of_chat("t", self.asker), [self.asker], "anything")
 
     def ask(self) -> CompressRequest:
         if self.asker is None:
             return super().ask()
         kept = self.injection.kept(Scope.of_chat("t", self.asker))
-        shown = InjectedMemories(self.asker, self.choice.lines, self.choice.hits, kept)
-        return replace(super().ask(), memories=shown)
+        shown = MemorySourceLines(self.asker, self.choice.lines, self.choice.hits, kept)
+        return replace(super().ask(), memories=InjectedMemories.of([shown]))
 
     def grows(self, answer: Answered) -> None:
         before = [one for one in self.sent if one.epoch == answer.epoch]

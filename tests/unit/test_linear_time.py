@@ -52,9 +52,9 @@ from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth, passages
 from memtree.unfolding import duplicates, labels, recall_block, telling_lines
 from proxy.chat import context_overflow
-from proxy.chat.chat_memory_tools import recall_result
-from proxy.chat.turn_sources import others_spoke
-from proxy.chat.user_query import user_query
+from proxy.chat.memories.chat_memory_tools import recall_result
+from proxy.chat.memories.turn_sources import others_spoke
+from proxy.chat.memories.user_query import user_query
 from proxy.dialects import openai_chat
 from proxy.dialects.injection import PlacedMemories
 from proxy.http import content_encoding, json_body
@@ -75,6 +75,7 @@ from proxy.request import fields
 from proxy.server_tools import refusal, sse
 from tests import hostile
 from tests.linear_time import Subject, slow
+from tests.shown_lines import lines_of
 
 WHOLE_CALL = {"index": 0, "id": "c"}
 # A text, or one message of it.
@@ -206,7 +207,7 @@ TEXTS = {
         lambda raw: user_query([Message(raw)], hostile.VOLATILE), hostile.message("user")
     ),
     "messages with memories among them": Subject(
-        lambda raw: PlacedMemories(("a",), ("b",), 1).within(b"[" + raw + b"]"),
+        lambda raw: PlacedMemories(lines_of(["b"]), 1).within(b"[" + raw + b"]"),
         hostile.message("system"),
     ),
     "an acknowledgement": Subject(recall_block.is_acknowledgement, hostile.as_it_is),

@@ -96,7 +96,7 @@ COVERED_BY = {
     "unit/context/test_continued.py": """
         memtree/context/turn_planner.py memtree/context/turn_request.py""",
     "unit/context/test_injected.py": "memtree/ports/memory_lines.py",
-    "http/test_injection.py": "memtree/memories/injecting.py proxy/chat/injection.py",
+    "http/test_injection.py": "memtree/memories/injecting.py proxy/chat/memories/injection.py",
     "unit/context/test_degrade.py": """
         memtree/context/context_memory.py memtree/context/fresh.py
         memtree/context/index_request.py memtree/context/indexing.py

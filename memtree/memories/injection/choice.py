@@ -8,11 +8,11 @@ and stands in the order in which it was saved: the text changes only where the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtree.days import DAY
-from memtree.memories.injection.rendering import line
+from memtree.memories.injection import rendering
 from memtree.memories.memory import SNAPSHOT, Memory
 from memtree.memories.ports import ShownMemory
 from memtree.text.memory_lines import MOST
@@ -35,10 +35,11 @@ def chosen(
     live: Mapping[str, Memory],
     now: float,
     most: int = MOST,
+    line: Callable[[Memory], str] = rendering.line,
 ) -> Choice:
     """At most `most` memories: `hits` (best first) and, as far as there is room, those of `shown`
-    that are in `live` still, the latest hits first."""
-    fitting = _unlike(hits)[:most]
+    that are in `live` still, the latest hits first. `line`: how one reads."""
+    fitting = _unlike(hits, line)[:most]
     taken = {memory.id for memory in fitting}
     older = [known for known in _latest(shown) if known.id in live and known.id not in taken]
     memories = [*fitting, *(live[known.id] for known in older)][:most]
@@ -54,7 +55,7 @@ def chosen(
     )
 
 
-def _unlike(hits: Iterable[Memory]) -> list[Memory]:
+def _unlike(hits: Iterable[Memory], line: Callable[[Memory], str]) -> list[Memory]:
     """Those that may be injected, of several that read the same the best."""
     found: dict[str, Memory] = {}
     for memory in hits:

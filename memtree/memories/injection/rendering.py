@@ -13,6 +13,7 @@ from unicodedata import category as class_of
 
 from memtree.memories.memory import CATEGORIES, Memory
 
+SHOWN = (*CATEGORIES, "schedule")  # categories that say something of the line
 MOST_CHARS = 300  # of a line with its number and its category
 READ = 16 * MOST_CHARS  # characters of a text that are looked at, white space aside
 CUT = "…"
@@ -24,7 +25,7 @@ _JOINER_RUN = re.compile(f"[{_JOINERS}]+")
 # Characters without a shape of their own carry hidden text: tags are of class Cf, these are not.
 _HIDDEN = re.compile("[\U000e0100-\U000e01ef\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]")
 _MARKUP = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
-_CLAIM = re.compile(rf"[(（] ?({'|'.join(CATEGORIES)}) ?[)）]", re.IGNORECASE)
+_CLAIM = re.compile(rf"[(（] ?({'|'.join(SHOWN)}) ?[)）]", re.IGNORECASE)
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
@@ -36,7 +37,7 @@ def line(memory: Memory) -> str:
 def told(text: str, category: str | None) -> str:
     """A text as one line of at most 300 characters with its number; a category that is none of the
     known ones is left out. Empty where nothing of the text can be shown."""
-    known = category in CATEGORIES
+    known = category in SHOWN
     mark = f" ({category})" if known else ""
     room = MOST_CHARS - _NUMBER - len(mark)
     shown = _CLAIM.sub(r"[\1]", one_line(text))

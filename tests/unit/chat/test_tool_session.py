@@ -14,8 +14,8 @@ from memtree.conversation.message import Message
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.scope import Scope
 from proxy.chat import tool_session
-from proxy.chat.chat_memory_tools import ChatMemoryTools
 from proxy.chat.chat_request import ChatRequest
+from proxy.chat.memories.chat_memory_tools import ChatMemoryTools
 from proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
 from proxy.http import json_body
 from proxy.server_tools import offer

@@ -10,9 +10,9 @@ import pytest
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
 from memtree.errors import StoreUnavailable
-from memtree.ports.memory_lines import InjectedMemories
+from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.text import memory_lines, tokens
-from memtree.text.memory_lines import MemoryLine, MemoryVersion
+from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 from tests.answered import Answered
 from tests.properties.process import (
     QUESTION,
@@ -26,6 +26,7 @@ from tests.properties.process import (
     text_of,
     user,
 )
+from tests.shown_lines import lines_of
 
 pytestmark = pytest.mark.slow  # some seconds in all
 
@@ -33,8 +34,8 @@ pytestmark = pytest.mark.slow  # some seconds in all
 class Notes:
     """Memories of one scope with all their versions; `MemoryLines` of them."""
 
-    def __init__(self, scope: str = "chat c") -> None:
-        self.scope = scope
+    def __init__(self, scope: str = "chat c", kind: LineKind = LineKind.CHAT) -> None:
+        self.scope, self.kind = scope, kind
         self.versions: dict[MemoryVersion, str] = {}
         self.newest: dict[str, int] = {}
         self.broken = False
@@ -51,13 +52,17 @@ class Notes:
     def shown(self, *ids: str, hits: Sequence[str] | None = None) -> InjectedMemories:
         """Those memories, all of them hits unless said otherwise."""
         found = [MemoryVersion(id_, self.newest[id_]) for id_ in ids]
-        lines = tuple(MemoryLine(one, self.versions[one]) for one in found)
-        return InjectedMemories(self.scope, lines, tuple(ids if hits is None else hits), self)
+        lines = tuple(self.line(one) for one in found)
+        named = tuple(ids if hits is None else hits)
+        return InjectedMemories.of([MemorySourceLines(self.scope, lines, named, self)])
 
-    async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, str]:
+    def line(self, memory: MemoryVersion) -> MemoryLine:
+        return MemoryLine(memory, self.versions[memory], self.kind)
+
+    async def lines(self, memories: Sequence[MemoryVersion]) -> Mapping[MemoryVersion, MemoryLine]:
         if self.broken:
             raise StoreUnavailable("the store is away")
-        return {one: self.versions[one] for one in memories if one in self.versions}
+        return {one: self.line(one) for one in memories if one in self.versions}
 
 
 DEADLINE = "The project deadline is March 15, 2026 (fact)"
@@ -78,7 +83,7 @@ def notes() -> Notes:
 
 
 def block(*lines: str) -> str:
-    return memory_lines.block(lines)
+    return memory_lines.block(lines_of(lines))
 
 
 def texts(answer: Answered) -> list[str]:

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from memtree.text import memory_lines
 from proxy.dialects.injection import SYSTEM, USER, PlacedMemories
+from tests.shown_lines import lines_of
 
-LINES = ('Deadline: "March" 15 (fact)', "Ä line (preference)")
+LINES = lines_of(('Deadline: "March" 15 (fact)', "Ä line (preference)"))
 SECTION = memory_lines.section(LINES)
 BLOCK = memory_lines.block(LINES)
 
 
 def placed(placement: str = SYSTEM) -> PlacedMemories:
-    return PlacedMemories(("a", "b"), LINES, 40, placement)
+    return PlacedMemories.of(LINES, placement)
 
 
 def system(content):

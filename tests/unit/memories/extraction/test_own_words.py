@@ -7,6 +7,7 @@ import pytest
 from memtree.memories.extraction.own_words import DOCUMENT, LONGEST, own_words
 from memtree.memories.extraction.pasted.blocks import OPEN_ENDED
 from memtree.text import memory_lines
+from tests.shown_lines import lines_of
 
 FENCED = "Fix this\n```py\n# I love spam\n```\nI'm on Windows."
 LOG = """Why does it fail?
@@ -73,8 +74,8 @@ TERMINAL = "$ whoami\nI am root\nada@box:~$ ls -la\n\nI use zsh."
 TABLE = "| name | job |\n|---|---|\n| I am Bob | cook |\n\nI am a cook."
 WRAPPED = "I live in a rather small town in the south of Austria\nand work as a nurse."
 LISTED = "Facts about me:\n- I'm vegetarian\n1. My cat is Tom\n* [ ] I live in Graz"
-OURS = memory_lines.block(["I live in Rome (fact)", "I own a boat (fact)"])
-OUR_LIST = memory_lines.section(["I live in Rome (fact)", "I own a boat (instruction)"])
+OURS = memory_lines.block(lines_of(["I live in Rome (fact)", "I own a boat (fact)"]))
+OUR_LIST = memory_lines.section(lines_of(["I live in Rome (fact)", "I own a boat (instruction)"]))
 CLINE = """<task>
 I prefer tabs.
 </task>

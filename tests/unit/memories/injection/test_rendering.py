@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memtree.memories.injection.rendering import MOST_CHARS, line, one_line, told
 from memtree.memories.memory import Memory
 from memtree.text import memory_lines
+from tests.shown_lines import lines_of
 
 
 def memory(text: str, category: str | None = "fact", *, tainted: bool = False) -> Memory:
@@ -116,7 +117,7 @@ def test_any_text_is_one_safe_line(text, category):
 
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=5))
 def test_a_block_has_a_line_each_and_two_tags(texts):
-    block = memory_lines.block(told(f"a{text}", "fact") for text in texts)
+    block = memory_lines.block(lines_of(told(f"a{text}", "fact") for text in texts))
     lines = block.split("\n")
     assert lines[0] == memory_lines.OPENING
     assert lines[-1] == memory_lines.CLOSING

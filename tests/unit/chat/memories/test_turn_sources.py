@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtree.conversation.message import Message
-from proxy.chat.turn_sources import others_spoke
+from proxy.chat.memories.turn_sources import others_spoke
 from proxy.http import json_body
 
 USER = {"role": "user", "content": "Remember that I like tea."}

@@ -1,0 +1,48 @@
+"""The beginning of a conversation, by which it is known again where its client names none.
+
+The first message alone is no beginning: many conversations begin with the same few words. So an
+answer belongs to it, which is hardly the same twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtree.conversation import addresses
+from memtree.conversation.history import History
+from memtree.conversation.message import Message, Volatile, check_message
+from memtree.errors import BadRequest
+
+SAID = 50  # tokens of a beginning that two conversations hardly share by chance
+
+
+def origin(posted: History, index: int) -> str:
+    """The address (hex) of the beginning of the conversation in which a message is said; "" where
+    the message stands in that itself. A history with the same beginning and without the message is
+    another branch."""
+    answered = False
+    for length in range(1, index + 1):
+        answered = answered or posted.facts[length - 1].role == "assistant"
+        if answered and posted.size(0, length) >= SAID:
+            return posted.addresses[length].hex()
+    return ""
+
+
+def keys_of(tenant: str, messages: Sequence[Message], volatile: Volatile) -> tuple[str, ...]:
+    """Names of a conversation as posted, which nobody may have checked: the one by which it goes,
+    made of its first message and its first answer, then the one before there was an answer. None
+    where the user says nothing. Reads the beginning alone."""
+    digests: list[bytes] = []
+    roles = ["user", "assistant"]
+    try:
+        for index, message in enumerate(messages):
+            if message.role == roles[0]:
+                check_message(message, f"messages[{index}]")
+                digests.append(addresses.digest(message, volatile))
+                del roles[0]
+                if not roles:
+                    break
+    except (BadRequest, RecursionError):
+        return ()
+    chain = addresses.chain(addresses.root(tenant), digests)
+    return tuple(one.hex() for one in reversed(chain))

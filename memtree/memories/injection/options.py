@@ -1,0 +1,48 @@
+"""How the memories of one scope are chosen for a message, and how they read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memtree.memories.injection import rendering
+from memtree.memories.memory import Memory
+from memtree.memories.rules import injectable
+from memtree.memories.user_memories import SCORE_THRESHOLD
+from memtree.text.memory_lines import MOST
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionOptions:
+    """`most`: lines at a time. `threshold`: the relevance that a hit needs; None: what
+    `rules.injectable` says. `category`: only memories of it. `line`: a memory as one line, empty
+    where it cannot be shown."""
+
+    most: int = MOST
+    threshold: float | None = None
+    category: str | None = None
+    line: Callable[[Memory], str] = rendering.line
+
+    @property
+    def least(self) -> float:
+        """The relevance below which a hit is of no use."""
+        return injectable.LEAST if self.threshold is None else self.threshold
+
+    def fits(self, query: str, memory: Memory, relevance: float, memories: int) -> bool:
+        """Whether a hit may stand beside a message. `memories`: how many the scope has."""
+        if self.threshold is not None:
+            return relevance >= self.threshold
+        shares = injectable.shares_word(query, memory.text)
+        return injectable.injectable(relevance, shares_word=shares, memories=memories)
+
+    def admits(self, memory: Memory) -> bool:
+        """Whether the memory may be shown at all."""
+        return self.category is None or memory.category == self.category
+
+
+CHAT_OPTIONS = InjectionOptions()
+
+
+def threshold_of(setting: float) -> float | None:
+    """What a setting means: the default leaves it to the rule, which knows more than a cosine."""
+    return None if setting == SCORE_THRESHOLD else setting
