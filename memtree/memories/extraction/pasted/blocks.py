@@ -42,13 +42,18 @@ def blocks(text: str) -> list[Span]:
     """What blocks take of the text, merged. Each step sees what the ones before it left: a tag in
     code is no tag, nor a quote in a block of a client."""
     found: list[Span] = []
-    for step in (_injected, _own_lists, _fences, _triples, _elements):
+    for step in (_known_elements, _own_lists, _fences, _triples, _elements):
         left = blanked(text, found) if found else text
         found = merged([*found, *step(left)])
     return found
 
 
-def _injected(text: str) -> Iterator[Span]:
+def injected(text: str) -> list[Span]:
+    """What this program and clients put in, merged."""
+    return merged([*_known_elements(text), *_own_lists(text)])
+
+
+def _known_elements(text: str) -> Iterator[Span]:
     return _elements(text, known=True)
 
 
