@@ -84,8 +84,10 @@ class ExtractedMessages(Protocol):
         a live memory has is not kept twice. None, and nothing is kept, where it was done before."""
         ...
 
-    async def put_snapshot(self, scope: Scope, key: bytes, memory: NewMemory) -> Memory | None:
+    async def put_snapshot(
+        self, scope: Scope, key: bytes, memory: NewMemory, *, most: int = 0
+    ) -> Memory | None:
         """Keep a snapshot, or replace the text of the live one under the same key. None, and
         nothing changes, where the one under that key was deleted, or says the same. `key`: of the
-        history that it is of; digests and keys never meet."""
+        history that it is of; digests and keys never meet. `most`: as with `add`."""
         ...

@@ -17,13 +17,18 @@ from memtree.stores.integrity import audit, audit_tallies
 from memtree.stores.memories.audit import MemoryRows, audit_memories
 from memtree.stores.memories.tables import (
     ErasedRow,
+    ExtractedRow,
+    GroupMemberRow,
+    GroupRow,
     HistoryRow,
     MemoryKeyRow,
     MemoryRecipeRow,
     MemoryRow,
     MemoryTenantRow,
     MemoryVectorRow,
+    PlanRow,
     ScopeRow,
+    SettingsRow,
     ShownRow,
     TombstoneRow,
 )
@@ -141,6 +146,11 @@ MEMORIES = tuple(
         ("memory_recipes", MemoryRecipeRow, ("scope", "recipe"), ()),
         ("memory_keys", MemoryKeyRow, ("scope", "key"), ()),
         ("shown_memories", ShownRow, ("scope", "conversation", "number"), ()),
+        ("memory_groups", GroupRow, ("scope", "id"), ()),
+        ("memory_group_members", GroupMemberRow, ("scope", "group_id", "number"), ()),
+        ("memory_settings", SettingsRow, ("scope",), ()),
+        ("extracted_messages", ExtractedRow, ("scope", "key"), ()),
+        ("tenant_plans", PlanRow, ("tenant",), ()),
     )
 )
 TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED, *MEMORIES)}

@@ -14,6 +14,7 @@ import pytest
 from memtree.errors import BadRequest, StoreUnavailable
 from memtree.memories.ports import ShownMemory
 from memtree.memories.scope import Scope
+from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
 from memtree.stores import Memories, open_memories, open_store
 from memtree.stores.copying import copy
@@ -78,7 +79,14 @@ async def remember(memories: Memories, *tenants: str) -> None:
         await memories.put_vectors(scope, "minilm/1", {1: (1, b"v"), 2: (2, b"\0")})
         await memories.put_shown(scope, "talk", [ShownMemory("mem_two", 2, 0.5)], 9e9)
         await memories.delete(scope, ["mem_four"], purge=True)
-        await save(memories, Scope.of_user(tenant), *("six", "seven"))
+        user = Scope.of_user(tenant)
+        await save(memories, user, *("six", "seven"))
+        group = await memories.add_group(user, MemoryGroup("grp_é", "title \0 é", 1.5, 2.5), 9)
+        await memories.add_members(user, group.id, ["mem_six"])
+        await memories.change_settings(user, SettingsChange(save=True, threshold=1 / 3))
+        await memories.set_plan(tenant, "free")
+        await memories.add_extracted(user, b"digest", [], most=0)
+        await memories.put_snapshot(user, b"key", new("snapshot"), most=0)
 
 
 async def content(store: Store) -> list[tuple]:
@@ -136,7 +144,7 @@ async def test_a_copy_is_the_same(pair):
     )
     await save(target.memories(), Scope.of_user("another"), "one")
     added = await target.memories().add(Scope.of_chat(A, "chat é"), new("last"))
-    assert added.memory.number == 9
+    assert added.memory.number == 10
     assert await target.check() == []
 
 

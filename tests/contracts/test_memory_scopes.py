@@ -18,6 +18,7 @@ from memtree.memories.ports import (
     StoredSegment,
 )
 from memtree.memories.scope import Scope
+from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
 from memtree.stores.memories import counters, reading, search, shown
 from memtree.stores.memories.rows import scope_values
 from memtree.stores.memories.store import SqlMemories
@@ -51,10 +52,14 @@ def methods(port: type) -> dict[str, inspect.Signature]:
     return {name: inspect.signature(of) for name, of in found if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("kind", [MemoryStore, SqlMemories])
+SCOPED = (MemoryStore, MemoryGroups, UserSettingsStore, ExtractedMessages)
+
+
+@pytest.mark.parametrize("kind", [*SCOPED, SqlMemories])
 def test_every_method_requires_a_scope(kind):
-    own = methods(MemoryStore)
-    assert len(own) >= 20
+    every = {name for port in SCOPED for name in methods(port)}
+    own = every if kind is SqlMemories else methods(kind)
+    assert len(every) >= 35
     for name in own:
         _, first, *_ = methods(kind)[name].parameters.values()
         assert (first.name, first.annotation) == ("scope", "Scope"), name
@@ -69,7 +74,10 @@ def test_what_needs_no_scope_gives_no_memory():
         *("memory_scopes", "erase_memories"),
     }
     assert not any("Memory" in str(signature.return_annotation) for signature in own.values())
-    extra = methods(SqlMemories).keys() - own.keys() - methods(MemoryStore).keys()
+    assert set(methods(Plans)) == {"plan", "set_plan"}
+    extra = methods(SqlMemories).keys() - own.keys() - methods(Plans).keys()
+    for port in SCOPED:
+        extra -= methods(port).keys()
     assert extra == {"read_memories", "write_memories", "scrub_memories"}
 
 

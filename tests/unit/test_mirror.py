@@ -64,8 +64,15 @@ COVERED_BY = {
         memtree/stores/memories/lookup.py memtree/stores/memories/reading.py
         memtree/stores/memories/rows.py memtree/stores/memories/saving.py
         memtree/stores/memories/schema.py memtree/stores/memories/sql.py
-        memtree/stores/memories/store.py memtree/stores/postgres/memories.py
-        memtree/stores/ram/memories.py memtree/stores/sqlite/memories.py""",
+        memtree/stores/memories/store.py memtree/stores/memories/transactions.py
+        memtree/stores/memories/user/methods.py
+        memtree/stores/postgres/memories.py memtree/stores/postgres/statements.py
+        memtree/stores/ram/memories.py
+        memtree/stores/sqlite/memories.py memtree/stores/sqlite/statements.py""",
+    "contracts/test_memory_groups.py": "memtree/stores/memories/user/groups.py",
+    "contracts/test_memory_settings.py": "memtree/stores/memories/user/settings.py",
+    "contracts/test_memory_extraction.py": "memtree/stores/memories/user/extracted.py",
+    "contracts/test_memory_migration.py": "memtree/stores/memories/filling.py",
     "contracts/test_memory_deletion.py": """
         memtree/stores/memories/deletion.py memtree/stores/memories/sweep.py""",
     "contracts/test_memory_search.py": """

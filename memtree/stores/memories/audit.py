@@ -2,7 +2,7 @@
 
 Pure. It keeps a few numbers and ids per memory, no text.
 
-    >>> audit_memories(MemoryRows(memory_history=[HistoryRow(1, 2, 1, b"")]))
+    >>> audit_memories(MemoryRows(memory_history=[HistoryRow(1, 2, 1, b"", 0.0, 0.0)]))
     ['memories of scope 1: version 1 of memory 2 has no memory']
 """
 
@@ -14,19 +14,26 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memtree.errors import StoreCorrupt
-from memtree.stores.memories.rows import columns, read_memory, read_tombstone
+from memtree.stores.memories.rows import columns, old_version, read_memory, read_tombstone
 from memtree.stores.memories.tables import (
     ErasedRow,
+    ExtractedRow,
+    GroupMemberRow,
+    GroupRow,
     HistoryRow,
     MemoryKeyRow,
     MemoryRecipeRow,
     MemoryRow,
     MemoryTenantRow,
     MemoryVectorRow,
+    PlanRow,
     ScopeRow,
+    SettingsRow,
     ShownRow,
     TombstoneRow,
 )
+from memtree.stores.memories.user.groups import read_group
+from memtree.stores.memories.user.settings import read_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,11 @@ class MemoryRows:
     memory_recipes: Iterable[MemoryRecipeRow] = ()
     memory_keys: Iterable[MemoryKeyRow] = ()
     shown_memories: Iterable[ShownRow] = ()
+    memory_groups: Iterable[GroupRow] = ()
+    memory_group_members: Iterable[GroupMemberRow] = ()
+    memory_settings: Iterable[SettingsRow] = ()
+    extracted_messages: Iterable[ExtractedRow] = ()
+    tenant_plans: Iterable[PlanRow] = ()
 
 
 class MemoryFacts(NamedTuple):
@@ -78,6 +90,9 @@ def audit_memories(rows: MemoryRows) -> list[str]:
     lines += list(_vectors(rows.memory_vectors, rows.memory_recipes, found))
     lines += list(_named("idempotency key", rows.memory_keys, found))
     lines += list(_named("shown memory", rows.shown_memories, found))
+    lines += list(_groups(rows.memory_groups, rows.memory_group_members, found))
+    lines += list(_settings(rows.memory_settings, found))
+    lines += list(_of_scopes("extracted message", rows.extracted_messages, found))
     return [f"memories of scope {scope}: {line}" for scope, line in lines]
 
 
@@ -114,6 +129,8 @@ def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
         if bool(row.counted) != counted:
             yield row.scope, f"memory {row.number}: it is counted, or not, against its state"
         named = tuple(link for link in links if link)
+        if bool(row.superseded_by or row.duplicate_of) != bool(row.replaced):
+            yield row.scope, f"memory {row.number}: since when it is replaced is not known"
         known = MemoryFacts(row.id, row.version, bool(row.counted), row.vectors, named)
         found.memories[row.scope, row.number] = known
         found.ids.add((row.scope, row.id))
@@ -160,9 +177,13 @@ def _history(rows: Iterable[HistoryRow], found: _Found) -> Lines:
         if not 1 <= row.version < memory.version:
             yield row.scope, f"{where} is none before {memory.version}"
         try:
-            read_memory(row.data, 0.0, "", "")
+            old = read_memory(row.data, 0.0, "", "")
         except StoreCorrupt as error:
             yield row.scope, f"{where}: {error.message}"
+        else:
+            for name, value in old_version(old).items():
+                if getattr(row, name) != value:
+                    yield row.scope, f"{where}: its row has another {name}"
     for (scope, number), memory in found.memories.items():
         if kept[scope, number] != memory.version - 1:
             yield scope, f"memory {number}: {kept[scope, number]} of its older versions are kept"
@@ -198,6 +219,44 @@ def _vectors(
         told, there = said.get((scope, recipe), 0), counted[scope, recipe]
         if told != there:
             yield scope, f"recipe {recipe}: it counts {told} vectors, there are {there}"
+
+
+def _groups(groups: Iterable[GroupRow], members: Iterable[GroupMemberRow], found: _Found) -> Lines:
+    there = set()
+    for row in groups:
+        there.add((row.scope, row.id))
+        if row.scope not in found.scopes:
+            yield row.scope, f"group {row.id}: there is no such scope"
+        try:
+            group = read_group(row.data)
+        except StoreCorrupt as error:
+            yield row.scope, f"group {row.id}: {error.message}"
+        else:
+            if (group.id, group.created) != (row.id, row.created):
+                yield row.scope, f"group {row.id}: its row has another id or time"
+    for member in members:
+        where = f"memory {member.number} in group {member.group_id}"
+        if (member.scope, member.group_id) not in there:
+            yield member.scope, f"{where}, which is missing"
+        if (member.scope, member.number) not in found.memories:
+            yield member.scope, f"{where} is missing"
+
+
+def _settings(rows: Iterable[SettingsRow], found: _Found) -> Lines:
+    for row in rows:
+        if row.scope not in found.scopes:
+            yield row.scope, "settings: there is no such scope"
+        try:
+            read_settings(row.data)
+        except StoreCorrupt as error:
+            yield row.scope, f"settings: {error.message}"
+
+
+def _of_scopes(what: str, rows: Iterable[ExtractedRow], found: _Found) -> Lines:
+    """No other row need be there: a mark outlives what it led to."""
+    missing = {row.scope for row in rows} - found.scopes.keys()
+    for scope in sorted(missing):
+        yield scope, f"{what}: there is no such scope"
 
 
 def _named(

@@ -108,20 +108,27 @@ async def commit(sql: Sql, scope: ScopeRow, *, counted: int = 0, purged: bool = 
 async def next_number(sql: Sql, scope: ScopeRow, *, most: int = 0, now: float = 0.0) -> int:
     """A number for a new memory, which no other gets. `MemoryLimit` where the tenant has `most`
     live ones."""
+    return await take_numbers(sql, scope, 1, most=most, now=now)
+
+
+async def take_numbers(
+    sql: Sql, scope: ScopeRow, count: int, *, most: int = 0, now: float = 0.0, leaving: int = 0
+) -> int:
+    """The first of so many. `leaving`: how many memories this transaction takes away before."""
     tenant = {"tenant": scope.tenant}
     found = await sql.fetch(_TENANT + sql.lock, tenant)
     while not found:
         await sql.run(_NEW_TENANT, tenant)
         found = await sql.fetch(_TENANT + sql.lock, tenant)
     ((last, counted),) = found
-    if most and counted >= most:
+    if most and counted - leaving + count > most:
         ((expired,),) = await sql.fetch(_TENANT_EXPIRED, {**tenant, "now": now})
-        if counted - expired >= most:
+        if counted - leaving - expired + count > most:
             raise MemoryLimit(
                 f"There are {counted - expired} memories, and at most {most} are allowed: delete "
                 "some, or raise the limit."
             )
-    await sql.run(_PUT_TENANT, {**tenant, "numbers": 1, "counted": 0})
+    await sql.run(_PUT_TENANT, {**tenant, "numbers": count, "counted": 0})
     return int(last) + 1
 
 

@@ -37,7 +37,16 @@ _OF_MEMORIES = (
     "memory_history",
     "memory_tombstones",
     "memory_keys",
+    "memory_group_members",
     "shown_memories",
+)
+# What a scope has beside its memories. The plan of a tenant is not its own to forget.
+_OF_SCOPES = (
+    "memory_tombstones",
+    "memory_groups",
+    "memory_group_members",
+    "memory_settings",
+    "extracted_messages",
 )
 _TELL = """
     INSERT INTO erased_memories (scope, number, id, version, told, at)
@@ -160,9 +169,10 @@ async def erase_scope(sql: Sql, number: int, now: float) -> int:
     scope = await begin_number(sql, number)
     values = {"scope": number}
     rows = standing(await sql.fetch(_EVERY, values))
-    if await sql.fetch("SELECT 1 FROM memory_tombstones WHERE scope = :scope LIMIT 1", values):
-        await sql.run("DELETE FROM memory_tombstones WHERE scope = :scope", values)
-        await sql.run(_NOTE, {})
+    for table in _OF_SCOPES:
+        if await sql.fetch(f"SELECT 1 FROM {table} WHERE scope = :scope LIMIT 1", values):
+            await sql.run(f"DELETE FROM {table} WHERE scope = :scope", values)
+            await sql.run(_NOTE, {})
     return await erase(sql, scope, rows, now) if rows else 0
 
 

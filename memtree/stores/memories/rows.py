@@ -110,6 +110,9 @@ def columns(memory: Memory) -> dict[str, Any]:
         "id": memory.id,
         "version": memory.version,
         "expires": time_column(memory.expires),
+        "created": memory.created,
+        "updated": memory.updated,
+        "tainted": int(memory.tainted),
         "kind": plain(memory.kind),
         "category": plain(memory.category),
         "source_type": plain(memory.source_type),
@@ -117,6 +120,15 @@ def columns(memory: Memory) -> dict[str, Any]:
         "thread_id": plain(memory.thread_id),
         "tags": tags_column(memory.tags),
         "data": encoded(memory),
+    }
+
+
+def old_version(memory: Memory) -> dict[str, Any]:
+    """What a row of the history says beside `data`."""
+    return {
+        "version": memory.version,
+        "updated": memory.updated,
+        "expires": time_column(memory.expires),
     }
 
 
@@ -215,8 +227,17 @@ def storable(text: str) -> bool:
     return not _UNSTORABLE.search(text)
 
 
+_COMPARED = {
+    "group": f"""number IN (SELECT number FROM memory_group_members
+        WHERE scope = {SCOPE} AND group_id = :group)""",
+    "tainted": "tainted = :tainted",
+    "created_from": "created >= :created_from",
+    "created_before": "created < :created_before",
+}
+
+
 def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
-    """A condition and its values."""
+    """A condition and its values, beside `scope_values`."""
     parts = ["counted = 1"]  # of which there is an index
     values: dict[str, Any] = {}
     if wanted.superseded or wanted.deleted:
@@ -231,6 +252,11 @@ def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
         if value is not None:
             parts.append(f"{name} = :{name}")
             values[name] = plain(value)
+    for name, condition in _COMPARED.items():
+        value = getattr(wanted, name)
+        if value is not None:
+            parts.append(condition)
+            values[name] = plain(value) if isinstance(value, str) else float(value)
     for at, tag in enumerate(wanted.tags):
         parts.append(f"instr(tags, :tag{at}) > 0")
         values[f"tag{at}"] = f"\n{_line(tag)}\n"

@@ -90,7 +90,8 @@ async def matching(sql: Sql, scope: Scope, wanted: MemoryFilter, now: float) -> 
     if number is None:
         return []
     condition, values = filtering(wanted, now)
-    return await sql.numbers(_MATCHING.format(condition), {**values, "scope": number})
+    values |= {**scope_values(scope), "scope": number}
+    return await sql.numbers(_MATCHING.format(condition), values)
 
 
 async def put_vectors(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
 
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone
 from memtree.memories.ports import (
@@ -12,7 +11,6 @@ from memtree.memories.ports import (
     ChangeEvent,
     MemoryFilter,
     MemoryPage,
-    MemoryRecord,
     MemoryRef,
     ScopeState,
     SearchRows,
@@ -20,35 +18,14 @@ from memtree.memories.ports import (
     StoredSegment,
 )
 from memtree.memories.scope import Scope
-from memtree.memories.user_memories import (
-    GroupChange,
-    MemoryGroup,
-    SettingsChange,
-    UserSettings,
-)
 from memtree.stores.memories import counters, deletion, reading, saving, search, shown, sweep
-from memtree.stores.memories.sql import Work
+from memtree.stores.memories.user.methods import SqlUserMemories
 
-T = TypeVar("T")
 DAY = 86_400.0
 
 
-class SqlMemories:
+class SqlMemories(SqlUserMemories):
     """Its docstrings are those of the ports."""
-
-    now: Callable[[], float]
-
-    async def read_memories(self, work: Work[T]) -> T:
-        """`work` on one state of the store."""
-        raise NotImplementedError
-
-    async def write_memories(self, work: Work[T]) -> T:
-        """All of `work` or nothing; what returned is there after a crash."""
-        raise NotImplementedError
-
-    async def scrub_memories(self, *, at_once: bool) -> None:
-        """Get the bytes of erased rows out of the files. `at_once`: however long it takes."""
-        raise NotImplementedError
 
     # -- one by one --------------------------------------------------------------------------
 
@@ -191,94 +168,6 @@ class SqlMemories:
         await self.write_memories(
             lambda sql: shown.put_shown(sql, scope, conversation, shown_, expires)
         )
-
-    # -- user memories: the statements follow -------------------------------------------------
-
-    async def add_many(
-        self, scope: Scope, memories: Sequence[NewMemory], *, once: bool = False, most: int = 0
-    ) -> list[Added]:
-        raise NotImplementedError
-
-    async def merge(self, scope: Scope, ref: MemoryRef, older: MemoryRef, reason: str) -> Memory:
-        raise NotImplementedError
-
-    async def delete_matching(
-        self,
-        scope: Scope,
-        wanted: MemoryFilter,
-        *,
-        reason: str | None = None,
-        purge: bool = False,
-    ) -> list[str]:
-        raise NotImplementedError
-
-    async def as_of(
-        self,
-        scope: Scope,
-        at: float,
-        wanted: MemoryFilter = ANY,
-        *,
-        before: int | None = None,
-        limit: int = 100,
-    ) -> MemoryPage:
-        raise NotImplementedError
-
-    async def records(self, scope: Scope, after: int = 0, limit: int = 500) -> list[MemoryRecord]:
-        raise NotImplementedError
-
-    async def restore(
-        self, scope: Scope, records: Sequence[MemoryRecord], tombstones: Sequence[Tombstone] = ()
-    ) -> list[Memory]:
-        raise NotImplementedError
-
-    async def add_group(self, scope: Scope, group: MemoryGroup, most: int) -> MemoryGroup:
-        raise NotImplementedError
-
-    async def groups(self, scope: Scope) -> list[MemoryGroup]:
-        raise NotImplementedError
-
-    async def group(self, scope: Scope, id_: str) -> MemoryGroup:
-        raise NotImplementedError
-
-    async def change_group(
-        self, scope: Scope, id_: str, change: GroupChange, at: float
-    ) -> MemoryGroup:
-        raise NotImplementedError
-
-    async def delete_group(self, scope: Scope, id_: str) -> bool:
-        raise NotImplementedError
-
-    async def add_members(self, scope: Scope, id_: str, refs: Sequence[MemoryRef]) -> int:
-        raise NotImplementedError
-
-    async def remove_members(self, scope: Scope, id_: str, refs: Sequence[MemoryRef]) -> int:
-        raise NotImplementedError
-
-    async def groups_of(self, scope: Scope, ids: Collection[str]) -> Mapping[str, list[str]]:
-        raise NotImplementedError
-
-    async def settings(self, scope: Scope) -> UserSettings:
-        raise NotImplementedError
-
-    async def change_settings(self, scope: Scope, change: SettingsChange) -> UserSettings:
-        raise NotImplementedError
-
-    async def plan(self, tenant: str) -> str:
-        raise NotImplementedError
-
-    async def set_plan(self, tenant: str, plan: str) -> None:
-        raise NotImplementedError
-
-    async def extracted(self, scope: Scope, digests: Collection[bytes]) -> set[bytes]:
-        raise NotImplementedError
-
-    async def add_extracted(
-        self, scope: Scope, digest: bytes, memories: Sequence[NewMemory], *, most: int
-    ) -> list[Added] | None:
-        raise NotImplementedError
-
-    async def put_snapshot(self, scope: Scope, key: bytes, memory: NewMemory) -> Memory | None:
-        raise NotImplementedError
 
     # -- maintenance -------------------------------------------------------------------------
 

@@ -8,13 +8,18 @@ from memtree.stores.memories.counters import ScopeRow
 
 __all__ = [
     "ErasedRow",
+    "ExtractedRow",
+    "GroupMemberRow",
+    "GroupRow",
     "HistoryRow",
     "MemoryKeyRow",
     "MemoryRecipeRow",
     "MemoryRow",
     "MemoryTenantRow",
     "MemoryVectorRow",
+    "PlanRow",
     "ScopeRow",
+    "SettingsRow",
     "ShownRow",
     "TombstoneRow",
 ]
@@ -48,6 +53,10 @@ class MemoryRow(NamedTuple):
     text_hash: bytes
     terms: bytes
     data: bytes
+    created: float
+    updated: float
+    replaced: float
+    tainted: int
 
 
 class HistoryRow(NamedTuple):
@@ -55,6 +64,8 @@ class HistoryRow(NamedTuple):
     number: int
     version: int
     data: bytes
+    updated: float
+    expires: float
 
 
 class TombstoneRow(NamedTuple):
@@ -100,3 +111,36 @@ class ShownRow(NamedTuple):
     version: int
     hit: float
     expires: float
+
+
+class GroupRow(NamedTuple):
+    scope: int
+    id: str
+    name: str
+    created: float
+    updated: float
+    data: bytes
+
+
+class GroupMemberRow(NamedTuple):
+    scope: int
+    group_id: str
+    number: int
+    added: float
+
+
+class SettingsRow(NamedTuple):
+    scope: int
+    data: bytes
+
+
+class ExtractedRow(NamedTuple):
+    scope: int
+    key: str
+    number: int
+    at: float
+
+
+class PlanRow(NamedTuple):
+    tenant: str
+    plan: str

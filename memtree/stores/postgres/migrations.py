@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from psycopg import AsyncConnection, errors
 
 from memtree.errors import StoreUnavailable
-from memtree.stores.memories import schema
+from memtree.stores.memories import schema as memory_schema
+from memtree.stores.memories.filling import fill
 from memtree.stores.postgres.locks import ALONE, lock_key
+from memtree.stores.postgres.statements import PostgresSql
 
 Step = Sequence[str]
 
@@ -75,13 +77,13 @@ _ALIASES: Step = (
 TREE_STEPS: tuple[Step, ...] = ((*_TREE, *_PLANS, *_CLAIMS, *_RECIPES, *_KEYS), _ALIASES)
 MEMORY_STEPS: tuple[Step, ...] = tuple(
     (*step, "ALTER TABLE memory_vectors ALTER COLUMN data SET STORAGE EXTERNAL")
-    for step in schema.steps(schema.POSTGRES)
+    for step in memory_schema.steps(memory_schema.POSTGRES)
 )
 _TREE_TABLES = """
     tenants nodes frontiers addresses vectors summaries epochs turns deletions claims tallies
     recipes keys key_values tenant_aliases
 """.split()
-TABLES = (*_TREE_TABLES, *schema.TABLES)
+TABLES = (*_TREE_TABLES, *memory_schema.TABLES)
 
 
 # Another port that keeps tables in the same schema names its steps here.
@@ -108,7 +110,10 @@ async def migrate(db: AsyncConnection, schema: str, part: str, steps: Sequence[S
         version = await _version(db, schema, part, len(steps))
         try:
             for statement in (each for step in steps[version:] for each in step):
-                await db.execute(statement)
+                if statement == memory_schema.FILL:
+                    await fill(PostgresSql(db))
+                else:
+                    await db.execute(statement)
         except errors.DuplicateTable as error:
             raise StoreUnavailable(
                 f"The schema {schema} holds tables of another program; name another one in the "

@@ -9,7 +9,7 @@ from memtree.stores.memories.sql import Work, finish
 from memtree.stores.memories.store import SqlMemories
 from memtree.stores.ram.database import RamPart
 from memtree.stores.sqlite.connection import transaction
-from memtree.stores.sqlite.memories import SqliteSql
+from memtree.stores.sqlite.statements import SqliteSql
 
 T = TypeVar("T")
 

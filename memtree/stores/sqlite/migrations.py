@@ -11,6 +11,9 @@ from collections.abc import Callable, Sequence
 
 from memtree.errors import StoreUnavailable
 from memtree.stores.memories import schema
+from memtree.stores.memories.filling import fill
+from memtree.stores.memories.sql import finish
+from memtree.stores.sqlite.statements import SqliteSql
 
 Step = Callable[[sqlite3.Connection], None]
 
@@ -102,7 +105,10 @@ def _aliases(db: sqlite3.Connection) -> None:
 def _statements(statements: Sequence[str]) -> Step:
     def step(db: sqlite3.Connection) -> None:
         for statement in statements:
-            db.execute(statement)
+            if statement == schema.FILL:
+                finish(fill(SqliteSql(db)))
+            else:
+                db.execute(statement)
 
     return step
 

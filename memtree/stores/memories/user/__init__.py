@@ -1,0 +1,1 @@
+"""What user memories ask of a store beyond saving, reading and deleting."""

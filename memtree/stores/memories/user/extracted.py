@@ -1,0 +1,81 @@
+"""Which messages memories were made of. A mark outlives the memory: what was deleted stays away."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from hashlib import sha256
+from typing import Any
+
+from memtree.memories.memory import UNSET, Memory, MemoryChange, NewMemory
+from memtree.memories.ports import Added
+from memtree.memories.scope import Scope
+from memtree.stores.memories import saving
+from memtree.stores.memories.counters import begin, commit, take_numbers
+from memtree.stores.memories.lookup import stored
+from memtree.stores.memories.rows import SCOPE, scope_values
+from memtree.stores.memories.sql import Sql
+
+_DONE = f"SELECT key FROM extracted_messages WHERE scope = {SCOPE} AND key IN :keys[]"
+_NUMBER = "SELECT number FROM extracted_messages WHERE scope = :scope AND key = :key"
+_MARK = """
+    INSERT INTO extracted_messages (scope, key, number, at) VALUES (:scope, :key, :number, :at)
+    ON CONFLICT DO NOTHING"""
+
+
+def message_key(digest: bytes) -> str:
+    """Bounded, whatever it is given, and none of a snapshot.
+
+    >>> message_key(b"one") == snapshot_key(b"one")
+    False
+    """
+    return sha256(b"message\0" + digest).hexdigest()[:32]
+
+
+def snapshot_key(key: bytes) -> str:
+    return sha256(b"snapshot\0" + key).hexdigest()[:32]
+
+
+async def extracted(sql: Sql, scope: Scope, digests: Collection[bytes]) -> set[bytes]:
+    keys = {message_key(digest): digest for digest in digests}
+    rows = await sql.fetch(_DONE, {**scope_values(scope), "keys": list(keys)}) if keys else []
+    return {keys[key] for (key,) in rows}
+
+
+async def add_extracted(
+    sql: Sql, scope: Scope, digest: bytes, memories: Sequence[NewMemory], *, most: int, now: float
+) -> list[Added] | None:
+    at = await begin(sql, scope)
+    mark = {"scope": at.number, "key": message_key(digest)}
+    if await sql.fetch(_NUMBER, mark):
+        return None
+    added = await saving.add_here(sql, at, memories, once=True, most=most, now=now)
+    await sql.run(_MARK, {**mark, "number": 0, "at": now})
+    new = sum(not each.existing for each in added)
+    if new:
+        await commit(sql, at, counted=new)
+    return added
+
+
+async def put_snapshot(
+    sql: Sql, scope: Scope, key: bytes, memory: NewMemory, *, most: int, now: float
+) -> Memory | None:
+    at = await begin(sql, scope)
+    mark: dict[str, Any] = {"scope": at.number, "key": snapshot_key(key)}
+    known = await sql.fetch(_NUMBER, mark)
+    if not known:
+        number = await take_numbers(sql, at, 1, most=most, now=now)
+        (kept,) = await saving.insert(sql, at, [memory], number)
+        await sql.run(_MARK, {**mark, "number": number, "at": now})
+        await commit(sql, at, counted=1)
+        return kept
+    rows = await stored(sql, at.number, [known[0][0]])
+    if not rows or not rows[0].live(now) or rows[0].text_hash == memory.text_hash:
+        return None
+    text = MemoryChange(
+        memory.created,
+        memory.text,
+        memory.text_hash,
+        memory.terms,
+        expires=UNSET if memory.expires is None else memory.expires,
+    )
+    return await saving.change_row(sql, at, rows[0], text)

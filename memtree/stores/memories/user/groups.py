@@ -1,0 +1,196 @@
+"""Groups of memories and their members.
+
+A member's row stays while the memory is stored, whatever it is: only live memories are counted and
+told, so what is brought back is in its groups again. What takes the place of a member joins its
+groups (`saving.replace_row`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from memtree.errors import BadRequest, Conflict, NotFound, StoreCorrupt
+from memtree.memories.ports import MemoryRef
+from memtree.memories.scope import Scope
+from memtree.memories.user_memories import GroupChange, MemoryGroup
+from memtree.stores.memories.counters import ScopeRow, begin, begin_known
+from memtree.stores.memories.lookup import live
+from memtree.stores.memories.reading import known
+from memtree.stores.memories.rows import LIVE, plain, storable
+from memtree.stores.memories.sql import Sql
+
+_COUNT = f"""
+    SELECT count(*) FROM memory_group_members WHERE scope = :scope AND group_id = memory_groups.id
+    AND number IN (SELECT number FROM memories WHERE scope = :scope AND {LIVE})"""
+_GROUPS = f"SELECT data, ({_COUNT}) FROM memory_groups WHERE scope = :scope"
+_ALL = f"{_GROUPS} ORDER BY created, id"
+_ONE = f"{_GROUPS} AND id = :id"
+_HOW_MANY = "SELECT count(*) FROM memory_groups WHERE scope = :scope"
+_TAKEN = "SELECT 1 FROM memory_groups WHERE scope = :scope AND id = :id"
+_ADD = """
+    INSERT INTO memory_groups (scope, id, name, created, updated, data)
+    VALUES (:scope, :id, :name, :created, :updated, :data)"""
+_CHANGE = """
+    UPDATE memory_groups SET name = :name, updated = :updated, data = :data
+    WHERE scope = :scope AND id = :id"""
+_DELETE = "DELETE FROM memory_groups WHERE scope = :scope AND id = :id"
+_DELETE_MEMBERS = "DELETE FROM memory_group_members WHERE scope = :scope AND group_id = :id"
+_MEMBERS = """
+    SELECT number FROM memory_group_members
+    WHERE scope = :scope AND group_id = :id AND number IN :numbers[]"""
+_JOIN = """
+    INSERT INTO memory_group_members (scope, group_id, number, added)
+    VALUES (:scope, :id, :number, :added)"""
+_LEAVE = """
+    DELETE FROM memory_group_members
+    WHERE scope = :scope AND group_id = :id AND number IN :numbers[]"""
+_OF = f"""
+    SELECT memories.id, memory_groups.id FROM memories
+    JOIN memory_group_members AS members
+        ON members.scope = memories.scope AND members.number = memories.number
+    JOIN memory_groups
+        ON memory_groups.scope = members.scope AND memory_groups.id = members.group_id
+    WHERE memories.scope = :scope AND memories.id IN :ids[] AND {LIVE}
+    ORDER BY memory_groups.created, memory_groups.id"""
+
+_decode = msgspec.msgpack.Decoder(MemoryGroup).decode
+
+
+async def add_group(sql: Sql, scope: Scope, group: MemoryGroup, most: int) -> MemoryGroup:
+    at = await begin(sql, scope)
+    if not storable(group.id):
+        raise BadRequest("The id of a group must be plain text.", param="id")
+    if await sql.fetch(_TAKEN, {"scope": at.number, "id": group.id}):
+        raise Conflict("There is a group with this id.", param="id")
+    ((count,),) = await sql.fetch(_HOW_MANY, {"scope": at.number})
+    if count >= most:
+        raise Conflict(f"There are {count} groups, and at most {most} are allowed: delete some.")
+    group = replace(group, members=0)
+    await sql.run(_ADD, _columns(at, group))
+    return group
+
+
+async def groups(sql: Sql, scope: Scope, now: float) -> list[MemoryGroup]:
+    number = await known(sql, scope)
+    if number is None:
+        return []
+    rows = await sql.fetch(_ALL, {"scope": number, "now": now})
+    return [replace(read_group(data), members=count) for data, count in rows]
+
+
+async def group(sql: Sql, scope: Scope, id_: str, now: float) -> MemoryGroup:
+    number = await known(sql, scope)
+    if number is None:
+        raise _no_group()
+    return await _group(sql, number, id_, now)
+
+
+async def _group(sql: Sql, scope: int, id_: str, now: float) -> MemoryGroup:
+    values = {"scope": scope, "id": id_, "now": now}
+    rows = await sql.fetch(_ONE, values) if storable(id_) else []
+    if not rows:
+        raise _no_group()
+    return replace(read_group(rows[0][0]), members=rows[0][1])
+
+
+async def change_group(
+    sql: Sql, scope: Scope, id_: str, change: GroupChange, at: float, now: float
+) -> MemoryGroup:
+    found = await begin_known(sql, scope)
+    if found is None:
+        raise _no_group()
+    old = await _group(sql, found.number, id_, now)
+    after = replace(
+        old,
+        title=old.title if change.title is None else change.title,
+        description=old.description if change.description is None else change.description,
+        category=old.category if change.category is None else change.category or None,
+        updated=at,
+    )
+    await sql.run(_CHANGE, _columns(found, after))
+    return after
+
+
+async def delete_group(sql: Sql, scope: Scope, id_: str) -> bool:
+    at = await begin_known(sql, scope)
+    values = {"scope": at.number if at else 0, "id": id_}
+    if at is None or not storable(id_) or not await sql.fetch(_TAKEN, values):
+        return False
+    await sql.run(_DELETE, values)
+    await sql.run(_DELETE_MEMBERS, values)
+    return True
+
+
+async def add_members(
+    sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
+) -> int:
+    at = await begin_known(sql, scope)
+    if at is None:
+        raise _no_group()
+    await _group(sql, at.number, id_, now)
+    numbers = [row.number for row in await live(sql, at.number, refs, now)]
+    values: dict[str, Any] = {"scope": at.number, "id": id_, "added": now}
+    there = {number for (number,) in await sql.fetch(_MEMBERS, {**values, "numbers": numbers})}
+    new = [{**values, "number": number} for number in numbers if number not in there]
+    if new:
+        await sql.run_many(_JOIN, new)
+    return len(new)
+
+
+async def remove_members(
+    sql: Sql, scope: Scope, id_: str, refs: Sequence[MemoryRef], *, now: float
+) -> int:
+    at = await begin_known(sql, scope)
+    if at is None:
+        raise _no_group()
+    await _group(sql, at.number, id_, now)
+    numbers = [row.number for row in await live(sql, at.number, refs, now)]
+    values = {"scope": at.number, "id": id_, "numbers": numbers}
+    there = await sql.fetch(_MEMBERS, values)
+    if there:
+        await sql.run(_LEAVE, values)
+    return len(there)
+
+
+async def groups_of(
+    sql: Sql, scope: Scope, ids: Collection[str], now: float
+) -> Mapping[str, list[str]]:
+    number = await known(sql, scope)
+    asked = [each for each in ids if storable(each)]
+    if number is None or not asked:
+        return {}
+    found: dict[str, list[str]] = {}
+    for memory, group_id in await sql.fetch(_OF, {"scope": number, "ids": asked, "now": now}):
+        found.setdefault(memory, []).append(group_id)
+    return {each: found[each] for each in dict.fromkeys(asked) if each in found}
+
+
+def read_group(data: bytes) -> MemoryGroup:
+    """Raises `StoreCorrupt`."""
+    try:
+        return _decode(data)
+    except msgspec.DecodeError as error:
+        raise StoreCorrupt(f"A stored group of memories does not decode ({error}).") from error
+
+
+def _columns(scope: ScopeRow, group: MemoryGroup) -> dict[str, Any]:
+    try:
+        data = msgspec.msgpack.encode(replace(group, members=0))
+    except ValueError as error:  # lone surrogates
+        raise BadRequest(f"A group cannot be stored: {type(error).__name__}.") from None
+    return {
+        "scope": scope.number,
+        "id": group.id,
+        "name": plain(group.title),
+        "created": group.created,
+        "updated": group.updated,
+        "data": data,
+    }
+
+
+def _no_group() -> NotFound:
+    return NotFound("There is no such group of memories.", param="group_id")
