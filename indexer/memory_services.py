@@ -13,6 +13,7 @@ from memtree.conversation.history import MessageInfoCache
 from memtree.conversation.message import Volatile
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.curation import MemoryCuration
+from memtree.memories.documents.document_book import DocumentBook
 from memtree.memories.extracting import MemoryExtraction, RuleReader
 from memtree.memories.extraction.rules import extract
 from memtree.memories.search.searcher import MemorySearch
@@ -20,19 +21,22 @@ from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 from memtree.stores import Memories
+from memtree.tree.passages import passages
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryServices:
     """Whoever opens them starts and closes them; nothing works in the background before. `users`:
     groups, settings and plans; `curation`: the past, merging, deleting many. `extraction`: takes
-    conversations to be read for memories; `conversations`: reads one at once."""
+    conversations to be read for memories; `conversations`: reads one at once. `documents`: of
+    namespaces, for `use_rag`."""
 
     book: MemoryBook
     users: UserBook
     curation: MemoryCuration
     extraction: ExtractionQueue
     conversations: ConversationExtraction
+    documents: DocumentBook
 
     def start(self) -> None:
         """Begin work in the background."""
@@ -66,7 +70,27 @@ def open_memory_services(
     users = UserBook(memories, clock, new_group_id)
     conversations = open_extraction(settings, memories, clock, book, users, infos)
     return MemoryServices(
-        book, users, curation, ExtractionQueue(conversations, clock), conversations
+        book,
+        users,
+        curation,
+        ExtractionQueue(conversations, clock),
+        conversations,
+        open_documents(settings, memories, clock, book),
+    )
+
+
+def open_documents(
+    settings: Settings, memories: Memories, clock: Clock, book: MemoryBook
+) -> DocumentBook:
+    return DocumentBook(
+        book,
+        memories,
+        memories,
+        clock,
+        new_memory_id,
+        passages,
+        most=settings.max_memories,
+        deleted_days=settings.deleted_days,
     )
 
 

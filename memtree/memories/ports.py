@@ -152,6 +152,15 @@ class MemoryStore(Protocol):
         """`add` for each, all or none."""
         ...
 
+    async def replace_thread(
+        self, scope: Scope, thread_id: str, memories: Sequence[NewMemory], *, most: int = 0
+    ) -> int:
+        """Keep these in the place of all live memories with this `thread_id` (not empty), in one
+        step; how many those were. They leave no tombstones and cannot be brought back. One that
+        says what one of them said gets its vectors. `MemoryLimit` where the tenant had more than
+        `most` afterwards; then nothing changes."""
+        ...
+
     async def get(
         self, scope: Scope, refs: Sequence[MemoryRef], *, deleted: bool = False
     ) -> list[Memory]:

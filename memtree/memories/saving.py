@@ -132,6 +132,12 @@ class MemorySaving:
         if self._pending is not None:
             self._pending.submit(scope, deferred)
 
+    async def waits(self, scope: Scope) -> bool:
+        """Whether memories of a scope wait for their vectors: words alone rank these."""
+        if self._embedder is None:
+            return False
+        return bool(await self._store.without_vectors(scope, self._embedder.recipe, 1))
+
     async def _settle(self, scope: Scope, memory: Memory) -> None:
         """The check that a save could not wait for: the older of two counts."""
         vectors = await self._search.embed([memory.text], None)

@@ -48,7 +48,7 @@ def register(
         added.set_defaults(run=run)
         return added
 
-    listing = action("list", "newest first; without --chat, --user or --agent: all scopes", show)
+    listing = action("list", "newest first; without --chat, --user or --agent: all of them", show)
     listing.add_argument("--category", help="only these")
     listing.add_argument("--tag", action="append", default=[], help="only with this tag")
     listing.add_argument("--deleted", action="store_true", help="with deleted and expired ones")
@@ -172,6 +172,7 @@ async def _opened(
         if options.run is show and not (options.chat or options.user or options.agent):
             own = Scope.of_user(tenant)
             others = [scope for scope, _ in await runtime.memories.memory_scopes(tenant)]
+            others = [scope for scope in others if scope.kind is not ScopeKind.NAMESPACE]
             scopes = [own, *(scope for scope in others if scope != own)]
         else:
             scopes = [_scope(tenant, options)]

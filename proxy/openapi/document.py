@@ -18,7 +18,13 @@ from proxy.openapi import (
     messages,
     server_paths,
 )
-from proxy.openapi.memories import chat_paths, chat_shapes, parts
+from proxy.openapi.memories import (
+    chat_paths,
+    chat_shapes,
+    document_paths,
+    document_shapes,
+    parts,
+)
 from proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
 from proxy.openapi.shapes import STRING, Json, content, described, ref, schema
 
@@ -42,6 +48,7 @@ the address of their memory, so there is no id to keep.
 _TAGS = {
     "Chat": "In front of a model: the OpenAI chat API, with memory.",
     chat_paths.TAG: "What one chat remembers, saved by its model or by a person.",
+    document_paths.TAG: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
     "Context memory": "Without a model: messages in, fewer messages out.",
     "Server": "About the server itself.",
 }
@@ -66,6 +73,7 @@ def build(settings: Settings) -> Json:
             **_context_memory(settings),
             **_deletion(settings),
             **chat_paths.paths(settings),
+            **document_paths.paths(settings),
             **server_paths.build(settings),
         },
         "components": {
@@ -75,15 +83,22 @@ def build(settings: Settings) -> Json:
                 **answers.SCHEMAS,
                 **chat_shapes.bodies(settings),
                 **chat_shapes.SCHEMAS,
+                **document_shapes.bodies(),
+                **document_shapes.SCHEMAS,
                 **failures.schemas(),
             },
             "parameters": {
                 **headers.request_headers(),
                 **parts.parameters(),
                 **chat_paths.parameters(),
+                **document_paths.parameters(),
             },
             "headers": headers.ANSWER_HEADERS,
-            "requestBodies": {**_request_bodies(), **chat_shapes.request_bodies()},
+            "requestBodies": {
+                **_request_bodies(),
+                **chat_shapes.request_bodies(),
+                **document_shapes.request_bodies(),
+            },
             "responses": failures.responses(settings),
             "securitySchemes": headers.credentials(),
         },

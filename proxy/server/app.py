@@ -32,7 +32,9 @@ from proxy.http import error_response
 from proxy.http.request_body import PREFIXES
 from proxy.mcp.http_route import McpRoute
 from proxy.memories.chat.routes import ChatMemoryRoutes
+from proxy.memories.documents.routes import DocumentRoutes
 from proxy.memories.events import EVENT_PACE, EventPace, EventStreams
+from proxy.memories.requests import MemoryRequests
 from proxy.observability.metrics import Metrics
 from proxy.observability.summary_metrics import SummaryMetrics
 from proxy.observability.timing import Spans
@@ -137,6 +139,7 @@ def create_app(services: Services) -> Starlette:
     book = services.memory_services.book
     streams = EventStreams(book, services.event_pace)
     chat_memory = ChatMemoryRoutes(book, gate, settings, streams)
+    documents = DocumentRoutes(services.memory_services.documents, MemoryRequests(gate, settings))
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     mcp = McpRoute(book, gate, settings)
     policy = BrowserPolicy.of(settings)
@@ -152,6 +155,7 @@ def create_app(services: Services) -> Starlette:
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
         *_chat_memory(chat_memory),
+        *_documents(documents),
         *own("/health", health, "GET"),
         *own("/healthz", health, "GET"),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
@@ -197,6 +201,18 @@ def _chat_memory(routes: ChatMemoryRoutes) -> list[Route]:
         *own(f"{root}/memories/{{memoryId}}", routes.memory, "GET", "PATCH", "DELETE"),
         *own(f"{root}/memories/{{memoryId}}/confirm", routes.confirm, "POST"),
         *everywhere("/chat/api/{rest:rest}", error_response.not_found),
+    ]
+
+
+def _documents(routes: DocumentRoutes) -> list[Route]:
+    root = "/rag/{namespace}"
+    return [
+        *own("/rag", routes.namespaces, "GET"),
+        *own(root, routes.namespace, "GET", "DELETE"),
+        *own(f"{root}/documents", routes.documents, "GET", "POST"),
+        *own(f"{root}/documents/{{documentId}}", routes.document, "GET", "DELETE"),
+        *own(f"{root}/search", routes.search, "GET"),
+        *everywhere("/rag/{rest:rest}", error_response.not_found),
     ]
 
 

@@ -326,7 +326,28 @@ async def real(client: httpx.AsyncClient, path: str) -> str:
         posted = {"messageId": "m", "content": "The head office is in Graz."}
         made = await client.post("/chat/api/c/memory", json=posted)
         path = path.replace("{memoryId}", made.json()["id"])
-    return path.replace("{chatId}", "c")
+    return path.replace("{chatId}", "c").replace("{namespace}", "n").replace("{documentId}", "d")
+
+
+async def test_answers_about_documents_are_as_documented():
+    root = "/rag/{namespace}"
+    one = f"{root}/documents/{{documentId}}"
+    asked = [
+        ("get", "/rag"), ("get", root), ("get", f"{root}/documents"), ("get", one),
+        ("get", f"{root}/search"), ("delete", one), ("delete", one), ("delete", root),
+    ]  # fmt: skip
+    async with edge(None) as client:
+        for city, status in (("Graz", 201), ("Graz", 200), ("Linz", 201)):
+            text = f"The head office is in {city}."
+            posted = {"id": "d", "text": text, "metadata": {"a": [1, None]}, "type": "t"}
+            answer = await client.post("/rag/n/documents", json=posted)
+            assert answer.status_code == status
+            check_answer(f"{root}/documents", "post", answer)
+        for method, path in asked:
+            target = await real(client, path)
+            answer = await client.request(method, target, params={"query": "office"})
+            check_answer(path, method, answer)
+        assert answer.json() == {"deleted_passages": 0}
 
 
 async def test_answers_of_chat_memory_are_as_documented():

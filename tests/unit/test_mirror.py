@@ -73,6 +73,7 @@ COVERED_BY = {
     "contracts/test_memory_settings.py": "memtree/stores/memories/user/settings.py",
     "contracts/test_memory_extraction.py": "memtree/stores/memories/user/extracted.py",
     "contracts/test_memory_migration.py": "memtree/stores/memories/filling.py",
+    "contracts/test_memory_threads.py": "memtree/stores/memories/user/threads.py",
     "contracts/test_memory_deletion.py": """
         memtree/stores/memories/deletion.py memtree/stores/memories/sweep.py""",
     "contracts/test_memory_search.py": """
@@ -190,6 +191,9 @@ COVERED_BY = {
         proxy/memories/chat/fields.py proxy/memories/chat/rendering.py
         proxy/memories/chat/routes.py proxy/memories/answers.py proxy/memories/fields.py
         proxy/memories/requests.py""",
+    "http/test_documents.py": """
+        proxy/memories/documents/fields.py proxy/memories/documents/rendering.py
+        proxy/memories/documents/routes.py""",
     "http/test_chat_memory_events.py": "proxy/memories/events.py",
     # -- proxy: the server
     "clients/test_start.py": """
@@ -203,6 +207,7 @@ COVERED_BY = {
         proxy/openapi/answers.py proxy/openapi/bodies.py proxy/openapi/document.py
         proxy/openapi/examples.py proxy/openapi/failures.py proxy/openapi/headers.py
         proxy/openapi/memories/chat_paths.py proxy/openapi/memories/chat_shapes.py
+        proxy/openapi/memories/document_paths.py proxy/openapi/memories/document_shapes.py
         proxy/openapi/memories/parts.py
         proxy/openapi/messages.py proxy/openapi/operations.py proxy/openapi/page.py
         proxy/openapi/server_paths.py proxy/openapi/shapes.py""",

@@ -7,13 +7,14 @@ not refuse it, as it does a memory: it is masked, and how many were is told.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from memtree.errors import BadRequest, RequestTooLarge
+from memtree.errors import BadRequest, RequestTooLarge, SecretRejected
 from memtree.memories.draft import checked_name
 from memtree.memories.rules.secret_check import refuse_secrets
 from memtree.memories.scope import checked_id
@@ -69,13 +70,22 @@ def checked(id_: str, text: str, type_: str | None, metadata: Metadata | None) -
     named = given.get(_TYPE_FIELD)
     if type_ is None and isinstance(named, str) and named:
         type_ = named
-    if type_ is not None:
-        checked_name(type_, "type")
     _check_text(text)
-    shown = secrets.mask(text)
-    masked = len(secrets.find(text))
-    kept, more = _masked(given)
-    return NewDocument(id_, shown, type_, kept, masked + more)
+    with _naming("type"):
+        if type_ is not None:
+            checked_name(type_, "type")
+    with _naming("metadata"):
+        kept, masked = _masked(given)
+    masked += len(secrets.find(text))
+    return NewDocument(id_, secrets.mask(text), type_, kept, masked)
+
+
+@contextmanager
+def _naming(field: str) -> Iterator[None]:
+    try:
+        yield
+    except SecretRejected as error:
+        raise SecretRejected(f"{field}: {error.message}", param=field) from None
 
 
 def _check_text(text: str) -> None:

@@ -252,6 +252,8 @@ def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
         if value is not None:
             parts.append(f"{name} = :{name}")
             values[name] = plain(value)
+    if wanted.thread_id:
+        parts.append("thread_id <> ''")  # of which there is an index, too
     for name, condition in _COMPARED.items():
         value = getattr(wanted, name)
         if value is not None:

@@ -15,7 +15,7 @@ from memtree.memories.user_memories import (
 )
 from memtree.stores.memories import saving
 from memtree.stores.memories.transactions import MemoryTransactions
-from memtree.stores.memories.user import extracted, groups, settings
+from memtree.stores.memories.user import extracted, groups, settings, threads
 
 
 class SqlUserMemories(MemoryTransactions):
@@ -28,6 +28,15 @@ class SqlUserMemories(MemoryTransactions):
     ) -> list[Added]:
         return await self.write_memories(
             lambda sql: saving.add_many(sql, scope, memories, once=once, most=most, now=self.now())
+        )
+
+    async def replace_thread(
+        self, scope: Scope, thread_id: str, memories: Sequence[NewMemory], *, most: int = 0
+    ) -> int:
+        return await self.write_memories(
+            lambda sql: threads.replace_thread(
+                sql, scope, thread_id, memories, most=most, now=self.now()
+            )
         )
 
     async def merge(self, scope: Scope, ref: MemoryRef, older: MemoryRef, reason: str) -> Memory:

@@ -41,7 +41,8 @@ def nested(depth: int) -> dict[str, Any]:
         (BadRequest, "metadata", {"metadata": nested(MAX_DEPTH + 1)}),
         (BadRequest, "metadata", {"metadata": {"a": 1 << 70}}),
         (BadRequest, "metadata", {"metadata": {"a": "\ud800"}}),
-        (SecretRejected, None, {"metadata": {KEY: 1}}),
+        (SecretRejected, "metadata", {"metadata": {KEY: 1}}),
+        (SecretRejected, "type", {"type_": KEY}),
     ],
 )
 def test_what_cannot_be_kept_is_refused_by_its_name(
