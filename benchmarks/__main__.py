@@ -19,6 +19,7 @@ from benchmarks import (
     captures,
     categories,
     cost,
+    extraction,
     headlines,
     invariants,
     kept,
@@ -67,6 +68,7 @@ ALL = {
     "noise": noise.run,
     "secrets": secrets.run,
     "categories": categories.run,
+    "extraction": extraction.run,
     "kept": kept.run,
     "reading": reading.run,
     "server": server.run,
@@ -77,7 +79,7 @@ ALL = {
     "memory_speed": memory_speed.run,
 }
 
-OWN = {"relation", "noise", "secrets", "categories"}  # these bring their own data
+OWN = {"relation", "noise", "secrets", "categories", "extraction"}  # these bring their own data
 
 
 def main() -> int:

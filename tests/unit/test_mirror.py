@@ -117,7 +117,11 @@ COVERED_BY = {
     "unit/unfolding/test_search.py": "memtree/context/answer_details.py",
     # -- memtree: memories of what a user says
     "unit/memories/extraction/test_rules.py": "memtree/memories/extraction/candidates.py",
-    "unit/memories/extraction/test_facts.py": "memtree/memories/extraction/wording/people.py",
+    "unit/memories/extraction/statements/test_facts.py": """
+        memtree/memories/extraction/statements/people.py""",
+    "unit/memories/extraction/statements/test_other_languages.py": """
+        memtree/memories/extraction/statements/germanic.py
+        memtree/memories/extraction/statements/romance.py""",
     # -- memtree: models
     "contracts/test_embedder.py": "memtree/models/local_embedder.py memtree/ports/models.py",
     "contracts/test_remote_embedder.py": """

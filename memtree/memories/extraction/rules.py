@@ -14,59 +14,88 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
+from itertools import islice
 
-from memtree.memories.extraction import facts, gate, general, preferences
+from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Candidate, Extraction, Skip, SkipReason
+from memtree.memories.extraction.own_words import own_words
+from memtree.memories.extraction.sentences import is_torn, sentences
+from memtree.memories.extraction.spans import Span
+from memtree.memories.extraction.statements import facts, general, other_languages, preferences
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.rules.canonical import canonical
 from memtree.text import secrets
 from memtree.text.standing_rules import standing_rules
 
 MOST = 8
-READ = 32_000  # characters of a message; what is longer was not typed
+SENTENCES = 400  # of a message that are read
 SKIPS = 100  # that are told of one message
 
-_SENTENCE = re.compile(r"[^\s.!?][^\n]*?(?:[.!?]{1,9}(?=\s|$)|(?=\n)|$)", re.MULTILINE)
-_FENCE = re.compile(r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)|`[^`\n]*`")
 _LEAD = re.compile(
-    r"(?:(?:btw|by the way|also|oh and|oh|and|but|so|well|ok|okay|hey|hi|hello|yes|yeah|yep|no|nope"
-    r"|actually|anyway|fyi|just so you know|for context|context|correction|sorry|thanks|thank you"
-    r"|great"
-    r"|one more thing|side note|for the record|in case it matters|if it helps|as i said"
-    r"|like i said|honestly"
-    r"|to be clear|update|first|second|because|since|plus|additionally|note"
-    r"|p\.?s\.?)\b[\s,:;.!–—-]*+)++"
-    r"|[-*•]\s+|\d{1,2}[.)]\s+",
+    r"(?:(?:btw|by the way|also|oh and|oh|and|but|so|well|ok|okay|hey|hi|hello|yes|yeah|yep|no"
+    r"|nope|actually|anyway|fyi|just so you know|for context|context|correction|sorry|thanks"
+    r"|thank you|great|one more thing|side note|for the record|in case it matters|if it helps"
+    r"|as i said|like i said|honestly|to be clear|update|first|second|because|since|plus"
+    r"|additionally|note|p\.?s\.?|good|cool|perfect|right|sure|fine|hm+|ah|true|important"
+    r"|quick question|lol|haha)\b[\s,:;.!–—-]*+)++",
     re.IGNORECASE,
 )
-# "..., so what can I cook?": the statement before the question.
+# "..., so what can I cook?": the statement before the question or the request.
 _TAIL = re.compile(
-    r"(?:,| -| –| —|;|\.\.\.)? *\b(?:(?:so|and|but)(?:,)? )?(?:(?:please|pls|plz)\b|(?:can|could"
-    r"|would|will)"
-    r" you\b|(?:what|how|which|where|when|who|why) (?:is|are|do|does|did|can|could|should|would|to"
-    r"|about)\b"
-    r"|what's|(?:is|are) there\b|any (?:ideas?|tips|suggestions?|advice|recommendations?)\b"
-    r"|do you\b|should i\b"
-    r"|can i\b|give me\b|help me\b|tell me\b|show me\b)",
+    r"(?:,| -| –| —|;|\.\.\.) *(?:(?:so|and|but|also|then),? )?(?:(?:please|pls|plz|kindly|can"
+    r"|could|would|will|should|do|does|did|is|are|was|am|what|what's|how|how's|where|when|why|any"
+    r"|give|help|tell|show|make|write|suggest|recommend|let's|let me know)\b|which (?!is|are|was"
+    r"|were|has|have|we|i|means)|who (?:can|should|do|would))| (?:so|and|but),? (?:(?:please|pls"
+    r"|plz)\b|(?:can|could|would|will) you\b|(?:what|how|which|where|when) (?:is|are|do|does|did"
+    r"|can|could|should|would|to|about)\b|what's\b|(?:is|are) there\b|any (?:ideas?|tips"
+    r"|suggestions?|advice|recommendations?)\b)| (?:please|pls|plz)\b",
     re.IGNORECASE,
+)
+_COMMA = re.compile(r"[,;:] | [-–—] ")
+# "After a long discussion we agreed to ..."
+_INTRO = re.compile(
+    r"(?:after|in|at|on|for|during|every|as|with|here|these days|this year|last (?:year|month)"
+    r"|normally|usually|most days|privately|professionally) (?:[\w'/-]+ ){0,7}?(?:[\w'/-]+,"
+    r" )?(?=(?:i|we|i'm|my|our)\b)"
+)
+# Where a statement of the user may begin within a sentence.
+_CLAUSE = re.compile(
+    r"(?:[,;:]| -| –| —|\b(?:because|since|cause|cuz|as|and|but)) +(?=(?:i|i'm|im|i've|we|we're"
+    r"|my|our)\b)"
+)
+_CLAUSES = 3
+_TELLS = re.compile(r"^(?:write|draft|compose) (?:me )?(?:a|an|the)\b")
+_SPOKEN_FOR = re.compile(
+    r"\b(?:say|says|saying|said|tell|tells|telling|told|write|writes|that|if|when|whenever"
+    r"|whether|pretend|example|explain|mention|like|assuming|why|how|once|until|unless|before"
+    r"|after|while|where|so)\b"
+)
+_WHOLE = {SkipReason.HYPOTHETICAL, SkipReason.LONG}  # true of each of its clauses
+# People who type in small letters: "... in flutter, my first app. what now"
+_SMALL_STOP = re.compile(
+    r"(?<=[^\W_][^\W_])(?<!\betc)(?<!\bvs)(?<!\bca)(?<!\bapprox)[.!?]+\s+(?=[a-zà-ÿ])"
 )
 
 
-def extract(text: str, said: date | None = None, *, most: int = MOST) -> Extraction:
-    """What of a message is worth remembering, and what was left out. `said`: the day it was
-    said."""
-    whole = gate.message_reason(text)
+def extract(
+    text: str, said: date | None = None, *, most: int = MOST, fiction: bool = False
+) -> Extraction:
+    """What of a message is worth remembering, and what was left out. `said`: the day it was said.
+    `fiction`: an earlier message, of whomever, was a role-play (`gate.is_role_play`)."""
+    whole = SkipReason.FICTION if fiction else gate.message_reason(text)
     if whole or not text.strip():
         return Extraction((), (Skip(0, len(text), whole),) if whole else ())
-    own = text[: min(READ, gate.own_words_end(text))]
-    rules = standing_rules(own)
+    rules = standing_rules(text)
     hidden = secrets.find(text)
     candidates: list[Candidate] = []
     skipped: list[Skip] = []
     known: set[str] = set()
-    for start, end in _sentences(own):
+    for sentence in _sentences(text):
+        start, end = sentence
         if any(secret.start < end and start < secret.end for secret in hidden):
             found: Candidate | SkipReason = SkipReason.SECRET
+        elif is_torn(text, sentence):
+            found = SkipReason.QUOTED
         else:
             found = _read(text, start, end, any(low < end and start < high for low, high in rules))
         if isinstance(found, Candidate):
@@ -84,9 +113,22 @@ def extract(text: str, said: date | None = None, *, most: int = MOST) -> Extract
     return Extraction(tuple(candidates), tuple(skipped))
 
 
-def _sentences(own: str) -> Iterator[tuple[int, int]]:
-    plain = _FENCE.sub(lambda match: "\n" * len(match.group()), own)
-    return (match.span() for match in _SENTENCE.finditer(plain))
+def _sentences(text: str) -> Iterator[Span]:
+    found = (
+        piece
+        for span in own_words(text)
+        for sentence in sentences(text, span)
+        for piece in _pieces(text, sentence)
+    )
+    return islice(found, SENTENCES)
+
+
+def _pieces(text: str, sentence: Span) -> Iterator[Span]:
+    start = sentence.start
+    for stop in _SMALL_STOP.finditer(text, start, sentence.end):
+        yield Span(start, stop.start() + 1)
+        start = stop.end()
+    yield Span(start, sentence.end)
 
 
 def _read(text: str, start: int, end: int, rule: bool) -> Candidate | SkipReason:
@@ -95,27 +137,68 @@ def _read(text: str, start: int, end: int, rule: bool) -> Candidate | SkipReason
         return SkipReason.LONG
     lead = _LEAD.match(text, start, end)
     start = lead.end() if lead else start
-    tail = _TAIL.search(text, start, end)
-    if tail and text[start : tail.start()].count(" ") >= 2:
-        end = tail.start()
-    lower = _lowered(text[start:end])
-    kept = general.kept_in_mind(lower)
+    whole = _lowered(text[start:end])
+    found: Candidate | SkipReason = _standing(text, start, whole) if rule else SkipReason.QUESTION
+    for lower in _heads(whole):
+        if not isinstance(found, Candidate):
+            found = _statement(text, start, lower)
+    if isinstance(found, Candidate) or found in _WHOLE:
+        return found
+    lower = next(_heads(whole), whole)
+    for clause in islice(_CLAUSE.finditer(lower), _CLAUSES):
+        at = clause.end()
+        if _SPOKEN_FOR.search(lower, 0, at):
+            break
+        part = _statement(text, start + at, lower[at:])
+        if isinstance(part, Candidate):
+            return part
+    return found
+
+
+def _heads(lower: str) -> Iterator[str]:
+    """What of a sentence may be a statement: without a question or request at its end."""
+    tail = _TAIL.search(lower)
+    if tail and lower.count(" ", 0, tail.start()) >= 2:
+        yield lower[: tail.start()]
+    elif not lower.endswith(("?", "？")):
+        yield lower
+    else:
+        yield lower
+        commas = [match.start() for match in _COMMA.finditer(lower)]
+        yield from (lower[:at] for at in commas[-1:-3:-1])
+
+
+def _standing(text: str, start: int, lower: str) -> Candidate | SkipReason:
+    """A standing rule of how to answer or work, as `standing_rules` found it."""
+    if _TELLS.search(lower) or len(lower) > gate.LONGEST:
+        return SkipReason.REQUEST
+    return _candidate(text, start, start + len(lower), "preference")
+
+
+def _statement(text: str, start: int, lower: str) -> Candidate | SkipReason:
+    """A sentence, or what begins within one and goes to its end."""
+    remembered = general.kept_in_mind(lower)
+    kept = remembered or other_languages.lead(lower)
     start, lower = start + kept, lower[kept:]
+    end = start + len(lower)
     reason = gate.statement_reason(lower)
-    if rule and reason in (None, SkipReason.CODE, SkipReason.TRANSIENT):
-        return _candidate(text, start, end, "preference")
     if reason:
         return reason
-    category = _category(lower, bool(kept))
+    intro = _INTRO.match(lower)
+    category = (
+        _category(lower)
+        or (_category(lower[intro.end() :]) if intro else "")
+        or ("general" if remembered else "")
+    )
     return _candidate(text, start, end, category) if category else gate.other_reason(lower)
 
 
-def _category(lower: str, kept: bool) -> str:
+def _category(lower: str) -> str:
     if preferences.is_preference(lower):
         return "preference"
     if facts.is_fact(lower) or preferences.is_decision(lower):
         return "fact"
-    return "general" if kept or general.is_goal(lower) else ""
+    return "general" if general.is_goal(lower) else other_languages.category_of(lower)
 
 
 def _candidate(text: str, start: int, end: int, category: str) -> Candidate:
@@ -127,9 +210,6 @@ def _candidate(text: str, start: int, end: int, category: str) -> Candidate:
 def _lowered(text: str) -> str:
     """In lower case, as long as before."""
     lower = text.lower()
-    lower = (
-        lower
-        if len(lower) == len(text)
-        else "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
-    )
+    if len(lower) != len(text):
+        lower = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
     return lower.replace("’", "'").replace("\n", " ").replace("\t", " ")

@@ -20,11 +20,20 @@ def test_messages_that_are_not_the_users_own_word(text, reason):
 
 @pytest.mark.parametrize(
     "text",
-    ["Translate this to German:\nI live in Ghent", "Here is my essay:\nI live in Ghent"],
+    ["*nods slowly* My king.", "Let's role-play.", "Pretend to be a ghost.", "I play as Kessa"],
 )
-def test_handed_over_text_is_not_the_users_word(text):
-    assert text[gate.own_words_end(text) :] == "I live in Ghent"
+def test_a_play_goes_on(text):
+    assert gate.is_role_play(text)
 
 
-def test_all_is_own_where_nothing_is_handed_over():
-    assert gate.own_words_end("I live in Ghent") == len("I live in Ghent")
+@pytest.mark.parametrize(
+    "text", ["I play the cello", "Use *only* tabs", "Write a story about rain"]
+)
+def test_what_is_no_play(text):
+    assert not gate.is_role_play(text)
+
+
+def test_what_no_rule_takes_has_a_reason_too():
+    assert gate.other_reason("fix the build") is SkipReason.REQUEST
+    assert gate.other_reason("she said so") is SkipReason.OTHERS
+    assert gate.other_reason("gold is heavy") is SkipReason.NOT_ABOUT_USER

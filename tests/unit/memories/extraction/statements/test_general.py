@@ -1,6 +1,6 @@
 import pytest
 
-from memtree.memories.extraction.general import is_goal, kept_in_mind
+from memtree.memories.extraction.statements.general import is_goal, kept_in_mind
 
 
 @pytest.mark.parametrize(

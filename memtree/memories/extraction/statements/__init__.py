@@ -1,0 +1,1 @@
+"""How people state what lasts about themselves, by language and kind."""

@@ -1,0 +1,208 @@
+"""Facts in English: who the user is, whom they live with, what they own, use and work on."""
+
+from __future__ import annotations
+
+import re
+
+from memtree.memories.extraction.statements.people import AROUND, HAS, KIN, PET, TRAIT
+
+_ADVERBS = (
+    r"(?:(?:also|usually|always|never|mostly|mainly|only|often|sometimes|generally|normally"
+    r"|actually|currently|really|still|both|all|mostly|typically|regularly|primarily|rarely|don't"
+    r"|do not|no longer|can't|cannot|can|already|exclusively|officially|strictly|recently) ){0,3}"
+)
+_I_AM = r"(?:i am|i'm|im|i was|i've been|i have been)"
+_NAME = r"(?:,? (?:[\w'-]+)(?: and [\w'-]+)?,?)?"
+_OWN = rf"(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{AROUND}|{PET})(?:'s)?"
+_KIN_OR_PET = rf"(?:my|our) (?:[\w'-]+ ){{0,2}}?(?:{KIN}|{PET})(?:'s)?"
+_NOT_NOW = (
+    r"(?!(?:not |so |very |really |also |a bit |feeling |just |still |now |currently "
+    r"|getting )*(?:sick|ill|angry|mad|upset|tired|asleep|late|here|home|coming|waiting|busy|sad"
+    r"|happy|worried|annoyed|crying|calling|asking|telling|saying|making|getting|going|trying"
+    r"|driving me|being|having|looking|right|wrong|ok|okay|fine|great|awesome|amazing|ready|away"
+    r"|out|down|up|back|broken|slow|failing|red|green|flaky|done|gone|stuck|hungry|bored|about"
+    r"|that|this|it|how|what|why|where|when|to|as follows|below|above)\b)"
+)
+_DOES = (
+    r"(?:has|have|works|work|lives|live|loves|likes|hates|prefers|enjoys|plays|studies|speaks"
+    r"|owns|runs|drives|teaches|eats|wears|suffers|moved|was born|were born|passed away|died"
+    r"|goes to|go to|is called|are called|turned|turns|retired|got married|was diagnosed|(?:can't"
+    r"|cannot|can not|doesn't|does not|don't|do not|never) (?:eat|drink|like|have|speak|tolerate"
+    r"|own|drive|use)|always|used to|grew up|comes from|come from|uses|use|sleeps|belongs|weighs)"
+)
+_PEOPLE = re.compile(
+    rf"{_KIN_OR_PET}{_NAME}(?: \([\w' ,-]{{1,30}}\))? (?:(?:is|are|was|'s) {_NOT_NOW}\w"
+    rf"|{_ADVERBS}{_DOES} )|(?:my|our) (?:[\w'-]+ ){{0,2}}?{AROUND}{_NAME} (?:(?:is|are|was"
+    rf"|'s) {_NOT_NOW}\w|{_ADVERBS}(?:likes?|loves?|hates?|prefers?|speaks?|is called|are called"
+    rf"|retired) )|{_OWN}'s (?:name|birthday|anniversary|wedding|job|school) (?:is|are|was) \w"
+    rf"|i(?:'ve got| have| have got|'ve| also have| own)? (?:(?:a|an|one|two|three|four|five|six"
+    rf"|\d+|no|some|many) )?(?:[\w'-]+ ){{0,3}}?(?:{KIN}|{PET})\b(?! (?:problem|issue|question)s?)"
+)
+_TRAITS = re.compile(
+    rf"(?:my|our) (?:(?:current|new|old|main|daily|work|personal|home"
+    rf"|whole) ){{0,2}}{TRAIT}(?:'s)?(?: (?:for|of|at|in|to|from"
+    rf"|with) [\w' .-]{{1,24}}?)?(?: (?:is|are|was|will be)|'s) {_NOT_NOW}\w|(?:my"
+    rf"|our) (?:(?:current|new|old|main|daily|work|personal|home) ){{0,2}}{TRAIT} "
+    r"(?:has|runs|uses|lives|starts|ends|begins|closes|opens|sits|faces|sells|makes|does|costs"
+    r"|expires|consists|weighs|supports|departs|leaves|lands|focuses) \w"
+    rf"|i(?:'ve got| have| have got| own| also have| also own| do have) (?:[\w.,'-]+"
+    rf" ){{0,6}}?{HAS}\b(?! (?:problem|issue|question|interview)s?)"
+)
+_ROLE_NOT = (
+    r"(?!(?:bit|little|lot|fan|bug|problem|mistake|moron|idiot|mess|wreck|loss|genius|big|huge"
+    r"|great|good|bad|victim|little bit|tad|hurry|rush|similar|same|new (?:one|file)|couple|few"
+    r"|while|way|happy|sad|dragon|wizard|knight|vampire|elf|witch|king|queen|god)\b)"
+)
+_SELF = re.compile(
+    rf"{_I_AM} {_ADVERBS}(?:an?|the) {_ROLE_NOT}(?:[\w'/&+#.-]+ ){{0,6}}?(?:[a-z-]*(?:er|or|ist"
+    rf"|ian"
+    r"|ant|ent|ess|ee|man|woman|ic|yst|eur)s?|nurse|chef|pilot|judge|coach|ceo|cto|cfo|vp|lead"
+    r"|head|intern|mom|mum|dad|mother|father|widow|widower|vegan|vegetarian|pescatarian|celiac"
+    r"|muslim|christian|jew|hindu|buddhist|catholic|atheist|citizen|native|diabetic|smoker|minor"
+    r"|freshman|sophomore|junior|senior|midwife|monk|priest|pastor|nun|dba|sre|pm|qa|admin"
+    r"|sysadmin|dev|devops|gardener|twin|only child|morning person|night owl|introvert|extrovert"
+    r"|dm|gm|german|french\w*|dane|swede|finn|pole|spaniard|turk|brit|scot|italian|american)\b"
+    rf"|{_I_AM} {_ADVERBS}(?:allergic|intolerant|vegan|vegetarian|pescatarian|gluten[- ]free"
+    rf"|celiac"
+    r"|coeliac|lactose intolerant|diabetic|asthmatic|dyslexic|autistic|colou?r-?blind|deaf|blind"
+    r"|hard of hearing|left-?handed|right-?handed|pregnant|married|divorced|single|engaged"
+    r"|widowed|retired|self-employed|unemployed|muslim|christian|jewish|hindu|buddhist|catholic"
+    r"|lutheran|german|french|italian|spanish|dutch|polish|swedish|danish|norwegian|finnish|irish"
+    r"|scottish|british|english|american|canadian|australian|indian|chinese|japanese|korean"
+    r"|brazilian|mexican|turkish|greek|portuguese|austrian|swiss|belgian|ukrainian|russian"
+    r"|nigerian|kenyan|bilingual|trilingual|a morning person|a night owl|an introvert|in charge"
+    r"|responsible for|from|based|born|originally from|fluent in|afraid of|scared of"
+    r"|claustrophobic|nonbinary|non-binary|trans|gay|lesbian|bi|queer|adopted|severely"
+    r"|highly allergic|deathly)\b"
+    rf"|{_I_AM} (?:(?:about|almost|nearly|over) )?\d{{1,2}}(?:\.| years? old| yrs? old|yo\b|$|,"
+    rf"| and )|{_I_AM} \d{{3}} ?cm|{_I_AM} \d'\d|{_I_AM} (?:in|at) (?:my (?:\w+ ){{0,2}}(?:year"
+    rf"|thirties|forties|fifties|sixties|twenties)"
+    r"|\w+ grade|grade \d+|year \d+|cet|est|pst|utc|gmt|the (?:\w+ )?(?:industry|business|army"
+    r"|navy|military|netherlands|uk|us|usa))\b"
+    rf"|{_I_AM} (?:learning|studying|training for|working (?:as|at|for)|living|renting|freelancing"
+    r"|teaching|saving (?:up )?for|recovering from|taking (?:\w+ )?(?:lessons|classes)"
+    r"|writing (?:a|my) (?:\w+ ){0,3}(?:novel|book|thesis|dissertation|memoir)|researching"
+    r"|breastfeeding|doing (?:a|my) (?:phd|master|bachelor|internship"
+    r"|apprenticeship))\b(?! (?:this|that|it|how|to)\b)|(?:my name is|my name's|i go by"
+    r"|i was born|i was raised|i grew up|i was diagnosed|people call me|everyone calls me"
+    r"|friends call me) \w"
+)
+_LIFE = re.compile(
+    rf"i {_ADVERBS}(?:live|work (?:as|at|for|in|with|from|night|part|full|on the|remote|three"
+    rf"|four)"
+    r"|study (?!this|that|it)|speak (?!of)|own (?:a|an|the|two|three|\d)|drive (?:a|an|my|to)"
+    r"|play (?!with this|with it|around)|teach|coach|volunteer|commute|rent|smoke|vape|meditate"
+    r"|practi[sc]e|train|collect|grow|sing|paint|knit|crochet|brew|bake|cook (?:for|every|on)"
+    r"|swim|cycle|jog|climb|surf|ski|hike|camp|fish|garden|hunt|run (?:a|an|my|every|three|\d\w*"
+    r"|marathons|on)|manage (?:a|the|\w+ people)|lead (?:a|an|the)|freelance|report to|eat|drink"
+    r"|take (?:my |\d|\w+ (?:mg|pills|medication|for my))|wear|suffer from|struggle with"
+    r"|identify as|sleep|wake up|get up|go to the gym|go to (?:church|bed|school|uni\w*|college)"
+    r"|have a background in|attend|belong to|follow a|avoid|weigh|translate for a living"
+    r"|write for a living|graduated|majored|earn|make \$?\d|served|moved (?:to|from|here|in|back)"
+    r"|quit|retired|emigrated|immigrated|relocated|got (?:married|divorced|engaged|promoted"
+    r"|laid off|fired|hired|accepted|into|a (?:new )?(?:job|dog|puppy|cat|kitten|car|promotion"
+    r"|raise))|bought (?:a|an|my|our) |adopted|started (?:a new job|working|at|my own|learning"
+    r"|my (?:\w+ )?(?:job|company|business))|founded|co-?founded|joined|used to|lost my"
+    r"|gave birth|switched (?:to|from)|stopped|signed up|enrolled|inherited|sold my)\b(?! (?:this"
+    r"|that|it|these|those|them|there|here|and|but|on it|the (?:following|same|above))\b)|i(?:'ve"
+    r"| have) (?:been )?(?:liv|work|play|run|teach|study|learn|us|practi[sc]|writ|do|mak|train"
+    r"|suffer|cod|program|develop|build|a \w+ )\w* (?:[\w'-]+ ){0,8}?(?:for|since) (?:\d"
+    r"|\w+ years|over|almost|about|my|a|the|19|20)|i(?:'ve| have) (?:got )?(?:[\w+-]+"
+    r" ){0,3}years(?: of|') \w*"
+)
+_TOOLS = re.compile(
+    rf"i {_ADVERBS}(?:use|run|code in|program in|develop (?:in|on|for)|write (?:in|my)|deploy"
+    rf"|host|work"
+    r" (?:in|on|with)|switched|migrated|moved) (?!this|that|it|the (?:following|code|same|first)"
+    r"|these|those|them|here|there|a (?:function|class|loop|regex|script|hook)|to )\w|(?:i'm|i am"
+    r"|im|we're|we are|we work) (?:using (?!this|that|it|the|a\b|your)\w|(?:still |both "
+    r"|all )?on (?:an? )?(?:mac\w*|windows|linux|ubuntu|fedora|debian|arch|mint|android|ios"
+    r"|iphone|pixel|gitlab|github|bitbucket|azure|aws|gcp|hetzner|heroku|vercel|netlify|node"
+    r"|python|java|rails|django|react|vue|angular|php|laravel|postgres\w*|mysql|version|plan"
+    r"|a \w+ plan|the \w+ plan|keto|paleo|insulin|antidepressants|the pill|medication"
+    r"|a (?:\w+ )?(?:diet|budget|visa)|parental leave|maternity leave|paternity leave"
+    r"|sabbatical)\b)"
+)
+_WE = re.compile(
+    rf"(?:at work,? |at our (?:company|office),? |in our (?:team|company|project),? )?(?:we"
+    rf"|the team|my team|our team|my company|our company|the company) {_ADVERBS}(?:use|uses"
+    rf"|deploy|deploys|run|runs"
+    r"|host|hosts|ship|ships|release|releases|store|stores|write|writes|test|tests|develop"
+    r"|develops|work|works|follow|follows|support|supports|target|targets|require|requires|meet"
+    r"|meets|pay|pays|sell|sells|live|own|rent|employ|employs|build|builds|make|makes|serve"
+    r"|serves|operate|operates|stick|sticks|enforce|enforces|squash|squashes|rebase|merge|merges"
+    r"|commit|tag|name|names|keep|keeps|manage|manages|track|tracks|log|logs|monitor|monitors"
+    r"|bill|bills|teach|teaches|produce|have (?:a|an|about|around|over|no|two|three|four|five|six"
+    r"|seven|eight|nine|ten|\d|weekly|daily|our|one|separate|strict)|moved (?:to|from|off|into)"
+    r"|switched|migrated|bought|adopted|got married|got (?:a|engaged)|are (?:a|an|based|on|using"
+    r"|vegan|vegetarian|expecting|located|hiring|moving|migrating|switching)|consist|consists"
+    r"|is based)\b(?! (?:this|that|it|these|those|them|the (?:following|same|above|first|second"
+    r"|code|function|value|result|data|id|index|loop))\b)"
+)
+_THINGS = (
+    r"(?:team|project|company|app|application|repo|repository|codebase|code base|monorepo|backend"
+    r"|frontend|back end|front end|api|apis|site|website|product|service|services|microservices"
+    r"|staging|prod|production|dev|qa|ci|ci/cd|pipeline|cluster|database|databases|db|dbs"
+    r"|data warehouse|infra|infrastructure|servers?|cloud|office|hq|headquarters|fiscal year"
+    r"|sprints?|stand-?ups?|retros?|releases?|deploys?|deployments|docs|documentation|tests"
+    r"|test suite|style guide|branch(?:es)?|main branch|default branch|tickets|monitoring|logs"
+    r"|auth|design system|customers?|clients?|users|budget|store|shop|newsletter|mobile app"
+    r"|ios app|android app|stack|tech stack|convention|conventions|license|kids|package manager"
+    r"|queue|cache|firm|startup|farm)"
+)
+_PROJECT = re.compile(
+    rf"(?:our|the|my) (?:[\w.-]+ ){{0,3}}?{_THINGS}(?: (?:server|environment|box|cluster|database"
+    rf"|db|team|deploy|branch|code|is|are|for [\w.-]+))*,? {_ADVERBS}(?:uses?|is written in"
+    rf"|are written in|is"
+    r" (?:\w+ )?hosted|are (?:\w+ )?hosted|runs?(?: on| in| every| as)?|is built|are built"
+    r"|deploys?|is deployed|are deployed|targets?|follows?|requires?|never|always|only|lives?"
+    r"|live in|sits? (?:on|in|behind)|is called|is named|is at|is in|is on|are on|are in|is an?"
+    r"|consists? of|starts? (?:on|in)|ends? (?:on|in)|must|supports?|is licensed|is maintained"
+    r"|expects?|goes? (?:through|to|out)|go (?:through|to|out)|happens?|takes? place|is mirrored"
+    r"|is (?:[A-Z]|\w+ \d))\b"
+    rf"|(?:our|my) (?:[\w.-]+ ){{0,3}}?{_THINGS}(?: (?:server|environment|box|db))? (?:is"
+    rf"|are) {_NOT_NOW}\w"
+)
+
+_PASSING = (
+    r"(?:questions?|problems?|issues?|codes?|functions?|tests?|errors?|concerns?|points?|guess"
+    r"|ideas?|understanding|assumptions?|thoughts?|mistakes?|bad|apologies|scripts?|quer(?:y|ies)"
+    r"|loops?|class(?:es)?|files?|lists?|tables?|arrays?|components?|requests?|tasks?|answers?"
+    r"|inputs?|outputs?|data|examples?|sentences?|texts?|essays?|prompts?|attempts?|results?"
+    r"|bugs?|fix|changes?|commits?|message|draft|solution|approach|method|variables?|string|regex"
+    r"|page|screen|button|form|model|plot|chart|graph|image|picture|file|output|build|log|logs"
+    r"|terminal output|turn|head|stomach|mind|day|week|night|life|weekend|fault|only|next|last"
+    r"|first|main|conversation|chat|session|words?|feelings?|mood|version|hands?|eyes?|heart|bank"
+    r"|part|side|way|thing|things|time|pleasure|bet|opinion|take|view|suggestion|preference order"
+    r"|order|package|delivery|reason|reasons|hope|fear|worry|confusion|doubt|struggle|internet"
+    r"|connection|wifi|browser|pc|computer|server|site|website|app|game|calculation|math|homework"
+    r"|assignment|pr|mr|pull request|branch|diff|patch|environment|config|settings?|imports?"
+    r"|types?|endpoint|response|payload)"
+)
+_OWNED = re.compile(
+    rf"(?:my|our) (?:(?!is |are |was |has |have |to |that |and "
+    rf"|which )[\w.'/-]+ ){{0,3}}?(?!{_PASSING} )"
+    r"(?!to |that |and |which )[\w.'/-]+(?: (?:for|of|at|in) (?:the |my |our )?[\w.'-]+)? (?:is"
+    r"|are|'s) "
+    rf"{_NOT_NOW}(?!\w+(?:ed|ing)\b|to be|too\b|the (?:following|same)|like\b|still\b|now\b"
+    rf"|about\b)\w"
+)
+# "Celiac. Need ideas ...": who is short of words leaves out who.
+_TERSE = re.compile(
+    r"(?:celiac|coeliac|vegan|vegetarian|pescatarian|lactose intolerant|gluten[- ]free"
+    r"|diabetic)(?: (?:here|since \w+|household|family))?(?:[,.;]|$)|(?:allergic to|intolerant to"
+    r"|living in|based in|married with|working as|born in) (?!this|that|it)\w"
+)
+_BODY = re.compile(
+    r"i(?:'ve got| have| have got| also have) (?:(?:very|really|quite|pretty|naturally) )?(?:wide"
+    r"|narrow|flat|curly|straight|wavy|long|short|sensitive|dry|oily|combination|acne-prone|fair"
+    r"|dark|blue|brown|green|grey|red|blond\w*|thin|thick|bad|weak|clay|sandy|poor|high|low|small"
+    r"|big|large) (?:feet|foot|arches|hair|skin|eyes|knees?|back|teeth|hands|soil|eyesight"
+    r"|blood pressure|cholesterol|blood sugar|scalp|nails)\b"
+)
+_PATTERNS = (_TERSE, _BODY, _SELF, _PEOPLE, _TRAITS, _LIFE, _WE, _PROJECT, _TOOLS, _OWNED)
+
+
+def is_fact(lower: str) -> bool:
+    """Whether a sentence in lower case begins as a lasting fact about the user."""
+    return any(pattern.match(lower) for pattern in _PATTERNS)

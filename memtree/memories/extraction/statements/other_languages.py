@@ -1,0 +1,35 @@
+"""What people say of themselves in German, Spanish, French, Portuguese, Italian and Dutch."""
+
+from __future__ import annotations
+
+import re
+
+from memtree.memories.extraction.statements import germanic, romance
+
+_LANGUAGES = (
+    germanic.GERMAN, romance.SPANISH, romance.FRENCH, romance.PORTUGUESE, romance.ITALIAN,
+    germanic.DUTCH,
+)  # fmt: skip
+_PATTERNS = tuple(
+    (category, re.compile(rf"(?:{pattern})"))
+    for category in ("preference", "fact", "general")
+    for pattern in (language[category] for language in _LANGUAGES)
+)
+_LEAD = re.compile(
+    r"(?:(?:hallo|hi|hey|guten (?:tag|morgen)|moin|übrigens|also|ach|und|aber|ja|nein|danke|ok"
+    r"|bonjour|salut|bonsoir|alors|merci|oui|non|et|mais|au fait|hola|buenas|buenos días|sí|pero"
+    r"|gracias|además|bueno|por cierto|olá|oi|bom dia|sim|mas|obrigad[oa]|aliás|ciao|salve"
+    r"|buongiorno|grazie|però|comunque|allora|hoi|dag|bedankt|maar|en|trouwens|eigenlijk"
+    r"|eigentlich|außerdem|tatsächlich|en fait|de plus|anche|inoltre|também)\b[\s,:;.!–—-]*+)++"
+)
+
+
+def lead(lower: str) -> int:
+    """Where the sentence begins behind a greeting or a joint."""
+    match = _LEAD.match(lower)
+    return match.end() if match else 0
+
+
+def category_of(lower: str) -> str:
+    """`fact`, `preference`, `general`; empty where the sentence is none of them."""
+    return next((category for category, pattern in _PATTERNS if pattern.match(lower)), "")

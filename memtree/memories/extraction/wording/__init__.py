@@ -1,1 +1,0 @@
-"""Words and phrases by which `extraction` knows what a sentence is."""
