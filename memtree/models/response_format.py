@@ -1,4 +1,4 @@
-"""The form of a call for summaries: which parameters a server takes, found out by trying.
+"""The form of a call of a model: which parameters its server takes, found out by trying.
 
 Servers of one API differ. OpenAI's newer models refuse `max_tokens` and any temperature; DeepSeek
 knows `json_object` and no schema, LM Studio the reverse; others ignore all of it. So a call begins
@@ -15,8 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-from memtree.summaries import prompts
 
 SCHEMA, OBJECT, PLAIN = "json_schema", "json_object", ""
 ROOMS = ("max_tokens", "max_completion_tokens", "")
@@ -45,12 +43,17 @@ class ResponseFormat:
 
 
 def body(
-    form: ResponseFormat, model: str, messages: Sequence[Mapping[str, str]], room: int
+    form: ResponseFormat,
+    model: str,
+    messages: Sequence[Mapping[str, str]],
+    room: int,
+    schema: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The request. `room`: tokens that the answer may take."""
+    """The request. `room`: tokens that the answer may take. `schema`: a `response_format` that
+    holds one."""
     asked: dict[str, Any] = {"model": model, "messages": list(messages)}
     if form.format == SCHEMA:
-        asked["response_format"] = prompts.json_schema()
+        asked["response_format"] = schema
     elif form.format == OBJECT:
         asked["response_format"] = {"type": OBJECT}
     if form.room:

@@ -22,6 +22,7 @@ from memtree.models.response_format import (
     lesser,
 )
 
+ASKED = {"type": "json_schema", "json_schema": {"name": "parts"}}
 # (parameter, message) as servers word it
 REFUSALS = [
     (ROOM, "max_tokens", "Unsupported parameter: 'max_tokens' is not supported with this model. "
@@ -52,7 +53,7 @@ def test_what_a_refusal_is_about(about, param, text):
 
 
 def test_everything_is_asked_at_first():
-    asked = body(ResponseFormat(), "m", [{"role": "user", "content": "x"}], 100)
+    asked = body(ResponseFormat(), "m", [{"role": "user", "content": "x"}], 100, ASKED)
     assert list(asked) == ["model", "messages", "response_format", "max_tokens", "temperature"]
     assert asked["response_format"]["type"] == "json_schema"
     assert asked["max_tokens"] == 100
@@ -65,16 +66,16 @@ def test_nothing_but_model_and_messages_is_left_in_the_end():
         form = lesser(form, UNKNOWN)
     assert [one.format for one in forms[1:4]] == [SCHEMA, OBJECT, PLAIN]  # first the newest thing
     last = lesser(forms[-1], TEMPER)
-    assert list(body(last, "m", [], 100)) == ["model", "messages"]
+    assert list(body(last, "m", [], 100, ASKED)) == ["model", "messages"]
     assert [lesser(last, about) for about in (FORMAT, ROOM, TEMPER, EFFORT, UNKNOWN)] == [None] * 5
 
 
 def test_room_changes_its_name_and_is_made_smaller_first():
     large = ResponseFormat(spare=SPARE[1])
-    assert body(large, "m", [], 100)["max_tokens"] == 100 + SPARE[1]
+    assert body(large, "m", [], 100, ASKED)["max_tokens"] == 100 + SPARE[1]
     less = lesser(large, ROOM)
-    assert body(less, "m", [], 100)["max_tokens"] == 100
-    assert body(lesser(less, ROOM), "m", [], 100)["max_completion_tokens"] == 100
+    assert body(less, "m", [], 100, ASKED)["max_tokens"] == 100
+    assert body(lesser(less, ROOM), "m", [], 100, ASKED)["max_completion_tokens"] == 100
 
 
 def test_a_refusal_without_a_reason_is_about_the_text_once_the_form_has_worked():
@@ -110,12 +111,12 @@ def test_a_schema_that_bears_no_fruit_is_given_up():
 
 def test_effort_is_sent_to_those_that_think_unless_they_refuse_it():
     forms = KnownFormats()
-    assert "reasoning_effort" not in body(forms.form, "m", [], 1)
+    assert "reasoning_effort" not in body(forms.form, "m", [], 1, ASKED)
     forms.thinks()
-    assert body(forms.form, "m", [], 1)["reasoning_effort"] == "low"
+    assert body(forms.form, "m", [], 1, ASKED)["reasoning_effort"] == "low"
     forms.worked(forms.without(forms.form, EFFORT), tried=True, fruitful=True)
     forms.thinks()
-    assert "reasoning_effort" not in body(forms.form, "m", [], 1)
+    assert "reasoning_effort" not in body(forms.form, "m", [], 1, ASKED)
 
 
 def test_room_grows_and_stays():
