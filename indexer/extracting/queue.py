@@ -20,7 +20,7 @@ from typing import Protocol
 
 from indexer.jobs import back_off
 from memtree.conversation.message import Message
-from memtree.errors import Unavailable
+from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock
@@ -189,7 +189,8 @@ class ExtractionQueue:
                 await self._reader.read(job)
                 self.totals.read += 1
             except Unavailable as error:
-                self._again(job, error.code)
+                wait = error.wait if isinstance(error, SummarizerUnavailable) else 0.0
+                self._again(job, error.code, wait)
             except Exception as error:  # noqa: BLE001  no other conversation would be read any more
                 # The type alone: a traceback of code that reads messages may quote them.
                 self.totals.given_up += 1
@@ -207,14 +208,14 @@ class ExtractionQueue:
             pass
         self._wake.clear()
 
-    def _again(self, job: ExtractionJob, code: str) -> None:
+    def _again(self, job: ExtractionJob, code: str, wait: float) -> None:
         """After a pause, or never: then its conversation's next request brings it again."""
         job.tries += 1
         if job.tries >= self._max_tries:
             self.totals.given_up += 1
             log.warning("extraction.given_up code=%s", code)
             return
-        job.not_before = self._clock.monotonic() + back_off(job.tries)
+        job.not_before = self._clock.monotonic() + max(wait, back_off(job.tries))
         log.warning("extraction.delayed code=%s", code)
         for newer in self._waiting:
             if newer.continues(job):

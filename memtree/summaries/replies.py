@@ -42,14 +42,14 @@ def read(text: str, ids: Collection[str], finished: bool = True) -> dict[str, Dr
 
     `finished`: the model stopped by itself. If not, the last of plain lines may be cut off.
     """
-    text = _answered(text[:REACH])
+    text = answered(text[:REACH])
     drafts: dict[str, Draft] = {}
     for id_, draft in _parts(text, ids):
         drafts.setdefault(id_, draft)
     return drafts or _lines(text, ids, finished)
 
 
-def _answered(text: str) -> str:
+def answered(text: str) -> str:
     """Without reasoning: a block, one whose beginning stood in the prompt, one without an end."""
     channels = list(_CHANNEL.finditer(text))
     if channels:

@@ -1,0 +1,167 @@
+"""Candidates by a model: what it is asked, what that costs, and what of its answer is believed.
+
+    the user's own sentences -> reserve the money -> one call for several messages -> notes that
+    are grounded in the message that they name
+
+A model that does not answer is asked again later, by whoever waits (`queue.py`); until then the
+messages are not done, and rules do not step in: what they made of a message would be all that is
+ever made of it. A day's limit works the same way. An answer that cannot be read, or was cut off, is
+asked for once more, message by message; then such a message is done, with nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from indexer.summarizing.spending import Spending
+from memtree.errors import SummarizerUnavailable
+from memtree.memories.extracting import PER_MESSAGE, ReadMessage, SkippedText, UserMessage
+from memtree.memories.extraction import gate
+from memtree.memories.extraction.candidates import Candidate, SkipReason
+from memtree.memories.extraction.model import grounding, prompt, reply
+from memtree.memories.extraction.model.prompt import ShownMessage
+from memtree.memories.extraction.model.reply import ModelNote, Reply
+from memtree.memories.scope import Scope
+from memtree.ports.chat_model import ChatModel, ModelQuestion
+from memtree.ports.models import Usage
+from memtree.text import tokens
+
+NOT_GROUNDED, NO_ANSWER = "not_grounded", "no_answer"
+
+
+@dataclass(slots=True)
+class ModelTotals:
+    """For metrics: calls by outcome, tokens by kind."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A message of a call. `secret`: sentences that are not shown to the model."""
+
+    message: UserMessage
+    shown: ShownMessage
+    secret: tuple[str, ...] = ()
+
+
+class ModelReader:
+    """A `CandidateReader`."""
+
+    mode = "model"
+
+    def __init__(self, model: ChatModel, spending: Spending) -> None:
+        self._model, self._spending = model, spending
+        self.totals = ModelTotals()
+
+    async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
+        prepared = await asyncio.to_thread(
+            lambda: [_prepared(str(at + 1), one) for at, one in enumerate(messages)]
+        )
+        done = {row.message.digest: row for row in prepared if isinstance(row, ReadMessage)}
+        asked = [row for row in prepared if isinstance(row, _Asked)]
+        if asked:
+            done |= await self._ask(scope.tenant, asked)
+        return [done[one.digest] for one in messages if one.digest in done]
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    async def _ask(self, tenant: str, asked: Sequence[_Asked]) -> dict[bytes, ReadMessage]:
+        said = await self._call(tenant, asked)
+        if said is None:
+            return {}
+        if not said.readable and len(asked) > 1:
+            done: dict[bytes, ReadMessage] = {}
+            for one in asked:
+                done |= await self._ask(tenant, [one])
+            return done
+        return await asyncio.to_thread(_judged, asked, said)
+
+    async def _call(self, tenant: str, asked: Sequence[_Asked]) -> Reply | None:
+        """The answer; None where the day's limit is reached."""
+        shown = [one.shown for one in asked]
+        ids = [one.id for one in shown]
+        messages = prompt.prompt(shown)
+        room = prompt.room(shown)
+        size = sum(tokens.count_many(message["content"] for message in messages))
+        reserved = await self._spending.reserve(tenant, size, room)
+        if reserved is None:
+            self.totals.calls["limited"] += 1
+            return None
+        question = ModelQuestion(
+            messages,
+            prompt.json_schema(),
+            room,
+            lambda text, _: reply.read(text, ids).readable,
+            prompt.KEY,
+        )
+        try:
+            said = await self._model.answer(question)
+        except SummarizerUnavailable as error:
+            self._count("failed", Usage(*error.cost))
+            counts = {"failed": 1, "calls": int(any(error.cost))}
+            await self._spending.settle(reserved, Usage(*error.cost), counts)
+            raise
+        self._count("answered", said.usage)
+        await self._spending.settle(reserved, said.usage, {"calls": 1})
+        read = reply.read(said.text, ids)
+        if not said.finished and len(asked) > 1:
+            return Reply()  # what it would have said of the last ones is not known
+        return read
+
+    def _count(self, outcome: str, usage: Usage) -> None:
+        self.totals.calls[outcome] += 1
+        self.totals.tokens.update(input=usage.input, cached=usage.cached, output=usage.output)
+
+
+def _prepared(id_: str, message: UserMessage) -> ReadMessage | _Asked:
+    reason = gate.message_reason(message.text)
+    if reason:
+        return ReadMessage(message, (), (SkippedText(message.text, reason),))
+    spans, secret = prompt.shown_spans(message.text)
+    hidden = tuple(message.text[start:end] for start, end in secret)
+    if not spans:
+        return ReadMessage(message, (), _secrets(hidden))
+    return _Asked(message, ShownMessage(id_, message.text, spans, message.said), hidden)
+
+
+def _secrets(sentences: Sequence[str]) -> tuple[SkippedText, ...]:
+    return tuple(SkippedText(sentence, SkipReason.SECRET) for sentence in sentences)
+
+
+def _judged(asked: Sequence[_Asked], said: Reply) -> dict[bytes, ReadMessage]:
+    """What is believed of an answer."""
+    done: dict[bytes, ReadMessage] = {}
+    for one in asked:
+        notes = [note for note in said.notes if note.message == one.shown.id]
+        candidates: list[Candidate] = []
+        skipped = list(_secrets(one.secret))
+        if not said.readable:
+            skipped.append(SkippedText(one.shown.shown, NO_ANSWER))
+        for note in notes:
+            candidate = _candidate(one.shown, note)
+            if candidate is None:
+                skipped.append(SkippedText(note.text, NOT_GROUNDED))
+            elif len(candidates) >= PER_MESSAGE:
+                skipped.append(SkippedText(note.text, SkipReason.CAP))
+            else:
+                candidates.append(candidate)
+        done[one.message.digest] = ReadMessage(one.message, tuple(candidates), tuple(skipped))
+    return done
+
+
+def _candidate(shown: ShownMessage, note: ModelNote) -> Candidate | None:
+    """The note as a memory, if it is grounded in the message that it names."""
+    place = grounding.grounds(shown.text, shown.spans, note.quote)
+    if place is None:
+        return None
+    sentence = shown.text[place.sentence.start : place.sentence.end]
+    clause = shown.text[place.clause.start : place.clause.end]
+    if not grounding.grounded(note.text, sentence, clause, shown.shown):
+        return None
+    return Candidate(note.text, note.category, place.quote.start, place.quote.end)
