@@ -181,6 +181,11 @@ class Settings:
         "where memories that a chat opted into stand while nothing of it is folded: system (behind "
         "the system message) or user (before the newest user message)",
     )
+    memories_extraction: str = _setting(
+        "auto",
+        "what finds memories in the conversations of users who switched that on: model (the one "
+        "for summaries), rules, auto (the model where one is configured, else rules) or off",
+    )
     max_text_chars: int = _setting(16_000, "longest text of one memory, in characters")
     max_memories: int = _setting(100_000, "most memories of one tenant")
     deleted_days: int = _setting(
@@ -334,6 +339,9 @@ def _checked(settings: Settings) -> Settings:
     check_choice("embedder", settings.embedder, ("auto", "local", "remote", "none"))
     check_queue(settings.queue)
     check_choice("memories_placement", settings.memories_placement, ("system", "user"))
+    check_choice(
+        "memories_extraction", settings.memories_extraction, ("auto", "model", "rules", "off")
+    )
     check_choice("overflow_status", settings.overflow_status, (413, 400))
     check_choice("json_wait", settings.json_wait, ("silent", "spaces"))
     check_choice("log_level", settings.log_level, ("debug", "info", "warning", "error"))
@@ -369,6 +377,11 @@ def _check_embedding(settings: Settings) -> None:
 
 def _check_summaries(settings: Settings) -> None:
     check_choice("summary_text", settings.summary_text, ("model", "both"))
+    if settings.memories_extraction == "model" and not settings.summary_model:
+        raise BadRequest(
+            "memories_extraction needs summary_base_url and summary_model to be `model`",
+            param="memories_extraction",
+        )
     for name in ("money_per_day", "input_price", "cached_price", "output_price"):
         value = getattr(settings, f"summary_{name}")
         if not 0 <= value < math.inf:
