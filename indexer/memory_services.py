@@ -5,21 +5,18 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from indexer.extracting.conversation import ConversationExtraction
+from indexer.extracting.open import ExtractionParts, open_extraction
 from indexer.extracting.queue import PATIENCE, ExtractionQueue
-from indexer.extracting.read_messages import ReadMessages
 from memtree.config import Settings
 from memtree.conversation.history import MessageInfoCache
-from memtree.conversation.message import Volatile
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.documents.document_book import DocumentBook
-from memtree.memories.extracting import MemoryExtraction, RuleReader
-from memtree.memories.extraction.rules import extract
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
+from memtree.ports.store import Tallies
 from memtree.stores import Memories
 from memtree.tree.passages import passages
 
@@ -27,25 +24,28 @@ from memtree.tree.passages import passages
 @dataclass(frozen=True, slots=True)
 class MemoryServices:
     """Whoever opens them starts and closes them; nothing works in the background before. `users`:
-    groups, settings and plans; `curation`: the past, merging, deleting many. `extraction`: takes
-    conversations to be read for memories; `conversations`: reads one at once. `documents`: of
-    namespaces, for `use_rag`."""
+    groups, settings and plans; `curation`: the past, merging, deleting many. `documents`: of
+    namespaces, for `use_rag`. `extracting`: what reads conversations for memories."""
 
     book: MemoryBook
     users: UserBook
     curation: MemoryCuration
-    extraction: ExtractionQueue
-    conversations: ConversationExtraction
     documents: DocumentBook
+    extracting: ExtractionParts
+
+    @property
+    def extraction(self) -> ExtractionQueue:
+        """Takes conversations to be read for memories."""
+        return self.extracting.queue
 
     def start(self) -> None:
         """Begin work in the background."""
         self.book.start()
-        self.extraction.start()
+        self.extracting.queue.start()
 
     async def close(self, patience: float = PATIENCE) -> None:
         """Work in the background goes on for at most `patience` seconds."""
-        await self.extraction.close(patience)
+        await self.extracting.close(patience)
         await self.book.close()
 
 
@@ -57,9 +57,10 @@ def open_memory_services(
     book: MemoryBook | None = None,
     *,
     infos: MessageInfoCache | None = None,
+    tallies: Tallies | None = None,
 ) -> MemoryServices:
-    """`book`: None for one over the same parts. `infos`: what is known of messages that were
-    met."""
+    """`book`: None for one over the same parts. `infos`: what is known of messages that were met.
+    `tallies`: where calls of a model that finds memories are counted; None: rules find them."""
     book = book or open_book(settings, memories, clock, embedder)
     curation = MemoryCuration(
         memories,
@@ -68,15 +69,18 @@ def open_memory_services(
         max_text_chars=settings.max_text_chars,
     )
     users = UserBook(memories, clock, new_group_id)
-    conversations = open_extraction(settings, memories, clock, book, users, infos)
-    return MemoryServices(
-        book,
-        users,
-        curation,
-        ExtractionQueue(conversations, clock),
-        conversations,
-        open_documents(settings, memories, clock, book),
+    documents = open_documents(settings, memories, clock, book)
+    extracting = open_extraction(
+        settings,
+        memories,
+        book.saving,
+        clock,
+        users.effective,
+        new_memory_id,
+        infos=infos,
+        tallies=tallies,
     )
+    return MemoryServices(book, users, curation, documents, extracting)
 
 
 def open_documents(
@@ -91,34 +95,6 @@ def open_documents(
         passages,
         most=settings.max_memories,
         deleted_days=settings.deleted_days,
-    )
-
-
-def open_extraction(
-    settings: Settings,
-    memories: Memories,
-    clock: Clock,
-    book: MemoryBook,
-    users: UserBook,
-    infos: MessageInfoCache | None = None,
-) -> ConversationExtraction:
-    """What reads conversations for memories."""
-    extraction = MemoryExtraction(
-        memories,
-        book.saving,
-        RuleReader(extract),
-        clock,
-        new_memory_id,
-        most=settings.max_memories,
-        max_text_chars=settings.max_text_chars,
-    )
-    return ConversationExtraction(
-        extraction,
-        users.effective,
-        clock,
-        ReadMessages(secrets.randbits(32)),
-        volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
-        infos=infos,
     )
 
 

@@ -121,7 +121,14 @@ async def open_runtime(
             peers=redis.peers if redis else None,
         )
         memories = open_memories(store)
-        saved = open_memory_services(settings, memories, clock, embedder, infos=infos)
+        saved = open_memory_services(
+            settings,
+            memories,
+            clock,
+            embedder,
+            infos=infos,
+            tallies=store if shared else None,  # a command asks no model for memories
+        )
         if shared:
             saved.start()
         sweeper = Sweeper(memory, saved.book)

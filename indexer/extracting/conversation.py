@@ -3,7 +3,8 @@
     posted messages -> those of the user that nobody read -> candidates -> memories
 
 The user's switches are asked again before each batch, so nothing is stored after they were turned
-off. A message is done when the store says so; then this process remembers it, too.
+off. A message is done when the store says so; then this process remembers it, too. Snapshots of the
+conversation are kept beside it (`keep_snapshots.py`), where the user wants these.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from indexer.extracting.keep_snapshots import SnapshotKeeper
 from indexer.extracting.posted_messages import FoundMessage, PostedMessages
 from indexer.extracting.queue import ExtractionJob
 from indexer.extracting.read_messages import ReadMessages
@@ -28,6 +30,7 @@ from memtree.memories.extracting import (
     MemoryExtraction,
     ReadMessage,
 )
+from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.clock import Clock
@@ -44,11 +47,12 @@ EffectiveSettings = Callable[[Scope], Awaitable[UserSettings]]
 
 @dataclass(slots=True)
 class ExtractionTotals:
-    """What this process did, for its metrics: user messages read, memories stored, what was left
-    out by reason."""
+    """What this process did, for its metrics: user messages read, memories stored, snapshots that
+    were new or changed, what was left out by reason."""
 
     messages: int = 0
     stored: int = 0
+    snapshots: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
 
     def count(self, report: ExtractionReport) -> None:
@@ -70,6 +74,7 @@ class ConversationExtraction:
     def __init__(
         self,
         extraction: MemoryExtraction,
+        snapshots: SnapshotKeeper,
         effective: EffectiveSettings,
         clock: Clock,
         done: ReadMessages,
@@ -77,7 +82,8 @@ class ConversationExtraction:
         volatile: Volatile = VOLATILE,
         infos: MessageInfoCache | None = None,
     ) -> None:
-        self._extraction, self._effective, self._clock = extraction, effective, clock
+        self._extraction, self._snapshots = extraction, snapshots
+        self._effective, self._clock = effective, clock
         self._done, self._volatile, self._infos = done, volatile, infos
         self._kept: OrderedDict[tuple[Scope, bytes], _Kept] = OrderedDict()
         self.totals = ExtractionTotals()
@@ -88,15 +94,35 @@ class ConversationExtraction:
         )
         if job.settings.save:
             await self._memories(job.scope, posted, job.posted, asks=True)
+        if job.settings.history and (await self._effective(job.scope)).history:
+            await self._snapshots_of(job.scope, posted, asks=True)
 
     async def extract(
         self, scope: Scope, posted: Sequence[Message], *, dry_run: bool = False
-    ) -> ExtractionReport:
-        """Now, because somebody asked for it: whatever the switches say. `dry_run`: nothing is
-        stored. Raises store errors, and `Unavailable` where a model does not answer."""
+    ) -> tuple[ExtractionReport, list[Memory]]:
+        """Now, because somebody asked for it: whatever the switches say. Also the snapshots that
+        are new or changed. `dry_run`: nothing is stored, and there are no snapshots. Raises store
+        errors, and `Unavailable` where a model does not answer."""
         ends = ((len(posted), self._clock.now()),)
         whole = PostedMessages(scope.tenant, posted, self._volatile, ends=ends, infos=self._infos)
-        return await self._memories(scope, whole, posted, dry_run=dry_run)
+        report = await self._memories(scope, whole, posted, dry_run=dry_run)
+        return report, [] if dry_run else await self._snapshots_of(scope, whole)
+
+    async def _snapshots_of(
+        self, scope: Scope, whole: PostedMessages, *, asks: bool = False
+    ) -> list[Memory]:
+        kept: list[Memory] = []
+        history = await whole.history()
+        if history is None:
+            return kept
+        for window in await self._snapshots.lacking(scope, history):
+            if asks and not (await self._effective(scope)).history:
+                break
+            memory = await self._snapshots.keep(scope, history, window)
+            if memory is not None:
+                kept.append(memory)
+                self.totals.snapshots += 1
+        return kept
 
     async def _memories(
         self,

@@ -90,12 +90,14 @@ class ExtractionQueue:
         max_jobs: int = MAX_JOBS,
         max_bytes: int = MAX_BYTES,
         max_tries: int = MAX_TRIES,
+        enabled: bool = True,
     ) -> None:
+        """Not `enabled`: nothing is taken."""
         self._reader, self._clock = reader, clock
         self._max_jobs, self._max_bytes, self._max_tries = max_jobs, max_bytes, max_tries
         self._waiting: deque[ExtractionJob] = deque()
         self._bytes = 0
-        self._closed = False
+        self._closed = not enabled
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from indexer.summarizing.call import SummaryCaller
 from indexer.summarizing.queue import MAX_TRIES, InProcessSummaries
@@ -15,6 +16,9 @@ from memtree.ports.clock import Clock
 from memtree.ports.models import Summarizer
 from memtree.ports.store import Store
 from memtree.summaries.completed import CompletedSummaries
+
+if TYPE_CHECKING:
+    from memtree.models.chat_endpoint import ChatEndpoint
 
 HASTY_TRIES = 3  # of one call, each with tries of its own at the server
 
@@ -78,14 +82,21 @@ def open_summarizer(settings: Settings) -> Summarizer | None:
         return None
     if not settings.summary_base_url:
         raise BadRequest("a model for summaries needs summary_base_url", param="summary_base_url")
-    # Half a second and 25 MB that only those pay who use it.
     from memtree.models.summarizer import ChatSummarizer  # noqa: PLC0415
 
-    return ChatSummarizer(
-        settings.summary_base_url,
-        settings.summary_model,
+    return ChatSummarizer(open_endpoint(settings, settings.summary_parallel))
+
+
+def open_endpoint(settings: Settings, parallel: int) -> ChatEndpoint:
+    """The endpoint of the model for summaries, for so many calls at once."""
+    # Half a second and 25 MB that only those pay who use it.
+    from memtree.models.chat_endpoint import ChatEndpoint  # noqa: PLC0415
+
+    return ChatEndpoint(
+        settings.summary_base_url or "",
+        settings.summary_model or "",
         settings.summary_api_key,
-        parallel=settings.summary_parallel,
+        parallel=parallel,
         seconds=settings.summary_seconds,
         requests_per_minute=settings.summary_requests_per_minute,
         tokens_per_minute=settings.summary_tokens_per_minute,

@@ -1,6 +1,7 @@
 """The summariser: any OpenAI-compatible chat endpoint.
 
-    summariser = ChatSummarizer("https://api.openai.com/v1", "gpt-5-nano", key)
+    endpoint = ChatEndpoint("https://api.openai.com/v1", "gpt-5-nano", key)
+    summariser = ChatSummarizer(endpoint)
     written = await summariser.write([leaf_task("1", sources), leaf_task("2", more)])
     written.drafts["1"].headline, written.usage.input
 
@@ -9,13 +10,11 @@ How it is asked, and what is done about its failures: `chat_endpoint.py`.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
-from memtree.models.chat_endpoint import CALL_SECONDS, PARALLEL, ChatEndpoint
+from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.models.response_format import ResponseFormat
 from memtree.ports.chat_model import ModelQuestion
 from memtree.ports.models import SummaryDrafts
@@ -27,33 +26,11 @@ ROOM_TIMES, ROOM_BESIDE = 2, 40
 
 
 class ChatSummarizer:
-    """`Summarizer` on a server. Arguments: those of `ChatEndpoint`."""
+    """`Summarizer` on a server, which it closes."""
 
-    def __init__(
-        self,
-        url: str,
-        model: str,
-        key: str | None = None,
-        *,
-        parallel: int = PARALLEL,
-        seconds: float = CALL_SECONDS,
-        requests_per_minute: int = 0,
-        tokens_per_minute: int = 0,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._endpoint = ChatEndpoint(
-            url,
-            model,
-            key,
-            parallel=parallel,
-            seconds=seconds,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            clock=clock,
-            sleep=sleep,
-        )
-        self.recipe = f"{self._endpoint.recipe}/{prompt_version()}"
+    def __init__(self, endpoint: ChatEndpoint) -> None:
+        self._endpoint = endpoint
+        self.recipe = f"{endpoint.recipe}/{prompt_version()}"
 
     @property
     def form(self) -> ResponseFormat:

@@ -9,6 +9,7 @@ import pytest
 
 from memtree.errors import SummarizerUnavailable
 from memtree.models import chat_completion
+from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.models.response_format import SPARE
 from memtree.models.summarizer import ChatSummarizer
 from memtree.summaries import prompts
@@ -53,7 +54,7 @@ async def opened(server, hand):
 
     def make(**options):
         options = {"key": KEY, "clock": hand, "sleep": hand.sleep} | options
-        made.append(ChatSummarizer(server.url, "a-model", **options))
+        made.append(ChatSummarizer(ChatEndpoint(server.url, "a-model", **options)))
         return made[-1]
 
     yield make
@@ -105,14 +106,16 @@ async def test_nothing_of_the_environment_is_sent(server, opened, monkeypatch):
 
 
 async def test_the_recipe_names_model_place_and_prompt(model, monkeypatch):
-    same = ChatSummarizer(model_url := "http://a/v1", "m")
-    assert same.recipe == ChatSummarizer(f"{model_url}/", "m", "key", parallel=9).recipe
-    assert ChatSummarizer("http://b/v1", "m").recipe != same.recipe
-    assert ChatSummarizer(model_url, "n").recipe != same.recipe
+    same = ChatSummarizer(ChatEndpoint(model_url := "http://a/v1", "m"))
+    assert (
+        same.recipe == ChatSummarizer(ChatEndpoint(f"{model_url}/", "m", "key", parallel=9)).recipe
+    )
+    assert ChatSummarizer(ChatEndpoint("http://b/v1", "m")).recipe != same.recipe
+    assert ChatSummarizer(ChatEndpoint(model_url, "n")).recipe != same.recipe
     assert "://" not in same.recipe
     assert KEY not in model.recipe
     monkeypatch.setattr(prompts, "TOLD", prompts.TOLD / 2)
-    assert ChatSummarizer(model_url, "m").recipe != same.recipe
+    assert ChatSummarizer(ChatEndpoint(model_url, "m")).recipe != same.recipe
 
 
 # ---------------------------------------------------------------- what a server takes
@@ -354,7 +357,7 @@ async def test_what_was_paid_before_a_failure_is_told(server, model):
 
 
 async def test_nobody_listens(hand):
-    model = ChatSummarizer("http://127.0.0.1:1/v1", "m", clock=hand, sleep=hand.sleep)
+    model = ChatSummarizer(ChatEndpoint("http://127.0.0.1:1/v1", "m", clock=hand, sleep=hand.sleep))
     with pytest.raises(SummarizerUnavailable, match="cannot be reached") as failure:
         await model.write(TASKS)
     assert failure.value.cost == (0, 0)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from memtree.errors import SummarizerUnavailable
+from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.models.summarizer import ChatSummarizer
 from memtree.ports.models import Summarizer
 from memtree.summaries.checks.check import check
@@ -186,6 +187,6 @@ class TestChatSummarizer(SummarizerContract):
     @pytest.fixture
     async def summarizer(self, script: Summaries) -> AsyncIterator[Summarizer]:
         hand = Hand()
-        one = ChatSummarizer(script.url, "m", clock=hand, sleep=hand.sleep)
+        one = ChatSummarizer(ChatEndpoint(script.url, "m", clock=hand, sleep=hand.sleep))
         yield one
         await one.close()

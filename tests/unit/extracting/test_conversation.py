@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from indexer.extracting.conversation import PER_CONVERSATION, ConversationExtraction
+from indexer.extracting.keep_snapshots import SnapshotKeeper
 from indexer.extracting.queue import ExtractionJob, ExtractionQueue
 from indexer.extracting.read_messages import ReadMessages
 from memtree.conversation import history
@@ -69,8 +70,11 @@ class Process:
             whole.clock,
             lambda: f"mem_{next(whole.ids):024x}",
         )
+        snapshots = SnapshotKeeper(
+            whole.store, whole.book.saving, whole.clock, lambda: f"mem_{next(whole.ids):024x}"
+        )
         self.reads = ConversationExtraction(
-            extraction, self.users.effective, whole.clock, ReadMessages(next(whole.ids))
+            extraction, snapshots, self.users.effective, whole.clock, ReadMessages(next(whole.ids))
         )
 
     async def switch(self, **change: bool) -> None:
@@ -92,11 +96,9 @@ class Process:
 def talk(*texts: str) -> list[Message]:
     """A system message, then the user and the assistant in turns."""
     rows = [SYSTEM]
-    for text in texts:
-        rows += [
-            {"role": "user", "content": text},
-            {"role": "assistant", "content": "I live in Madrid and I love tea."},
-        ]
+    for number, text in enumerate(texts):
+        answer = f"I live in Madrid and I love tea. Town {number} has {number * 317 + 40} people."
+        rows += [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
     return [Message.of(row) for row in rows[:-1]]
 
 
@@ -228,14 +230,15 @@ async def test_who_asks_for_it_is_told_what_was_stored_and_why_the_rest_was_not(
     async with opened(HashingEmbedder()) as whole:
         me = Process(whole)  # both switches are off: it is asked for
         posted = talk(ROME, "What is the weather?")
-        dry = await me.reads.extract(ME, posted, dry_run=True)
+        dry, _ = await me.reads.extract(ME, posted, dry_run=True)
         assert [memory.text for memory in dry.stored] == ["User lives in Rome"]
         assert await me.texts() == []
-        report = await me.reads.extract(ME, posted)
+        report, snapshots = await me.reads.extract(ME, posted)
+        assert snapshots == []
         assert [memory.text for memory in report.stored] == ["User lives in Rome"]
         assert ("What is the weather?", "question") in [tuple(skip) for skip in report.skipped]
         assert report.messages == 2
-        assert await me.reads.extract(ME, posted) == ExtractionReport()
+        assert await me.reads.extract(ME, posted) == (ExtractionReport(), [])
 
 
 async def test_a_conversation_gives_so_many_memories_a_day_and_no_more() -> None:
@@ -265,3 +268,74 @@ async def test_from_the_queue_into_the_store() -> None:
         await queue.join()
         await queue.close()
         assert await me.texts() == ["User lives in Rome", "User has two cats"]
+
+
+# -- snapshots -------------------------------------------------------------------------------
+
+
+def towns(count: int) -> list[str]:
+    return [f"Tell me about town number {number} in the Alps." for number in range(count)]
+
+
+async def snapshots_of(me: Process) -> list[Memory]:
+    return [memory for memory in await me.memories() if memory.kind == "snapshot"]
+
+
+async def test_every_fifth_message_of_a_user_gives_one_snapshot_keyed_by_its_address() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = Process(whole)
+        await me.switch(history=True)
+        only = UserSettings(history=True)
+        for count in range(1, 12):
+            await me.read(talk(*towns(count)), only)
+        first, second = await snapshots_of(me)
+        read = history.read("t", talk(*towns(11)), Volatile())
+        assert first.source
+        assert second.source
+        # The fifth message of the user is the ninth of the history.
+        assert (first.source.address, first.thread_id) == (read.addresses[9].hex(),) * 2
+        assert second.source.address == read.addresses[19].hex()
+        assert (first.category, first.source_type, first.capture_mode) == (
+            "snapshot",
+            "extraction",
+            "rule",
+        )
+        assert me.rules.read_texts == []  # the other switch is off
+
+
+async def test_a_snapshot_is_refreshed_by_the_answer_and_shared_by_branches() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = Process(whole)
+        await me.switch(history=True)
+        only = UserSettings(history=True)
+        await me.read(talk(*towns(5)), only)
+        [asked] = await snapshots_of(me)
+        await me.read(talk(*towns(6)), only)
+        [answered] = await snapshots_of(me)
+        assert (answered.id, answered.version) == (asked.id, 2)
+        await me.read(talk(*towns(5), "Another question."), only)  # a branch behind the window
+        await Process(whole).read(talk(*towns(5), "A third one."), only)
+        assert [memory.id for memory in await snapshots_of(me)] == [asked.id]
+        await me.read(talk(*towns(4), "A branch within the window, in Peru."), only)
+        assert len(await snapshots_of(me)) == 2
+
+
+async def test_a_snapshot_that_was_deleted_stays_away() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = Process(whole)
+        await me.switch(history=True)
+        only = UserSettings(history=True)
+        await me.read(talk(*towns(5)), only)
+        [snapshot] = await snapshots_of(me)
+        await whole.book.delete(ME, [snapshot.id])
+        await me.read(talk(*towns(6)), only)
+        await Process(whole).read(talk(*towns(6)), only)
+        assert await snapshots_of(me) == []
+
+
+async def test_without_its_switch_there_is_no_snapshot() -> None:
+    async with opened(HashingEmbedder()) as whole:
+        me = await process(whole)
+        await me.read(talk(*towns(6)), ON)
+        await me.read(talk(*towns(6)), UserSettings(history=True))  # of before it was turned off
+        assert await snapshots_of(me) == []
