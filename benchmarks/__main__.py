@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    appointments,
     beam,
     captures,
     categories,
     cost,
+    dates,
     extraction,
     headlines,
     invariants,
@@ -69,6 +71,8 @@ ALL = {
     "secrets": secrets.run,
     "categories": categories.run,
     "extraction": extraction.run,
+    "dates": dates.run,
+    "appointments": appointments.run,
     "kept": kept.run,
     "reading": reading.run,
     "server": server.run,
@@ -79,7 +83,8 @@ ALL = {
     "memory_speed": memory_speed.run,
 }
 
-OWN = {"relation", "noise", "secrets", "categories", "extraction"}  # these bring their own data
+# These bring their own data.
+OWN = {"relation", "noise", "secrets", "categories", "extraction", "dates", "appointments"}
 
 
 def main() -> int:

@@ -74,6 +74,10 @@ TAGS = (
     "<environment_details></", "<think>", "<|channel|>a", "<user_input>", "<user_input ",
     "<tool_call ", "<   ",
 )  # fmt: skip
+DATES = (
+    "May ", "on may ", "1 May ", "in May ", "March 1 ", "1.1.", "1/1/", "2026-01-", "every ",
+    "on Fri ", "in 3 ", "in 3 days ", "on ", "at 5", "at 5:30 ", "1 de ", "5 pm", "la ", "3 weeks ",
+)  # fmt: skip
 OWN_WORDS = (
     "> a\n", "<a>", "</a>", "<a><b></a>", "<context>", "```a\n", '"""', " \"a", "“I", " 'a",
     "``a`", "Ann: a\n", "From: a\n", "here is the text: ", "translate this:\n", "a,b,c\n",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from datetime import date
 
 import pytest
 
@@ -23,7 +24,7 @@ from memtree.extraction import (
 )
 from memtree.extraction.clause import SourcePassage
 from memtree.memories.documents.document import checked
-from memtree.memories.extraction import own_words, sentences
+from memtree.memories.extraction import dates, own_words, schedule, sentences
 from memtree.memories.extraction import rules as extraction_rules
 from memtree.memories.extraction.spans import Span
 from memtree.memories.injection import passages as passage_lines
@@ -236,6 +237,11 @@ TEXTS = {
     ),
     "what is extracted": Subject(extraction_rules.extract, hostile.as_it_is),
     "own words": Subject(own_words.own_words, hostile.as_it_is),
+    "dates": Subject(dates.dates, hostile.as_it_is),
+    "a schedule": Subject(
+        lambda text: schedule.with_day(text, None) and schedule.is_schedule(text, date(2026, 3, 2)),
+        hostile.as_it_is,
+    ),
     "sentences": Subject(
         lambda text: list(sentences.sentences(text, Span(0, len(text)))), hostile.as_it_is
     ),
@@ -342,6 +348,8 @@ READS = {
         *hostile.OWN_WORDS,
     ),
     "sentences": (*hostile.SPEECH, *hostile.WORDS),
+    "dates": (*hostile.WORDS, *hostile.DATES),
+    "a schedule": (*hostile.DATES, "my meeting ", "the a a a demo ", "on Friday my a a a a a "),
     "who spoke": ("[a for '", " for '", "] Result:", "[a"),
     "anchors": hostile.WORDS,
     "secrets": hostile.SECRETS,

@@ -78,6 +78,7 @@ COVERED_BY = {
         memtree/stores/memories/deletion.py memtree/stores/memories/sweep.py""",
     "contracts/test_memory_search.py": """
         memtree/stores/memories/search.py memtree/stores/memories/shown.py""",
+    "unit/memories/extraction/test_dates.py": "memtree/memories/extraction/date_words.py",
     "unit/memories/extraction/test_own_words.py": """
         memtree/memories/extraction/pasted/blocks.py
         memtree/memories/extraction/pasted/documents.py

@@ -1,0 +1,112 @@
+"""Names of months and days, and how days are told from one another, in seven languages: parts of
+patterns. English, German, Spanish, French, Portuguese, Italian, Dutch.
+
+Names that are words as well ("may", "march", "mars", "sept", "segunda") stand apart: what is before
+or behind them decides.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Full names that nothing else is called, and the number of the month.
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january januar jänner enero janvier janeiro gennaio januari",
+            "february februar febrero février fevrier fevereiro febbraio februari",
+            "märz maerz marzo março maart",
+            "april abril avril aprile",
+            "maggio",
+            "june juni junio juin junho giugno",
+            "july juli julio juillet julho luglio",
+            "août agosto augustus",
+            "september septiembre septembre setembro settembre",
+            "october oktober octubre octobre outubro ottobre",
+            "november noviembre novembre novembro",
+            "december dezember diciembre décembre decembre dezembro dicembre",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+# These are other words, too.
+AMBIGUOUS_MONTHS = {
+    "march": 3, "may": 5, "august": 8, "mars": 3, "mai": 5, "mayo": 5, "maio": 5, "mei": 5,
+}  # fmt: skip
+ENGLISH_MONTHS = ("march", "may", "august")  # written with a capital where they are months
+SHORT_MONTHS = {
+    "jan": 1, "feb": 2, "mar": 3, "mär": 3, "apr": 4, "jun": 6, "jul": 7, "aug": 8, "sep": 9,
+    "sept": 9, "oct": 10, "okt": 10, "nov": 11, "dec": 12, "dez": 12,
+}  # fmt: skip
+ALL_MONTHS = MONTHS | AMBIGUOUS_MONTHS | SHORT_MONTHS
+
+
+def _one_of(names: object) -> str:
+    return "|".join(sorted(map(re.escape, names), key=lambda name: (-len(name), name)))  # type: ignore[call-overload]
+
+
+MONTH = rf"(?:{_one_of(MONTHS | AMBIGUOUS_MONTHS)}|(?:{_one_of(SHORT_MONTHS)})\b\.?)"
+PLAIN_MONTH = rf"(?:{_one_of(MONTHS)})"
+ANY_MONTH = rf"(?:{_one_of(MONTHS | AMBIGUOUS_MONTHS)})"
+
+WEEKDAYS = (
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabends?"
+    r"|lunes|martes|miércoles|miercoles|jueves|viernes|sábados?|sabado|domingos?"
+    r"|lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?"
+    r"|(?:segunda|terça|terca|quarta|quinta|sexta)s?-feiras?"
+    r"|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica"
+    r"|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag"
+)
+# Only behind a word that says that a day is meant.
+SHORT_WEEKDAYS = r"mon|tues?|wed|thurs?|thu|fri|sat|segunda|terça|quarta|quinta|sexta"
+NOT_WEEKDAYS = r"black|ash|casual|cyber|super|bloody|ruby|girl|freaky|dress-down|throwback|taco"
+
+EACH = (
+    r"every|each|jeden|immer|cada|todos los|todas las|chaque|tous les|toda|todas as|ogni|tutti i"
+    r"|elke|iedere"
+)
+# Before a day.
+AT_DAY = (
+    r"on|by|until|till|before|after|from|since|due|for|starting|this|next|last|coming|through"
+    r"|around|early|late|mid"
+    r"|am|bis|bis zum|zum|vom|ab|vor|nach|seit|den|nächsten|naechsten|kommenden|diesen|letzten"
+    r"|el|al|del|desde el|hasta el|para el|este|próximo|proximo|pasado"
+    r"|le|au|du|dès le|jusqu'au|avant le|ce|prochain"
+    r"|em|no|na|ao|dia|até|desde|neste|nesta|próxima|proxima"
+    r"|il|dal|al|entro il|questo|prossimo|sabato"
+    r"|op|tot|vanaf|voor|sinds|volgende|komende|deze"
+)
+IN_MONTH = (
+    r"in|by|until|till|since|before|after|during|from|for|next|last|this|early|late|mid"
+    r"|(?:end|beginning|middle|start|month) of"
+    r"|im|ab|bis|seit|ende|anfang|mitte|nächsten|letzten|en|de|desde|hasta|para|fin de|début"
+    r"|fin|em|até|a|di|da|entro|fine|inizio|eind|begin|tot|vanaf|vóór"
+)
+NUMBER = (
+    r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|a couple of|a few"
+    r"|couple|few|ein(?:er|em)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|un|una|uno"
+    r"|unos|unas|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|une|deux|trois|quatre|cinq|six"
+    r"|sept|huit|neuf|dix|quelques|um|uma|dois|duas|três|quatro|sete|oito|nove|dez|due|tre|quattro"
+    r"|cinque|sei|sette|otto|dieci|een|twee|drie|vier|vijf|zes|zeven|negen|tien"
+)
+DIGITS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "twelve": 12,
+    "einem": 1, "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "zehn": 10,
+}  # fmt: skip
+DAYS = r"days?|tage?n?|días?|dias?|jours?|giorn[oi]|dag(?:en)?"
+UNITS = (
+    rf"{DAYS}|(?:business |working )days?|weeks?|weekends?|fortnights?|months?|quarters?|years?"
+    r"|wochen?|monate?n?|jahre?n?|semanas?|mes(?:es)?|años?|semaines?|mois|ans?|années?"
+    r"|m[eê]s|anos?|settiman[ae]|mes[ei]|ann[oi]|we(?:ek|ken)|maand(?:en)?|jaar|jaren"
+)
+# Behind "March 15", where somebody marches so far.
+MEASURED = (
+    r"miles?|kms?|kilomet\w+|met(?:er|re)s?|steps?|minutes?|mins?|hours?|seconds?|secs?|times"
+    r"|people"
+    r"|percent|%|points?|items?|lines?|pages?|files?|users?|degrees?|pounds?|kg|dollars?|soldiers"
+    r"|blocks?|bytes?|mb|gb|ms|px"
+)
