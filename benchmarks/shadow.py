@@ -23,9 +23,12 @@ from benchmarks.report import Row
 from benchmarks.subject import Bench, open_subject
 from memtree.config import SHADOW, Settings
 from memtree.conversation.message import Message
+from memtree.memories.scope import Scope
+from memtree.memories.user_memories import UserSettings
 from memtree.shadow.probes import KINDS
 from memtree.shadow.usage import RECALLED, USED
 from proxy.chat import chat_request
+from proxy.chat.memories.sources import ChatUser
 from proxy.chat.model_limits import ModelLimits
 from proxy.chat.shadow import ShadowRunner
 from proxy.observability.metrics import Metrics
@@ -89,10 +92,12 @@ async def _measured(
         settings = Settings(upstream=None, mode=SHADOW, target_tokens=target)
         shadows = ShadowRunner(runtime.memory, settings, Metrics(), runtime.store)
         for number, requests in enumerate(sessions):
+            tenant = f"{number}"
+            user = ChatUser(Scope.of_user(tenant), UserSettings())
             for body in requests:
-                read = chat_request.read(f"{number}", body, {}, settings, ModelLimits())
+                read = chat_request.read(tenant, body, {}, settings, ModelLimits(), user)
                 assert read.shadow is not None
-                shadows.follow(f"{number}", read.shadow)
+                shadows.follow(tenant, read.shadow)
                 await shadows.settle()
                 await asyncio.sleep(0)
         found = Counter[str]()

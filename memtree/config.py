@@ -186,6 +186,11 @@ class Settings:
         "what finds memories in the conversations of users who switched that on: model (the one "
         "for summaries), rules, auto (the model where one is configured, else rules) or off",
     )
+    memories_branches: str = _setting(
+        "same",
+        "memories that were said in a conversation stand beside: same (other conversations, not "
+        "other branches of their own), strict (that very branch alone) or off (any)",
+    )
     max_text_chars: int = _setting(16_000, "longest text of one memory, in characters")
     max_memories: int = _setting(100_000, "most memories of one tenant")
     deleted_days: int = _setting(
@@ -342,6 +347,7 @@ def _checked(settings: Settings) -> Settings:
     check_choice(
         "memories_extraction", settings.memories_extraction, ("auto", "model", "rules", "off")
     )
+    check_choice("memories_branches", settings.memories_branches, ("same", "strict", "off"))
     check_choice("overflow_status", settings.overflow_status, (413, 400))
     check_choice("json_wait", settings.json_wait, ("silent", "spaces"))
     check_choice("log_level", settings.log_level, ("debug", "info", "warning", "error"))

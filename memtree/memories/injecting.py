@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from memtree.errors import Unavailable
-from memtree.memories.injection import choice
+from memtree.memories.injection import branches, choice
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
@@ -47,6 +47,18 @@ class MemorySearcher(Protocol):
     ) -> SearchResult: ...
 
 
+class PostedHistory(Protocol):
+    """The history of a request. `rule`: which memories stand beside it, one of
+    `branches.BRANCHES`."""
+
+    @property
+    def rule(self) -> str: ...
+
+    async def addresses(self) -> Container[str]:
+        """Hex, of all its prefixes; none where it cannot be read."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class InjectionChoice:
     """`lines`: of the chosen memories, by age. `hits`: the ids of those that fit the message, best
@@ -69,12 +81,14 @@ class MemoryInjection:
         conversation: Sequence[str],
         query: str,
         options: InjectionOptions = CHAT_OPTIONS,
+        posted: PostedHistory | None = None,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
-        `conversation`: by what name, then names that it had before; none: it remembers nothing."""
+        `conversation`: by what name, then names that it had before; none: it remembers nothing.
+        `posted`: what it says; None: no matter."""
         try:
             async with asyncio.timeout(DEADLINE):
-                return await self._chosen(scope, conversation, query, options)
+                return await self._chosen(scope, conversation, query, options, posted)
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
             return InjectionChoice(degraded=("store",))
@@ -83,7 +97,12 @@ class MemoryInjection:
             return InjectionChoice(degraded=("timeout",))
 
     async def _chosen(
-        self, scope: Scope, conversation: Sequence[str], query: str, options: InjectionOptions
+        self,
+        scope: Scope,
+        conversation: Sequence[str],
+        query: str,
+        options: InjectionOptions,
+        posted: PostedHistory | None,
     ) -> InjectionChoice:
         memories = (await self._store.state(scope)).total
         if not memories:
@@ -103,7 +122,8 @@ class MemoryInjection:
         ]
         shown, found = await self._current(scope, shown, hits)
         live = {id_: memory for id_, memory in found.items() if options.admits(memory)}
-        made = choice.chosen(hits, shown, live, self._now(), options.most, options.line)
+        away = await _away(live, posted)
+        made = choice.chosen(hits, shown, live, self._now(), options.most, options.line, away)
         degraded = result.degraded
         if made.changed:
             degraded += await self._put(scope, conversation, made)
@@ -163,6 +183,18 @@ class MemoryInjection:
     def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
         """The lines of what was shown before."""
         return KeptLines(self._store, scope, options)
+
+
+async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set[str]:
+    """Ids of those that do not stand beside this history."""
+    if posted is None:
+        return set()
+    rule = posted.rule
+    asked = [memory for memory in live.values() if branches.depends(memory.source, rule)]
+    if not asked:
+        return set()
+    addresses = await posted.addresses()
+    return {memory.id for memory in asked if not branches.fits(memory.source, addresses, rule)}
 
 
 def _line(scope: Scope, memory: Memory, options: InjectionOptions) -> MemoryLine:

@@ -11,6 +11,7 @@ from memtree.errors import BadRequest, Forbidden
 from memtree.memories.draft import checked_name, checked_text
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryRef, MemoryStore
+from memtree.memories.recent_settings import RecentSettings
 from memtree.memories.rules.user_categories import checked_category
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import (
@@ -49,12 +50,13 @@ class MembersAdded(NamedTuple):
 
 
 class UserBook:
-    """Bound to its ports; safe for concurrent calls."""
+    """Bound to its ports; safe for concurrent calls. `recent`: what chats ask for."""
 
     def __init__(
         self, store: UserStore, clock: Clock, new_id: Callable[[], str], most: int = MAX_GROUPS
     ) -> None:
         self._store, self._clock, self._new_id, self._most = store, clock, new_id, most
+        self.recent = RecentSettings(self.effective, clock)
 
     # -- settings and plans --------------------------------------------------------------------
 
@@ -77,6 +79,7 @@ class UserBook:
                 "Memories are made from conversations under the plan `pro` alone.", param=name
             )
         await self._store.change_settings(scope, change)
+        self.recent.forget(scope)
         return await self.effective(scope)
 
     async def plan(self, tenant: str) -> str:

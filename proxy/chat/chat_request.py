@@ -28,7 +28,7 @@ from proxy.dialects import openai_chat
 from proxy.dialects.injection import PlacedMemories
 from proxy.http import json_body
 from proxy.http.json_body import Body
-from proxy.request import chat_scope, fields, memory_options, memory_switch
+from proxy.request import chat_scope, fields, memory_options, memory_switch, rag_options
 from proxy.request.patience import patience
 from proxy.server_tools import offer
 from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
@@ -132,9 +132,9 @@ def read(
     headers: Mapping[str, str],
     settings: Settings,
     learned: ModelLimits,
-    user: ChatUser | None = None,
+    user: ChatUser,
 ) -> ChatRequest:
-    """Read a chat body. `user`: who asks, where users have memories. Raises `BadRequest` for a
+    """Read a chat body. `user`: who asks. Raises `BadRequest` for a
     field of ours with a wrong type, if memory is on, and for a chat id that cannot be one.
 
     A body that is no sound JSON object goes on as it came: the upstream judges it.
@@ -149,7 +149,8 @@ def read(
     changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
     shadowed = fields.shadowed(body, headers, settings)
     on = memory_switch.wanted(body, headers, suffix, settings.memory or shadowed)
-    memories = sources.wanted(scope, user, memory_options.of(body))
+    options, rag = memory_options.of(body), rag_options.of(body)
+    memories = sources.wanted(tenant, scope, user, options, rag)
     chat = ChatRequest(content, body.rewritten(changed), changed=changed, model=suffix.model)
     if on and shadowed:  # its history is not read now: it must not wait
         ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}

@@ -21,11 +21,11 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from indexer.memory_services import MemoryServices
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.state import State
 from memtree.errors import BadRequest, ContextOverflow, MemTreeError
-from memtree.memories.book import MemoryBook
 from memtree.tracing import step
 from proxy.access.auth import Gate
 from proxy.access.rate_limits import WaitingRequests
@@ -39,9 +39,9 @@ from proxy.chat.keepalive import (
     KeepaliveResponse,
     SseKeepalive,
 )
-from proxy.chat.memories import injection
-from proxy.chat.memories.chat_memory_tools import ChatMemoryTools
-from proxy.chat.memories.injection import ChatInjection
+from proxy.chat.memories import chat_memories
+from proxy.chat.memories.chat_memories import ChatMemories
+from proxy.chat.memories.sources import ChatUser
 from proxy.chat.model_limits import ModelLimits
 from proxy.chat.retry import RetryingUpstream
 from proxy.chat.shadow import ShadowRunner
@@ -61,7 +61,7 @@ class ChatCompletions:
         waits: WaitingRequests,
         pace: KeepalivePace,
         shadows: ShadowRunner,
-        book: MemoryBook,
+        memories: MemoryServices,
     ) -> None:
         self._memory = memory
         self._gate = gate
@@ -70,22 +70,29 @@ class ChatCompletions:
         self._waits = waits
         self._pace = pace
         self._shadows = shadows
-        self._book = book
         self._learned = ModelLimits()
-        self._injection = ChatInjection(book.injection, settings.memories_placement)
+        self._memories = ChatMemories(memory, memories, settings)
 
     async def complete(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
         upstream = configured(self._upstream)
         posted = await request_body.read(request, self._settings.max_body_bytes)
         started = time.perf_counter()
+        user = await self._memories.user(request, tenant)
         with step("parse"):
-            chat = await self._read(request, tenant.id, posted)
+            chat = await self._read(request, tenant.id, posted, user)
         trace = request_trace.of(request.scope)
         api_key = self._settings.upstream_api_key
         exchange = ChatExchange(request, tenant, upstream, api_key, posted, chat, trace)
-        if chat.shadow is not None:
-            return await self._untouched(exchange, chat.shadow)
+        try:
+            if chat.shadow is not None:
+                return await self._untouched(exchange, chat.shadow)
+            return await self._answered(exchange, started)
+        finally:  # as soon as that can no longer delay it
+            self._memories.hand_over(chat)
+
+    async def _answered(self, exchange: ChatExchange, started: float) -> Response:
+        chat, trace = exchange.chat, exchange.trace
         async with AsyncExitStack() as owned:
             memory = asyncio.create_task(self._prepare(exchange, started))
             owned.push_async_callback(_cancelled, memory)
@@ -95,19 +102,21 @@ class ChatCompletions:
                 owned.pop_all()  # the response has the task from now on
                 return response
             if not done:
-                with self._waits.place(tenant.id), step("wait"):
+                with self._waits.place(exchange.tenant.id), step("wait"):
                     await memory
         reply = await self._answer(memory.result(), begun=False)
         return Relay(reply, trace.headers())
 
-    async def _read(self, request: Request, tenant: str, posted: bytes) -> ChatRequest:
+    async def _read(
+        self, request: Request, tenant: str, posted: bytes, user: ChatUser
+    ) -> ChatRequest:
         given = request_body.encoded(request)
         limit = self._settings.max_body_bytes
 
         def read() -> ChatRequest:
             content = content_encoding.decoded(posted, given, limit) if given else posted
             return chat_request.read(
-                tenant, content, request.headers, self._settings, self._learned
+                tenant, content, request.headers, self._settings, self._learned, user
             )
 
         try:
@@ -126,7 +135,7 @@ class ChatCompletions:
         trace.decide(exchange.chat.state)
         trace.mode = exchange.chat.state
         try:
-            prepared = self._unpacked(await self._injected(exchange))
+            prepared = self._unpacked(await self._memories.injected(exchange))
             reply = await self._answer(prepared, begun=False)
             return Relay(reply, trace.headers())
         finally:
@@ -139,7 +148,7 @@ class ChatCompletions:
         trace = exchange.trace
         trace.decide(exchange.chat.state)
         try:
-            exchange = await self._injected(exchange)
+            exchange = await self._memories.injected(exchange)
             return await self._remember(exchange)
         except BadRequest:
             trace.decide(State.INVALID_HISTORY)
@@ -160,30 +169,18 @@ class ChatCompletions:
             return self._unpacked(exchange)
         exchange.trace.mode = ask.mode
         answer, details = await self._memory.compress_with_details(ask)
-        chat = injection.with_room(exchange.chat, answer)
+        chat = chat_memories.with_room(exchange.chat, answer)
         exchange = replace(exchange, chat=chat)
         sent = exchange.learn(answer)
-        session = tool_session.begin(chat, answer, details.folded, self._saved(chat))
+        session = tool_session.begin(chat, answer, details.folded, self._memories.tools(chat))
         with step("pack"):
             return PreparedChat(exchange, exchange.body(answer, session), sent, session)
-
-    async def _injected(self, exchange: ChatExchange) -> ChatExchange:
-        """With the memories that fit its chat."""
-        chat = await self._injection.injected(exchange.chat, exchange.trace)
-        return replace(exchange, chat=chat)
 
     def _unpacked(self, exchange: ChatExchange) -> PreparedChat:
         """The history as it was posted: context memory is off, or has failed."""
         exchange.learn(None)
-        session = tool_session.begin(exchange.chat, None, None, self._saved(exchange.chat))
+        session = tool_session.begin(exchange.chat, None, None, self._memories.tools(exchange.chat))
         return PreparedChat(exchange, exchange.body(None, session), session=session)
-
-    def _saved(self, chat: ChatRequest) -> ChatMemoryTools | None:
-        """The tools of chat memory, where the chat opted in to it."""
-        if chat.memories.chat is None:
-            return None
-        most = self._settings.max_text_chars
-        return ChatMemoryTools(self._book, chat.memories.chat, most, others_spoke=chat.others_spoke)
 
     # -- waiting -----------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memtree.config import MODES, SHADOW, Settings
 from memtree.conversation.addresses import DIGEST_BYTES
+from memtree.memories.user_memories import MOST_TOP_K
 from proxy.openapi.shapes import (
     BOOLEAN,
     NULL,
@@ -15,7 +16,7 @@ from proxy.openapi.shapes import (
     object_of,
     schema,
 )
-from proxy.request import context_windows, fields
+from proxy.request import context_windows, fields, rag_options
 
 CONTEXT = (
     "messages", "model_context_limit", "target_tokens", "expiration_days", "mode", "query",
@@ -40,6 +41,48 @@ def _integer(description: str, low: int, high: int | str, default: int | None) -
         f"{description} Clamped to {low:,} to {until}.",
     )
     return shape if default is None else {**shape, "default": default}
+
+
+def _share(description: str, default: float | None) -> Json:
+    """A number, or the same as a string; clamped."""
+    number: Json = {"type": "string", "pattern": r"^[+-]?[0-9]+(\.[0-9]+)?$"}
+    shape = described(either({"type": "number"}, number, NULL), f"{description} Clamped to 0 to 1.")
+    return shape if default is None else {**shape, "default": default}
+
+
+def _memory_options() -> Json:
+    options = {
+        "enabled": _optional(
+            BOOLEAN,
+            "`true`: memories of the user stand in the prompt, though the settings of that user "
+            "switch them off. `false`: none do, and none are made of what is said. Absent: as the "
+            "settings say.",
+        ),
+        "top_k": _integer("Memories, at most. Absent: as the settings say.", 1, MOST_TOP_K, None),
+        "score_threshold": _share(
+            "The relevance that a memory needs. Absent: as the settings say. With 0.5 a memory "
+            "that shares a telling word with the message needs less, another one a little more.",
+            None,
+        ),
+    }
+    return _optional(object_of(options, ()), "What this request wants of its user's memories.")
+
+
+def _rag_options() -> Json:
+    options = {
+        "topK": _integer("Passages, at most.", 1, rag_options.MOST_TOP_K, rag_options.TOP_K),
+        "scoreThreshold": _share("The relevance that they need.", rag_options.THRESHOLD),
+        "includeMetadata": _optional(
+            BOOLEAN, "Whether what is known of their documents is shown.", default=False
+        ),
+        "type": _optional(STRING, "Only passages of documents of this type."),
+        "namespace": _optional(
+            {"type": "string", "pattern": "^[A-Za-z0-9._~:@-]{1,200}$"},
+            "Where the documents are.",
+            default=rag_options.NAMESPACE,
+        ),
+    }
+    return _optional(object_of(options, ()), "Which passages `use_rag` asks for.")
 
 
 def _optional(shape: Json, description: str, default: object = None) -> Json:
@@ -90,9 +133,14 @@ def own_fields(settings: Settings) -> dict[str, Json]:
             "Memory for this request. Absent: what the headers or the model's suffix say, else "
             f"{'on' if settings.memory else 'off'}. False wins over all of them.",
         ),
-        "use_rag": described({}, "Reserved; taken out of the request."),
-        "rag_options": described({}, "Reserved; taken out of the request."),
-        "memory_options": described({}, "Reserved; taken out of the request."),
+        "memory_options": _memory_options(),
+        "use_rag": _optional(
+            BOOLEAN,
+            "Passages of documents that concern the newest message stand in the prompt, where "
+            "there are some.",
+            default=False,
+        ),
+        "rag_options": _rag_options(),
     }
 
 

@@ -6,6 +6,7 @@ from memtree.budget.packing import THRESHOLD
 from memtree.config import MODES, SHADOW, Settings
 from memtree.context.state import Reason, State, with_size
 from proxy.access.auth import SESSION_COOKIE, is_loopback
+from proxy.access.user_scope import USER_HEADER
 from proxy.http import content_encoding
 from proxy.openapi.shapes import COUNT, STRING, Json, ref
 from proxy.request import chat_scope, fields, memory_switch, patience
@@ -71,6 +72,13 @@ def request_headers() -> dict[str, Json]:
             f"`off` (also `false`, `no`, `0`) switches chat memory off for this request, though it "
             f"carries `{chat_scope.CHAT_HEADER}`; `on` is the default. Other words do not count.",
             {"type": "string", "enum": _WORDS, "examples": ["on"]},
+        ),
+        USER_HEADER: _header(
+            USER_HEADER,
+            "Whose request it is, within the credential: which user's memories stand in the "
+            "prompt, and are made of what is said. Absent: those of the credential itself. Ignored "
+            "beside a session cookie. The upstream gets it, too.",
+            CHAT_ID,
         ),
         fields.MODE_HEADER: _mode_header(),
         **{
@@ -144,8 +152,8 @@ ANSWER_HEADERS: dict[str, Json] = {
         ("ms", "Milliseconds that memory took.", COUNT),
         (
             "memories",
-            "Ids of the memories of the chat that stand in what was sent, with commas between "
-            f"them; only for requests with `{chat_scope.CHAT_HEADER}`.",
+            "Ids of the memories (of the chat, of its user, passages of documents) that stand in "
+            "what was sent, with commas between them.",
             STRING,
         ),
         (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from memtree.errors import BadRequest
 from memtree.memories.user_memories import MOST_TOP_K
@@ -36,14 +35,5 @@ def of(body: Body) -> MemoryOptions:
     return MemoryOptions(
         fields.boolean(given.get("enabled"), f"{NAME}.enabled"),
         fields.integer(given.get("top_k"), f"{NAME}.top_k", 1, MOST_TOP_K),
-        share(given.get("score_threshold"), f"{NAME}.score_threshold"),
+        fields.number(given.get("score_threshold"), f"{NAME}.score_threshold", 0.0, 1.0),
     )
-
-
-def share(value: Any, name: str) -> float | None:
-    """A number, clamped to [0, 1]. Raises `BadRequest` naming the field."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadRequest(f"{name} must be a number", param=name)
-    return float(max(0, min(1, value)))

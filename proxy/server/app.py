@@ -134,7 +134,7 @@ def create_app(services: Services) -> Starlette:
         waits,
         services.pace,
         shadows,
-        services.memory_services.book,
+        services.memory_services,
     )
     book = services.memory_services.book
     streams = EventStreams(book, services.event_pace)

@@ -83,6 +83,9 @@ class FakeMemory:
         )
         return dataclasses.replace(answer, **self.told), AnswerDetails(folded=self.folded)
 
+    async def read(self, ask: CompressRequest) -> history.History:
+        return history.read(ask.tenant, ask.messages, Volatile(), None, tokens.count)
+
     async def index(self, ask: CompressRequest) -> Answer:
         return dataclasses.replace(await self.compress(ask), items=())
 

@@ -6,11 +6,12 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import httpx
 
-from indexer.memory_services import new_memory_id
+from indexer.memory_services import MemoryServices, new_memory_id
 from indexer.runtime import SystemClock
 from memtree.context.context_memory import ContextMemory
 from memtree.memories.book import MemoryBook
@@ -20,6 +21,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
+from memtree.memories.user_memories import SettingsChange
 from memtree.ports.models import Embedder
 from memtree.stores import open_memories, open_store
 from memtree.text import memory_lines
@@ -78,13 +80,27 @@ class Notebook:
     def tenant(self) -> str:
         return tenant_id("key")
 
-    async def save(self, text: str, category: str = "fact", chat: str = "c", **more: Any) -> Memory:
-        """A memory with its vector."""
+    def user(self, name: str = "", tenant: str = "") -> Scope:
+        return Scope.of_user(tenant or self.tenant, name)
+
+    async def switch(self, scope: Scope, **switches: Any) -> None:
+        """What a user switches on, as another process does it."""
+        await self.memories.change_settings(scope, SettingsChange(**switches))
+
+    async def save(
+        self,
+        text: str,
+        category: str | None = "fact",
+        chat: str = "c",
+        scope: Scope | None = None,
+        **more: Any,
+    ) -> Memory:
+        """A memory with its vector. `scope`: None for the chat's."""
         self.saved += 1
-        scope = self.scope(chat)
+        scope = scope or self.scope(chat)
         new = NewMemory(
-            f"mem_{chat}{self.saved}", text, text_hash(text), packed_terms(text), time.time(),
-            category=category, **more,
+            f"mem_{scope.owner}{self.saved}", text, text_hash(text), packed_terms(text),
+            time.time(), category=category, **more,
         )  # fmt: skip
         added = await self.memories.add(scope, new)
         await self._embed(scope, added.memory)
@@ -96,8 +112,16 @@ class Notebook:
         await self._embed(self.scope(chat), changed)
         return changed
 
-    async def delete(self, memory: Memory, *, purge: bool = False, chat: str = "c") -> None:
-        assert await self.memories.delete(self.scope(chat), [memory.id], purge=purge)
+    async def delete(
+        self,
+        memory: Memory,
+        *,
+        purge: bool = False,
+        chat: str = "c",
+        scope: Scope | None = None,
+    ) -> None:
+        scope = scope or self.scope(chat)
+        assert await self.memories.delete(scope, [memory.id], purge=purge)
 
     async def _embed(self, scope: Scope, memory: Memory) -> None:
         row = await HashingEmbedder().embed_query(memory.text)
@@ -106,15 +130,28 @@ class Notebook:
 
 
 class Chat:
-    """A client of the app, and what its requests were when they reached the upstream."""
+    """A client of the app, and what its requests were when they reached the upstream. `waiting`:
+    conversations that were handed over to be read for memories."""
 
-    def __init__(self, client: httpx.AsyncClient, upstream: FakeUpstream) -> None:
-        self.client, self.upstream = client, upstream
+    def __init__(
+        self, client: httpx.AsyncClient, upstream: FakeUpstream, services: MemoryServices
+    ) -> None:
+        self.client, self.upstream, self.services = client, upstream, services
+
+    @property
+    def waiting(self) -> int:
+        return len(self.services.extraction)
 
     async def post(
-        self, messages: list[dict[str, Any]], chat: str | None = "c", **headers: str
+        self,
+        messages: list[dict[str, Any]],
+        chat: str | None = "c",
+        fields: Any = None,
+        **headers: str,
     ) -> httpx.Response:
-        return await self.send(json.dumps({"model": "m", "messages": messages}), chat, **headers)
+        """`fields`: more of them, a dict."""
+        body = {"model": "m", "messages": messages, **(fields or {})}
+        return await self.send(json.dumps(body), chat, **headers)
 
     async def send(
         self, body: str | bytes, chat: str | None = "c", **headers: str
@@ -142,15 +179,22 @@ async def chatting(
     upstream: FakeUpstream,
     notebook: Notebook,
     memory: FakeMemory | ContextMemory | None = None,
+    queue: Any = None,
     **settings: Any,
 ) -> AsyncIterator[Chat]:
-    built = services(base, memory, book=notebook.book, **settings)
+    """`queue`: takes what is handed over to be read for memories; None: the real one, which is not
+    started."""
+    built = services(base, memory, book=notebook.book, memories=notebook.memories, **settings)
+    if queue is not None:
+        extracting = replace(built.memory_services.extracting, queue=queue)
+        changed = replace(built.memory_services, extracting=extracting)
+        built = replace(built, memory_services=changed)
     transport = httpx.ASGITransport(create_app(built))
     try:
         async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
             client.headers.clear()
             client.headers["content-type"] = "application/json"
-            yield Chat(client, upstream)
+            yield Chat(client, upstream, built.memory_services)
     finally:
         if built.upstream:
             await built.upstream.close()

@@ -105,7 +105,9 @@ COVERED_BY = {
     "unit/context/test_continued.py": """
         memtree/context/turn_planner.py memtree/context/turn_request.py""",
     "unit/context/test_injected.py": "memtree/ports/memory_lines.py",
-    "http/test_injection.py": "memtree/memories/injecting.py proxy/chat/memories/injection.py",
+    "http/test_injection.py": "memtree/memories/injecting.py",
+    "http/test_user_injection.py": "proxy/chat/memories/chat_memories.py",
+    "http/test_injection_branches.py": "proxy/chat/memories/posted_addresses.py",
     "unit/context/test_degrade.py": """
         memtree/context/context_memory.py memtree/context/fresh.py
         memtree/context/index_request.py memtree/context/indexing.py

@@ -4,6 +4,9 @@ conversation, or in another conversation.
 A user who takes a message back, edits it or asks for another answer leaves a branch behind. What
 was said there counts no more in this conversation; in a new one it is as good as any other memory.
 The histories of both branches begin alike, so a memory keeps the address of that beginning.
+
+What a history says itself is not said once more beside it: a line that follows from the message
+before would change the prompt's beginning for nothing.
 """
 
 from __future__ import annotations
@@ -16,14 +19,17 @@ SAME, STRICT, OFF = "same", "strict", "off"
 BRANCHES = (SAME, STRICT, OFF)  # values of the setting `memories_branches`
 
 
-def elsewhere(source: MemorySource | None, addresses: Container[str], rule: str) -> bool:
-    """Whether a memory is of a branch that this history is not. `addresses`: hex, of all its
-    prefixes; with `strict` every other conversation counts as such a branch."""
-    if source is None or not source.address or rule == OFF or source.address in addresses:
-        return False
-    return rule == STRICT or (bool(source.origin) and source.origin in addresses)
+def depends(source: MemorySource | None, rule: str) -> bool:
+    """Whether it has to be known where a memory was said."""
+    return source is not None and bool(source.address) and rule != OFF
 
 
-def said_in(source: MemorySource | None, addresses: Container[str]) -> bool:
-    """Whether the history holds the message that the memory is of."""
-    return source is not None and bool(source.address) and source.address in addresses
+def fits(source: MemorySource | None, addresses: Container[str], rule: str) -> bool:
+    """Whether a memory may stand beside a history. `addresses`: hex, of all its prefixes. With
+    `strict`, only beside one in which it was said; else not beside that, nor beside another branch
+    of it."""
+    if source is None or not depends(source, rule):
+        return True
+    if rule == STRICT:
+        return source.address in addresses
+    return source.address not in addresses and source.origin not in addresses

@@ -8,7 +8,7 @@ and stands in the order in which it was saved: the text changes only where the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtree.days import DAY
@@ -36,17 +36,21 @@ def chosen(
     now: float,
     most: int = MOST,
     line: Callable[[Memory], str] = rendering.line,
+    away: Collection[str] = (),
 ) -> Choice:
     """At most `most` memories: `hits` (best first) and, as far as there is room, those of `shown`
-    that are in `live` still, the latest hits first. `line`: how one reads."""
-    fitting = _unlike(hits, line)[:most]
+    that are in `live` still, the latest hits first. `line`: how one reads. `away`: ids of `live`
+    that do not stand beside this branch of the conversation, and are remembered for the others."""
+    fitting = _unlike([memory for memory in hits if memory.id not in away], line)[:most]
     taken = {memory.id for memory in fitting}
     older = [known for known in _latest(shown) if known.id in live and known.id not in taken]
-    memories = [*fitting, *(live[known.id] for known in older)][:most]
+    here = [live[known.id] for known in older if known.id not in away]
+    memories = [*fitting, *here][:most]
+    elsewhere = [live[known.id] for known in older if known.id in away][:most]
     before = {known.id: known.hit for known in shown}
     after = [
         ShownMemory(memory.id, memory.version, now if memory.id in taken else before[memory.id])
-        for memory in sorted(memories, key=lambda memory: memory.number)
+        for memory in sorted((*memories, *elsewhere), key=lambda memory: memory.number)
     ]
     return Choice(
         tuple(sorted(memories, key=lambda memory: memory.number)),

@@ -1,13 +1,16 @@
-"""Whose memories a chat request gets beside it: its chat's, its user's."""
+"""Which memories a chat request gets beside it: its chat's, its user's, passages of documents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
+from memtree.memories.injection import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, threshold_of
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from proxy.request.memory_options import MemoryOptions
+from proxy.request.rag_options import RagOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +47,30 @@ class WantedMemories:
 NONE = WantedMemories()
 
 
-def wanted(chat: Scope | None, user: ChatUser | None, options: MemoryOptions) -> WantedMemories:
+def wanted(
+    tenant: str,
+    chat: Scope | None,
+    user: ChatUser,
+    options: MemoryOptions,
+    rag: RagOptions | None = None,
+) -> WantedMemories:
     """What a request asks for by its headers, its fields and the settings of its user."""
     sources = [] if chat is None else [WantedSource(chat, CHAT_OPTIONS)]
-    if user is None or options.enabled is False:
-        return WantedMemories(chat, tuple(sources))
-    switched = user.settings
-    if switched.save or options.enabled:
-        sources.append(WantedSource(user.scope, _injection(switched, options)))
-    extracted = user if switched.save or switched.history else None
+    switched, extracted = user.settings, None
+    if options.enabled is not False:
+        if switched.save or options.enabled:
+            sources.append(WantedSource(user.scope, _injection(switched, options)))
+        extracted = user if switched.save or switched.history else None
+    if rag is not None:
+        sources.append(WantedSource(Scope.of_namespace(tenant, rag.namespace), _passages(rag)))
     return WantedMemories(chat, tuple(sources), extracted)
 
 
 def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptions:
     threshold = switched.threshold if options.threshold is None else options.threshold
     return InjectionOptions(options.top_k or switched.top_k, threshold_of(threshold))
+
+
+def _passages(rag: RagOptions) -> InjectionOptions:
+    line = partial(passages.line, metadata=rag.metadata)
+    return InjectionOptions(rag.top_k, rag.threshold, rag.type, line)

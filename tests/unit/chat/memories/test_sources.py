@@ -16,9 +16,8 @@ ON = ChatUser(USER, UserSettings(save=True))
 
 
 def test_nobody_wants_anything():
-    assert wanted(None, None, DEFAULTS) == NONE
-    assert wanted(None, OFF, DEFAULTS) == NONE
-    assert not wanted(None, OFF, DEFAULTS).any
+    assert wanted("t", None, OFF, DEFAULTS) == NONE
+    assert not wanted("t", None, OFF, DEFAULTS).any
 
 
 @pytest.mark.parametrize(
@@ -34,23 +33,23 @@ def test_nobody_wants_anything():
     ],
 )
 def test_a_user_by_settings_and_by_request(user, enabled, beside, extracted):
-    found = wanted(None, user, MemoryOptions(enabled))
+    found = wanted("t", None, user, MemoryOptions(enabled))
     assert [source.scope for source in found.sources] == [USER] * beside
     assert found.extracted == (user if extracted else None)
     assert found.any is (beside or extracted)
 
 
 def test_the_chats_own_stand_first():
-    assert [source.scope for source in wanted(CHAT, ON, DEFAULTS).sources] == [CHAT, USER]
-    assert [source.scope for source in wanted(CHAT, OFF, DEFAULTS).sources] == [CHAT]
-    assert wanted(CHAT, ON, MemoryOptions(enabled=False)).chat == CHAT
+    assert [source.scope for source in wanted("t", CHAT, ON, DEFAULTS).sources] == [CHAT, USER]
+    assert [source.scope for source in wanted("t", CHAT, OFF, DEFAULTS).sources] == [CHAT]
+    assert wanted("t", CHAT, ON, MemoryOptions(enabled=False)).chat == CHAT
 
 
 def test_how_many_and_how_near_the_request_says_before_the_settings():
     user = ChatUser(USER, UserSettings(save=True, top_k=7, threshold=0.8))
-    by_settings = wanted(None, user, DEFAULTS).sources[0].options
+    by_settings = wanted("t", None, user, DEFAULTS).sources[0].options
     assert (by_settings.most, by_settings.threshold) == (7, 0.8)
-    by_request = wanted(None, user, MemoryOptions(None, 2, 0.0)).sources[0].options
+    by_request = wanted("t", None, user, MemoryOptions(None, 2, 0.0)).sources[0].options
     assert (by_request.most, by_request.threshold) == (2, 0.0)
-    by_default = wanted(None, ON, DEFAULTS).sources[0].options
+    by_default = wanted("t", None, ON, DEFAULTS).sources[0].options
     assert (by_default.most, by_default.threshold) == (3, None)

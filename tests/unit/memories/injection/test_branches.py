@@ -7,7 +7,7 @@ import pytest
 from memtree.conversation import history
 from memtree.conversation.beginning import origin
 from memtree.conversation.message import Message, Volatile
-from memtree.memories.injection.branches import elsewhere, said_in
+from memtree.memories.injection.branches import depends, fits
 from memtree.memories.memory import MemorySource
 
 LONG = "I keep bees behind the house, and this year I want to know more about their honey. " * 3
@@ -43,24 +43,35 @@ OTHERS = {
 @pytest.mark.parametrize(
     ("now", "same", "strict"),
     [
-        ("goes on", False, False),
-        ("edited", True, True),
-        ("another answer", True, True),
-        ("taken back", True, True),
-        ("new", False, True),
-        ("new, alike at first", False, True),
+        ("goes on", False, True),
+        ("edited", False, False),
+        ("another answer", False, False),
+        ("taken back", False, False),
+        ("new", True, False),
+        ("new, alike at first", True, False),
     ],
 )
-def test_which_history_is_another_branch(now, same, strict):
+def test_beside_which_history_it_stands(now, same, strict):
     said, there = source(FIRST, 2), addresses(OTHERS[now])
-    assert elsewhere(said, there, "same") is same
-    assert elsewhere(said, there, "strict") is strict
-    assert not elsewhere(said, there, "off")
-    assert said_in(said, there) is (now == "goes on")
+    assert fits(said, there, "same") is same
+    assert fits(said, there, "strict") is strict
+    assert fits(said, there, "off")
 
 
 @pytest.mark.parametrize("rule", ["same", "strict", "off"])
-def test_what_was_said_nowhere_is_of_no_branch(rule):
-    assert not elsewhere(None, set(), rule)
-    assert not elsewhere(MemorySource(message="msg_1"), set(), rule)
-    assert not said_in(MemorySource(), {""})
+@pytest.mark.parametrize("said", [None, MemorySource(), MemorySource(message="msg_1")])
+def test_what_was_said_nowhere_stands_beside_any(said, rule):
+    assert not depends(said, rule)
+    assert fits(said, {""}, rule)
+
+
+def test_it_has_to_be_known_where_others_were_said():
+    said = source(FIRST, 2)
+    assert [depends(said, rule) for rule in ("same", "strict", "off")] == [True, True, False]
+
+
+def test_what_was_said_before_the_conversation_had_a_beginning_is_of_no_other_branch():
+    said = source(FIRST, 0)
+    assert said.origin == ""
+    assert fits(said, addresses(OTHERS["new, alike at first"]), "same") is False
+    assert fits(said, addresses(OTHERS["new"]), "same")

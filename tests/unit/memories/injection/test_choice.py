@@ -103,6 +103,34 @@ def test_a_snapshot_is_never_shown():
     assert numbers(chosen([memory(2, kind="snapshot"), memory(3)], (), {}, NOW)) == [3]
 
 
+def test_what_is_of_another_branch_is_not_shown_and_not_forgotten():
+    before = (shown(1, NOW - 50), shown(4, NOW - 9))
+    there = live(1, 4, 7)
+    choice = chosen([memory(7), memory(4)], before, there, NOW, away={"mem_4"})
+    assert numbers(choice) == [1, 7]
+    assert choice.shown == (shown(1, NOW - 50), shown(4, NOW - 9), shown(7, NOW))
+    back = chosen((), choice.shown, there, NOW + 1)
+    assert numbers(back) == [1, 4, 7]
+    assert not back.changed
+
+
+def test_what_is_remembered_for_other_branches_is_bounded():
+    shown_before: tuple[ShownMemory, ...] = ()
+    for number in range(1, 40):
+        there = live(*range(1, 40))
+        away = {f"mem_{other}" for other in range(1, 40) if other != number}
+        choice = chosen([memory(number)], shown_before, there, NOW + number, 3, away=away)
+        assert numbers(choice) == [number]
+        shown_before = choice.shown
+    assert len(shown_before) <= 6
+
+
+def test_a_form_of_its_own_tells_which_read_the_same():
+    twins = [memory(1), memory(2)]
+    assert numbers(chosen(twins, (), {}, NOW, line=lambda one: "alike")) == [1]
+    assert numbers(chosen(twins, (), {}, NOW, line=lambda one: "")) == []
+
+
 moments = st.lists(st.tuples(st.lists(st.integers(1, 9), unique=True), st.sets(st.integers(1, 9))))
 
 
