@@ -17,6 +17,7 @@ from proxy.cli import (
     commands,
     demo,
     doctor,
+    documents,
     import_command,
     keys,
     mcp,
@@ -69,6 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     _tenants(subs)
     _store(subs)
     memories.register(subs, add_settings)
+    documents.register(subs, add_settings)
     mcp.register(subs, add_settings)
     _demo(subs)
     _report(subs)

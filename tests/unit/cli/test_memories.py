@@ -93,6 +93,14 @@ def test_each_scope_has_its_own_memories(shell: Shell) -> None:
     assert [row["text"] for row in shell.rows("list", "--agent", "c")] == ["fact 3"]
 
 
+def test_documents_are_not_listed_among_memories(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Staging is 8090.")
+    shell.run("add", "a fact")
+    assert main(["documents", "add", "c", "a.md", "--store", shell.url, "--embedder", "none"]) == 0
+    shell.run("list")
+    assert [row["text"] for row in shell.rows("list")] == ["a fact"]
+
+
 def test_a_key_names_its_tenant(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", "create", "laptop", "--store", shell.url]) == 0
     value = capsys.readouterr().out.splitlines()[1]
