@@ -13,6 +13,7 @@ from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.documents.document_book import DocumentBook
 from memtree.memories.search.searcher import MemorySearch
+from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree.memories.user_book import UserBook
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
@@ -25,13 +26,15 @@ from memtree.tree.passages import passages
 class MemoryServices:
     """Whoever opens them starts and closes them; nothing works in the background before. `users`:
     groups, settings and plans; `curation`: the past, merging, deleting many. `documents`: of
-    namespaces, for `use_rag`. `extracting`: what reads conversations for memories."""
+    namespaces, for `use_rag`. `extracting`: what reads conversations for memories. `transfer`:
+    memories as files, and back."""
 
     book: MemoryBook
     users: UserBook
     curation: MemoryCuration
     documents: DocumentBook
     extracting: ExtractionParts
+    transfer: MemoryTransfer
 
     @property
     def extraction(self) -> ExtractionQueue:
@@ -80,7 +83,8 @@ def open_memory_services(
         infos=infos,
         tallies=tallies,
     )
-    return MemoryServices(book, users, curation, documents, extracting)
+    transfer = open_transfer(settings, memories, clock, book)
+    return MemoryServices(book, users, curation, documents, extracting, transfer)
 
 
 def open_documents(
@@ -95,6 +99,21 @@ def open_documents(
         passages,
         most=settings.max_memories,
         deleted_days=settings.deleted_days,
+    )
+
+
+def open_transfer(
+    settings: Settings, memories: Memories, clock: Clock, book: MemoryBook
+) -> MemoryTransfer:
+    """What exports and imports memories."""
+    return MemoryTransfer(
+        memories,
+        book.saving,
+        clock,
+        new_memory_id,
+        new_group_id,
+        max_text_chars=settings.max_text_chars,
+        most=settings.max_memories,
     )
 
 

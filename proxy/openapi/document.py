@@ -24,6 +24,7 @@ from proxy.openapi.memories import (
     document_paths,
     document_shapes,
     parts,
+    transfer_paths,
 )
 from proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
 from proxy.openapi.shapes import STRING, Json, content, described, ref, schema
@@ -49,6 +50,7 @@ _TAGS = {
     "Chat": "In front of a model: the OpenAI chat API, with memory.",
     chat_paths.TAG: "What one chat remembers, saved by its model or by a person.",
     document_paths.TAG: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
+    transfer_paths.TAG: "Memories of a user as a file, and files of other programs as memories.",
     "Context memory": "Without a model: messages in, fewer messages out.",
     "Server": "About the server itself.",
 }
@@ -74,6 +76,7 @@ def build(settings: Settings) -> Json:
             **_deletion(settings),
             **chat_paths.paths(settings),
             **document_paths.paths(settings),
+            **transfer_paths.paths(settings),
             **server_paths.build(settings),
         },
         "components": {
@@ -85,6 +88,7 @@ def build(settings: Settings) -> Json:
                 **chat_shapes.SCHEMAS,
                 **document_shapes.bodies(),
                 **document_shapes.SCHEMAS,
+                **transfer_paths.SCHEMAS,
                 **failures.schemas(),
             },
             "parameters": {
@@ -98,6 +102,7 @@ def build(settings: Settings) -> Json:
                 **_request_bodies(),
                 **chat_shapes.request_bodies(),
                 **document_shapes.request_bodies(),
+                **transfer_paths.request_bodies(),
             },
             "responses": failures.responses(settings),
             "securitySchemes": headers.credentials(),

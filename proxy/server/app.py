@@ -35,6 +35,7 @@ from proxy.memories.chat.routes import ChatMemoryRoutes
 from proxy.memories.documents.routes import DocumentRoutes
 from proxy.memories.events import EVENT_PACE, EventPace, EventStreams
 from proxy.memories.requests import MemoryRequests
+from proxy.memories.transfer.routes import TransferRoutes
 from proxy.observability.metrics import Metrics
 from proxy.observability.summary_metrics import SummaryMetrics
 from proxy.observability.timing import Spans
@@ -140,6 +141,9 @@ def create_app(services: Services) -> Starlette:
     streams = EventStreams(book, services.event_pace)
     chat_memory = ChatMemoryRoutes(book, gate, settings, streams)
     documents = DocumentRoutes(services.memory_services.documents, MemoryRequests(gate, settings))
+    transfer = TransferRoutes(
+        services.memory_services.transfer, MemoryRequests(gate, settings), settings
+    )
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     mcp = McpRoute(book, gate, settings)
     policy = BrowserPolicy.of(settings)
@@ -156,6 +160,7 @@ def create_app(services: Services) -> Starlette:
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
         *_chat_memory(chat_memory),
         *_documents(documents),
+        *_transfer(transfer),
         *own("/health", health, "GET"),
         *own("/healthz", health, "GET"),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
@@ -214,6 +219,10 @@ def _documents(routes: DocumentRoutes) -> list[Route]:
         *own(f"{root}/search", routes.search, "GET"),
         *everywhere("/rag/{rest:rest}", error_response.not_found),
     ]
+
+
+def _transfer(routes: TransferRoutes) -> list[Route]:
+    return own("/memories/import", routes.import_file, "POST")
 
 
 @asynccontextmanager

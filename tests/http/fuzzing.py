@@ -44,6 +44,7 @@ ERRORS = {(one.status, one.code) for one in failures.tree()}
 WHOLE = (
     "the body is not valid JSON", "the body must be a JSON object", "a field stands twice",
     "give exactly one of", "the path must not hold", "CONNECT is not spoken",
+    "the file ", "the zip ",
 )  # fmt: skip
 # What input can bring about; the others are faults of ours.
 DEGRADED = ("degraded:invalid-history", "degraded:encoded-body", "refused")

@@ -125,6 +125,13 @@ COVERED_BY = {
     "unit/memories/extraction/statements/test_other_languages.py": """
         memtree/memories/extraction/statements/germanic.py
         memtree/memories/extraction/statements/romance.py""",
+    # -- memtree: memories as files
+    "unit/memories/transfer/test_file_import.py": """
+        memtree/memories/transfer/file_items.py memtree/memories/transfer/import_options.py
+        memtree/memories/transfer/file_restore.py memtree/memories/transfer/memory_transfer.py""",
+    "unit/memories/transfer/formats/test_own_lines.py": (
+        "memtree/memories/transfer/formats/export_lines.py"
+    ),
     # -- memtree: models
     "contracts/test_embedder.py": "memtree/models/local_embedder.py memtree/ports/models.py",
     "contracts/test_remote_embedder.py": """
@@ -202,6 +209,9 @@ COVERED_BY = {
     "http/test_documents.py": """
         proxy/memories/documents/fields.py proxy/memories/documents/rendering.py
         proxy/memories/documents/routes.py""",
+    "http/test_transfer.py": """
+        proxy/memories/transfer/export_stream.py proxy/memories/transfer/rendering.py
+        proxy/memories/transfer/routes.py proxy/memories/transfer/unpacking.py""",
     "http/test_chat_memory_events.py": "proxy/memories/events.py",
     # -- proxy: the server
     "clients/test_start.py": """
@@ -216,7 +226,7 @@ COVERED_BY = {
         proxy/openapi/examples.py proxy/openapi/failures.py proxy/openapi/headers.py
         proxy/openapi/memories/chat_paths.py proxy/openapi/memories/chat_shapes.py
         proxy/openapi/memories/document_paths.py proxy/openapi/memories/document_shapes.py
-        proxy/openapi/memories/parts.py
+        proxy/openapi/memories/parts.py proxy/openapi/memories/transfer_paths.py
         proxy/openapi/messages.py proxy/openapi/operations.py proxy/openapi/page.py
         proxy/openapi/server_paths.py proxy/openapi/shapes.py""",
     # -- proxy: memory tools over MCP

@@ -1,0 +1,230 @@
+"""A file as new memories: each gets an id of its own, what is there already is left alone.
+
+Nothing that is stored is overwritten. A batch is stored whole or not at all; whatever stops an
+import, the same file again adds what is still missing and nothing twice, since an exact text is
+kept once in a scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from memtree.errors import Conflict, MemoryLimit
+from memtree.memories.memory import NewMemory
+from memtree.memories.ports import ANY
+from memtree.memories.rules.canonical import text_hash
+from memtree.memories.scope import Scope
+from memtree.memories.transfer.checked import checked_group, importable
+from memtree.memories.transfer.file_items import (
+    FileEnd,
+    FileGroup,
+    FileHeader,
+    FileItem,
+    FileMemory,
+    LineResult,
+    LineStatus,
+)
+from memtree.memories.transfer.formats.memory_file import MemoryFile, read_memory_file
+from memtree.memories.transfer.import_options import (
+    MOST_ITEMS,
+    ImportOptions,
+    ImportParts,
+    batches,
+    off_loop,
+)
+from memtree.memories.transfer.report import ImportReport, ReportBuilder
+from memtree.memories.user_memories import MAX_GROUPS, MemoryGroup
+
+_PAGE = 1_000
+_MOST_USERS = 100
+LIMIT = "the limit of memories of this tenant (max_memories) is reached"
+TOO_MANY = f"the file has more than {MOST_ITEMS:,} entries"
+NO_END = "the file has no last line of the type `end`: it may be cut off"
+
+
+def _hashes(texts: Sequence[str]) -> list[bytes]:
+    return [text_hash(text) for text in texts]
+
+
+class NewLine(NamedTuple):
+    """A memory of a file that may be stored."""
+
+    item: FileMemory
+    memory: NewMemory
+
+
+class FileImport:
+    """One import. `run` it once."""
+
+    def __init__(self, parts: ImportParts, scope: Scope, options: ImportOptions) -> None:
+        self._parts, self._scope, self._options = parts, scope, options
+        self._report = ReportBuilder(dry_run=options.dry_run, keep_ids=False)
+        self._groups: dict[str, MemoryGroup] = {}  # by the id that the file gives
+        self._members: dict[str, list[str]] = {}
+        self._users: set[str] = set()
+        self._texts: dict[bytes, str | None] = {}  # of a dry run: what is there, or would be
+        self._room: int | None = None
+        self._begun = self._ended = False
+
+    async def run(self, raw: bytes) -> ImportReport:
+        size, dry = len(raw), self._options.dry_run
+        file = await off_loop(size, lambda: read_memory_file(raw, self._options.format))
+        if dry:
+            self._room = await self._parts.room(self._scope)
+            await self._know_texts()
+        seen = 0
+        async for batch in batches(size, self._prepared(file)):
+            seen += len(batch)
+            await self._take([each for each in batch if isinstance(each, NewLine)])
+            for each in batch:
+                if isinstance(each, LineResult):
+                    self._report.add(each)
+                elif not isinstance(each, NewLine):
+                    self._note(each)
+            if seen >= MOST_ITEMS:
+                self._report.stopped = TOO_MANY
+            if self._report.stopped:
+                break
+        await self._group()
+        if not dry:
+            self._parts.saving.without_vectors(self._scope)
+            await self._parts.saving.keep_vectors(self._scope, [])  # whoever watches is told
+        self._warn(file.format)
+        return self._report.report(file.format)
+
+    def _prepared(self, file: MemoryFile) -> Iterator[NewLine | FileItem]:
+        """Runs in a thread where the file is large."""
+        parts = self._parts
+        for item in file.items:
+            if isinstance(item, FileGroup):
+                yield checked_group(item)
+                continue
+            if not isinstance(item, FileMemory):
+                yield item
+                continue
+            made = importable(
+                item, parts.new_memory_id(), parts.clock.now(), parts.max_text_chars, file.format
+            )
+            yield made if isinstance(made, LineResult) else NewLine(item, made)
+
+    def _note(self, item: NewLine | FileItem) -> None:
+        if isinstance(item, FileGroup) and len(self._groups) < MAX_GROUPS:
+            self._groups[item.group.id] = item.group
+        self._begun = self._begun or isinstance(item, FileHeader)
+        self._ended = self._ended or isinstance(item, FileEnd)
+
+    # -- memories ----------------------------------------------------------------------------
+
+    async def _take(self, lines: list[NewLine]) -> None:
+        if self._options.dry_run:
+            for line in lines:
+                self._rehearse(line)
+            return
+        store, most = self._parts.store, self._parts.most
+        memories = [line.memory for line in lines]
+        try:
+            added = await store.add_many(self._scope, memories, once=True, most=most)
+        except MemoryLimit:
+            await self._fill(lines)
+            return
+        for line, (memory, existing) in zip(lines, added, strict=True):
+            self._tell(line, memory.id, existing)
+
+    async def _fill(self, lines: list[NewLine]) -> None:
+        """As many of a batch as there is room for, in their order."""
+        for line in lines:
+            try:
+                memory, existing = await self._parts.store.add(
+                    self._scope, line.memory, once=True, most=self._parts.most
+                )
+            except MemoryLimit:
+                self._report.stopped = f"{LIMIT}, in line {line.item.line}"
+                return
+            self._tell(line, memory.id, existing)
+
+    def _rehearse(self, line: NewLine) -> None:
+        if self._report.stopped:
+            return
+        known = line.memory.text_hash in self._texts
+        if not known and self._room == 0:
+            self._report.stopped = f"{LIMIT}, in line {line.item.line}"
+            return
+        if not known and self._room is not None:
+            self._room -= 1
+        id_ = self._texts.setdefault(line.memory.text_hash, None)
+        self._tell(line, id_, known)
+
+    def _tell(self, line: NewLine, id_: str | None, existing: bool) -> None:
+        if line.item.user and len(self._users) < _MOST_USERS:
+            self._users.add(line.item.user)
+        for group in line.item.groups:
+            members = self._members.setdefault(group, [])
+            if id_ is not None:
+                members.append(id_)
+        status = LineStatus.DUPLICATE if existing else LineStatus.IMPORTED
+        tainted = line.memory.tainted and not existing
+        self._report.add(LineResult(line.item.line, status, "", "", id_, tainted))
+
+    async def _know_texts(self) -> None:
+        before: int | None = None
+        while True:
+            page = await self._parts.store.page(self._scope, ANY, before=before, limit=_PAGE)
+            texts = [memory.text for memory in page.memories]
+            size = sum(len(text) for text in texts)
+            hashes = await off_loop(size, partial(_hashes, texts))
+            ids = [memory.id for memory in page.memories]
+            self._texts.update(zip(hashes, ids, strict=True))
+            if not page.more or not page.memories:
+                return
+            before = page.memories[-1].number
+
+    # -- groups ------------------------------------------------------------------------------
+
+    async def _group(self) -> None:
+        """Groups by their title: one that is there takes the memories of the file's as well."""
+        wanted = {
+            id_: group
+            for id_, group in self._groups.items()
+            if id_ in self._members or not self._report.stopped
+        }
+        if not wanted:
+            return
+        store, scope = self._parts.store, self._scope
+        there = {group.title: group.id for group in await store.groups(scope)}
+        for id_, group in wanted.items():
+            if group.title not in there:
+                self._report.groups += 1
+                there[group.title] = "" if self._options.dry_run else await self._new(group)
+            members = self._members.get(id_)
+            if members and there[group.title] and not self._options.dry_run:
+                for at in range(0, len(members), _PAGE):
+                    some = members[at : at + _PAGE]
+                    await store.add_members(scope, there[group.title], some)
+
+    async def _new(self, group: MemoryGroup) -> str:
+        """Empty where the scope has as many groups as it may."""
+        now = self._parts.clock.now()
+        new = MemoryGroup(
+            self._parts.new_group_id(),
+            group.title,
+            min(group.created, now) or now,
+            now,
+            group.description,
+            group.category,
+        )
+        try:
+            return (await self._parts.store.add_group(self._scope, new, MAX_GROUPS)).id
+        except Conflict:
+            self._report.groups -= 1
+            self._report.warn("there are as many groups as a user may have; some were not made")
+            return ""
+
+    def _warn(self, format_: str) -> None:
+        if len(self._users) > 1:
+            self._report.warn(
+                f"the file holds memories of {len(self._users)} users; all went to this one"
+            )
+        if self._begun and not self._ended and not self._report.stopped:
+            self._report.stopped = NO_END

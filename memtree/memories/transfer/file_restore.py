@@ -1,0 +1,206 @@
+"""An export brought back as it was: ids, times, histories, links, tombstones, groups, settings.
+
+Only into a scope that has no other memories. One that holds a part of the file's, since an earlier
+run was killed, gets the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from memtree.errors import BadRequest, Conflict, MemoryLimit, SecretRejected
+from memtree.memories.memory import Tombstone
+from memtree.memories.ports import MemoryRecord
+from memtree.memories.scope import Scope
+from memtree.memories.transfer.checked import check_left, checked_group, restorable
+from memtree.memories.transfer.file_import import LIMIT, NO_END, TOO_MANY
+from memtree.memories.transfer.file_items import (
+    MEMTREE,
+    FileEnd,
+    FileGroup,
+    FileItem,
+    FileMemory,
+    FileSettings,
+    FileTombstone,
+    LineResult,
+    LineStatus,
+)
+from memtree.memories.transfer.formats.memory_file import read_memory_file
+from memtree.memories.transfer.import_options import (
+    MOST_ITEMS,
+    ImportOptions,
+    ImportParts,
+    batches,
+)
+from memtree.memories.transfer.report import ImportReport, ReportBuilder
+from memtree.memories.user_memories import MAX_GROUPS, SettingsChange, UserSettings
+
+_PAGE = 1_000
+NOT_EMPTY = (
+    "keep_ids brings an export back into an empty scope, and this one has other memories; without "
+    "keep_ids they are imported beside them, under new ids"
+)
+
+
+class KeptLine(NamedTuple):
+    """A memory of an export that may be stored as it was."""
+
+    item: FileMemory
+    record: MemoryRecord
+
+
+class FileRestore:
+    """One import with `keep_ids`. `run` it once. The file is gone through twice: first to see
+    whether it may be stored at all."""
+
+    def __init__(self, parts: ImportParts, scope: Scope, options: ImportOptions) -> None:
+        self._parts, self._scope, self._options = parts, scope, options
+        self._report = ReportBuilder(dry_run=options.dry_run, keep_ids=True)
+        self._ids: set[str] = set()  # of the file
+        self._live = 0
+        self._there: set[str] = set()  # of the scope
+        self._groups: list[FileGroup] = []
+        self._members: dict[str, list[str]] = {}
+        self._tombstones: list[Tombstone] = []
+        self._settings: SettingsChange | None = None
+        self._ended = False
+
+    async def run(self, raw: bytes) -> ImportReport:
+        await self._survey(raw)
+        await self._check_scope()
+        seen = 0
+        async for batch in batches(len(raw), self._prepared(raw)):
+            seen += len(batch)
+            await self._take([each for each in batch if isinstance(each, KeptLine)])
+            for each in batch:
+                if isinstance(each, LineResult):
+                    self._report.add(each)
+                elif not isinstance(each, KeptLine):
+                    self._note(each)
+            if seen >= MOST_ITEMS:
+                self._report.stopped = TOO_MANY
+                break
+        await self._finish()
+        if not self._ended and not self._report.stopped:
+            self._report.stopped = NO_END
+        return self._report.report(MEMTREE)
+
+    # -- whether it may be stored ------------------------------------------------------------
+
+    async def _survey(self, raw: bytes) -> None:
+        now = self._parts.clock.now()
+        async for batch in batches(len(raw), self._prepared(raw)):
+            for each in batch:
+                if isinstance(each, KeptLine):
+                    memory = each.record.memory
+                    self._live += memory.live(now) and memory.id not in self._ids
+                    self._ids.add(memory.id)
+
+    async def _check_scope(self) -> None:
+        store, scope = self._parts.store, self._scope
+        after = live = 0
+        now = self._parts.clock.now()
+        while records := await store.records(scope, after, _PAGE):
+            after = records[-1].memory.number
+            found = [record.memory for record in records]
+            live += sum(memory.live(now) for memory in found)
+            self._there.update(memory.id for memory in found)
+            if not self._there <= self._ids:
+                raise Conflict(NOT_EMPTY, param="keep_ids")
+        room = await self._parts.room(scope)
+        if room is not None and self._live - live > room:
+            raise MemoryLimit(LIMIT)
+
+    # -- memories ----------------------------------------------------------------------------
+
+    def _prepared(self, raw: bytes) -> Iterator[KeptLine | FileItem]:
+        """Runs in a thread where the file is large."""
+        file = read_memory_file(raw, self._options.format)
+        if file.format != MEMTREE:
+            raise BadRequest("keep_ids is for our own exports alone", param="keep_ids")
+        met: set[str] = set()
+        for item in file.items:
+            if isinstance(item, FileMemory):
+                made = restorable(item, self._parts.max_text_chars)
+                if isinstance(made, LineResult):
+                    yield made
+                elif made.memory.id in met:
+                    why = "a line before it has the same id"
+                    yield LineResult(item.line, LineStatus.INVALID, "repeated_id", why)
+                else:
+                    met.add(made.memory.id)
+                    yield KeptLine(item, made)
+            elif isinstance(item, FileGroup):
+                yield checked_group(item)
+            elif isinstance(item, FileTombstone):
+                yield self._checked_left(item)
+            else:
+                yield item
+
+    def _checked_left(self, item: FileTombstone) -> FileTombstone | LineResult:
+        left = item.tombstone
+        try:
+            check_left(left.text, left.reason, self._parts.max_text_chars)
+        except SecretRejected as error:
+            return LineResult(item.line, LineStatus.REFUSED, "secret", error.message)
+        except BadRequest as error:
+            return LineResult(item.line, LineStatus.INVALID, "field", error.message)
+        return item
+
+    async def _take(self, lines: list[KeptLine]) -> None:
+        store, scope = self._parts.store, self._scope
+        ids = [line.record.memory.id for line in lines]
+        stored = {memory.id for memory in await store.get(scope, ids, deleted=True)}
+        new = [line for line in lines if line.record.memory.id not in stored]
+        if new and not self._options.dry_run:
+            await store.restore(scope, [line.record for line in new])
+        for line in lines:
+            memory = line.record.memory
+            for group in line.item.groups:
+                self._members.setdefault(group, []).append(memory.id)
+            if memory.id not in stored:
+                result = LineResult(
+                    line.item.line, LineStatus.IMPORTED, "", "", memory.id, memory.tainted
+                )
+            elif memory.id in self._there:
+                result = LineResult(line.item.line, LineStatus.DUPLICATE, "", "", memory.id)
+            else:
+                why = "a deleted memory has its id until it is erased"
+                result = LineResult(line.item.line, LineStatus.REFUSED, "id_taken", why, memory.id)
+            self._report.add(result)
+
+    def _note(self, item: KeptLine | FileItem) -> None:
+        if isinstance(item, FileGroup) and len(self._groups) < MAX_GROUPS:
+            self._groups.append(item)
+        elif isinstance(item, FileTombstone):
+            self._tombstones.append(item.tombstone)
+        elif isinstance(item, FileSettings):
+            self._settings = item.settings
+        self._ended = self._ended or isinstance(item, FileEnd)
+
+    # -- what belongs to them ----------------------------------------------------------------
+
+    async def _finish(self) -> None:
+        store, scope, dry = self._parts.store, self._scope, self._options.dry_run
+        known = {each.id for each in await store.tombstones(scope, MOST_ITEMS)} | self._ids
+        left = [each for each in self._tombstones if each.id not in known]
+        groups = {group.id for group in await store.groups(scope)}
+        self._report.tombstones = len(left)
+        self._report.groups = sum(item.group.id not in groups for item in self._groups)
+        if dry:
+            return
+        if left:
+            await store.restore(scope, [], left)
+        for item in self._groups:
+            if item.group.id not in groups:
+                await store.add_group(scope, item.group, MAX_GROUPS)
+        groups |= {item.group.id for item in self._groups}
+        for id_, members in self._members.items():
+            if id_ in groups:
+                for at in range(0, len(members), _PAGE):
+                    await store.add_members(scope, id_, members[at : at + _PAGE])
+        if self._settings is not None and await store.settings(scope) == UserSettings():
+            await store.change_settings(scope, self._settings)
+        self._parts.saving.without_vectors(scope)
+        await self._parts.saving.keep_vectors(scope, [])  # whoever watches is told

@@ -1,0 +1,220 @@
+"""JSON of a file one entry after the other: a line each, or the elements of a document's lists.
+
+No more than one entry is in memory as objects, and how much that may be is looked at before it is
+decoded: a bomb of a few bytes each is refused, not built. A broken line costs itself; a broken
+document costs what stands behind the break.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Generator, Iterator
+from json.decoder import JSONDecodeError
+from typing import Any, NamedTuple
+
+from memtree.memories.transfer.file_items import BROKEN, CUT_OFF, LineResult, LineStatus
+
+MOST_VALUES = 2_000_000  # of one entry
+_LINE = re.compile(rb"[^\s][^\n]*")
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SCALAR = re.compile(r"[^,\]}]*")
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
+_LONGEST_INTEGER = 20  # characters of a number that 64 bits hold
+
+
+class FileEntry(NamedTuple):
+    """`key`: the field of the document that the value is, or is an element of."""
+
+    line: int
+    value: Any
+    key: str = ""
+
+
+Steps = Generator[FileEntry | LineResult, None, int]
+
+
+class RepeatedKeys(dict[str, Any]):
+    """An object in which a key stands twice: two readers may see two different ones."""
+
+
+def line_entries(raw: bytes) -> Iterator[FileEntry | LineResult]:
+    """The value of each line that is not blank."""
+    number, seen = 1, 0
+    for match in _LINE.finditer(raw):
+        number += raw.count(b"\n", seen, match.start())
+        seen = match.start()
+        line = match[0]
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as error:
+            message = f"not text in UTF-8 (byte {error.start + 1} of the line)"
+            yield LineResult(number, LineStatus.INVALID, "encoding", message)
+            continue
+        yield _line_value(text, number, cut=match.end() == len(raw) and number > 1)
+
+
+def _line_value(text: str, number: int, *, cut: bool) -> FileEntry | LineResult:
+    """`cut`: nothing follows the line, not even its end."""
+    if _values(text) > MOST_VALUES:
+        return _too_much(number)
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError) as error:
+        if cut and isinstance(error, JSONDecodeError):
+            return LineResult(number, LineStatus.INVALID, CUT_OFF, "the file breaks off here")
+        return _broken(number, error)
+    if text[end:].strip():
+        return _broken(number, JSONDecodeError("Extra data", text, end))
+    return FileEntry(number, value)
+
+
+def document_entries(text: str) -> Iterator[FileEntry | LineResult]:
+    """The elements of the list that a document is, or of the lists that stand in its object; its
+    other fields as they are."""
+    guarded = _values(text) > MOST_VALUES
+    at = _space(text, 0)
+    if text[at : at + 1] == "[":
+        at = yield from _elements(text, at, "", guarded)
+    else:
+        at = yield from _members(text, at, guarded)
+    if at >= 0 and (rest := _space(text, at)) < len(text):
+        yield _broken(1, JSONDecodeError("Extra data", text, rest))
+
+
+def _elements(text: str, at: int, key: str, guarded: bool) -> Steps:
+    """Returns where the list ends, -1 where it is broken."""
+    at, number = _space(text, at + 1), 0
+    while text[at : at + 1] != "]":
+        number += 1
+        end = _end(text, at) if guarded else at
+        if guarded and _values(text, at, end) > MOST_VALUES:
+            yield _too_much(number)
+            at = end
+        else:
+            try:
+                value, at = _DECODER.raw_decode(text, at)
+            except (ValueError, RecursionError) as error:
+                yield _stopped(number, error, text)
+                return -1
+            yield FileEntry(number, value, key)
+        try:
+            at = _next(text, at, "]")
+        except JSONDecodeError as error:
+            yield _stopped(number, error, text)
+            return -1
+    return at + 1
+
+
+def _members(text: str, at: int, guarded: bool) -> Steps:
+    """Returns where the object ends, -1 where it is broken."""
+    at = _space(text, at + 1)
+    while text[at : at + 1] != "}":
+        try:
+            key, at = _key(text, at)
+            if text[at : at + 1] == "[":
+                at = yield from _elements(text, at, key, guarded)
+                if at < 0:
+                    return -1
+            elif guarded and _values(text, at, end := _end(text, at)) > MOST_VALUES:
+                yield _too_much(1)
+                at = end
+            else:
+                value, at = _DECODER.raw_decode(text, at)
+                yield FileEntry(1, value, key)
+            at = _next(text, at, "}")
+        except (ValueError, RecursionError) as error:
+            yield _stopped(1, error, text)
+            return -1
+    return at + 1
+
+
+def _key(text: str, at: int) -> tuple[str, int]:
+    """The key that begins here, and where its value begins."""
+    if text[at : at + 1] != '"':
+        raise JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
+    key, at = _DECODER.raw_decode(text, at)
+    at = _space(text, at)
+    if text[at : at + 1] != ":":
+        raise JSONDecodeError("Expecting ':' delimiter", text, at)
+    return key, _space(text, at + 1)
+
+
+def _next(text: str, at: int, closing: str) -> int:
+    """Where the next element begins, or the list or object ends."""
+    at = _space(text, at)
+    if text[at : at + 1] == ",":
+        at = _space(text, at + 1)
+        if text[at : at + 1] != closing:
+            return at
+    if text[at : at + 1] != closing:
+        raise JSONDecodeError("Expecting ',' delimiter", text, at)
+    return at
+
+
+def _end(text: str, at: int) -> int:
+    """Where the value that begins here ends, without building it."""
+    if text[at : at + 1] not in ("[", "{", '"'):
+        match = _SCALAR.match(text, at)
+        return match.end() if match else at
+    depth = 0
+    for piece in _PIECE.finditer(text, at):
+        mark = piece[0]
+        depth += 1 if mark in "[{" else -1 if mark in "]}" else 0
+        if not depth:
+            return piece.end()
+    return len(text)
+
+
+def _values(text: str, start: int = 0, end: int | None = None) -> int:
+    """No fewer than the values of the JSON in it."""
+    return sum(text.count(mark, start, end) for mark in ",[{")
+
+
+def _space(text: str, at: int) -> int:
+    """The first place from here on that is no white space."""
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _integer(digits: str) -> int | float:
+    """One that is too large for a database is no integer to it."""
+    value = int(digits) if len(digits) <= _LONGEST_INTEGER else 2**64
+    return value if -(2**63) <= value < 2**63 else float(digits)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else RepeatedKeys(made)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
+
+
+def _too_much(number: int) -> LineResult:
+    message = f"holds more than {MOST_VALUES:,} values"
+    return LineResult(number, LineStatus.INVALID, "too_large", message)
+
+
+def _broken(number: int, error: Exception) -> LineResult:
+    return LineResult(number, LineStatus.INVALID, "json", _why(error))
+
+
+def _stopped(number: int, error: Exception, text: str) -> LineResult:
+    """What follows cannot be read any more."""
+    cut = isinstance(error, JSONDecodeError) and (
+        error.msg.startswith("Unterminated string") or _space(text, error.pos) >= len(text)
+    )
+    if cut:
+        return LineResult(number, LineStatus.INVALID, CUT_OFF, "the file breaks off here")
+    why = f"{_why(error)}; nothing behind it was read"
+    return LineResult(number, LineStatus.INVALID, BROKEN, why)
+
+
+def _why(error: Exception) -> str:
+    """Without a piece of what was read."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, JSONDecodeError):
+        return f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+    return "not valid JSON: a number that is too long"

@@ -1,0 +1,68 @@
+"""What an import is asked to do, what it stands on, and how it goes through a file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol, TypeVar
+
+from memtree.memories.ports import MemoryMaintenance, MemoryStore
+from memtree.memories.saving import MemorySaving
+from memtree.memories.scope import Scope
+from memtree.memories.transfer.file_items import AUTO
+from memtree.memories.user_ports import MemoryGroups, UserSettingsStore
+from memtree.ports.clock import Clock
+
+BATCH = 200  # lines that are read, and memories that are stored, at once
+OFF_LOOP_BYTES = 256 * 1024  # a larger file is read in a thread
+MOST_ITEMS = 1_000_000  # of a file
+
+Result = TypeVar("Result")
+
+
+class TransferStore(MemoryStore, MemoryGroups, UserSettingsStore, MemoryMaintenance, Protocol):
+    """What coming and going asks of a store."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """`dry_run`: nothing is stored, the report says what would be. `keep_ids`: the scope is to
+    become what an export holds, with its ids, histories, tombstones and settings."""
+
+    format: str = AUTO
+    dry_run: bool = False
+    keep_ids: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportParts:
+    """`most`: memories of a tenant (0: any number)."""
+
+    store: TransferStore
+    saving: MemorySaving
+    clock: Clock
+    new_memory_id: Callable[[], str]
+    new_group_id: Callable[[], str]
+    max_text_chars: int
+    most: int
+
+    async def room(self, scope: Scope) -> int | None:
+        """How many live memories the tenant may have beside those that it has; None: any."""
+        if not self.most:
+            return None
+        scopes = await self.store.memory_scopes(scope.tenant)
+        return max(0, self.most - sum(count for _, count in scopes))
+
+
+async def off_loop(size: int, work: Callable[[], Result]) -> Result:
+    """`work` here, or in a thread where a file of `size` bytes would hold up everybody else."""
+    return await asyncio.to_thread(work) if size > OFF_LOOP_BYTES else work()
+
+
+async def batches(size: int, results: Iterator[Result]) -> AsyncIterator[list[Result]]:
+    """What comes out of reading a file of `size` bytes, some at a time."""
+    while batch := await off_loop(size, lambda: list(islice(results, BATCH))):
+        yield batch
+        await asyncio.sleep(0)  # a small file is many memories, too

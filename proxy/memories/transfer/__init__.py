@@ -1,0 +1,1 @@
+"""Memories of a user as a file, and files as memories."""

@@ -1,0 +1,189 @@
+"""Exports and imports over HTTP: fields, errors, packed files, whose memories they are."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from memtree.memories.scope import Scope
+from proxy.access.auth import tenant_id
+from tests.http.fakes import FakeKeys
+from tests.http.remembering import error
+from tests.http.transferring import OTHER, lines, statuses, transferring
+
+TEA, DOG = {"text": "Likes tea"}, {"text": "Has a beagle"}
+SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+REPORT = {
+    "dry_run", "keep_ids", "format", "complete", "stopped", "read", "imported", "skipped",
+    "failed", "tainted", "groups", "tombstones", "reasons", "warnings", "lines", "truncated",
+}  # fmt: skip
+
+
+def zipped(**files: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("__", "/").replace("_", "."), content)
+    return made.getvalue()
+
+
+# -- POST /memories/import -------------------------------------------------------------------
+
+
+async def test_an_import_answers_what_became_of_each_line():
+    raw = lines(TEA, {"text": f"my key is {SECRET}"}, {"text": "likes tea"}, 5)
+    async with transferring() as t:
+        report = await t.imported(raw)
+        assert await t.texts() == ["Likes tea"]
+        (memory,) = (await t.store.page(t.scope)).memories
+    assert set(report) == REPORT
+    assert statuses(report) == [
+        (1, "imported", ""), (2, "refused", "secret"), (3, "duplicate", ""),
+        (4, "invalid", "not_an_object"),
+    ]  # fmt: skip
+    assert (report["read"], report["imported"], report["skipped"], report["failed"]) == (4, 1, 1, 2)
+    assert (report["format"], report["complete"], report["stopped"]) == ("memtree", True, None)
+    assert report["lines"][0] == {"line": 1, "status": "imported", "id": memory.id}
+    assert SECRET not in json.dumps(report)
+
+
+@pytest.mark.parametrize("prefix", ["", "/v1", "/api", "/api/v1"])
+async def test_it_stands_under_every_prefix(prefix: str):
+    async with transferring() as t:
+        answer = await t.client.post(
+            f"{prefix}/memories/import", json={"results": [{"memory": "a"}]}
+        )
+        assert answer.json()["imported"] == 1
+        assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_a_dry_run_stores_nothing():
+    async with transferring() as t:
+        report = await t.imported(lines(TEA), dry_run="true")
+        assert (report["dry_run"], report["imported"]) == (True, 1)
+        assert "id" not in report["lines"][0]
+        assert await t.texts() == []
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ({"dry_run": "maybe"}, "dry_run"),
+        ({"keep_ids": "2"}, "keep_ids"),
+        ({"format": "zep"}, "format"),
+        ({"format": ""}, "format"),
+    ],
+)
+async def test_a_wrong_query_is_refused(query: dict[str, Any], param: str):
+    async with transferring() as t:
+        error(await t.post(lines(TEA), **query), 400, "invalid_request", param)
+        assert await t.texts() == []
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"\n", b"\xff\xfea", b"[" * 9_999, b'{"a": 1}', b"PK\x03\x04rest", b"\x1f\x8bno"]
+)
+async def test_a_file_that_cannot_be_read_is_refused_whole(raw: bytes):
+    async with transferring() as t:
+        answer = await t.post(raw)
+        assert answer.status_code == 400, answer.text
+        assert await t.texts() == []
+
+
+async def test_the_type_of_the_body_is_looked_at():
+    async with transferring() as t:
+        answer = await t.post("Likes tea", {"content-type": "text/plain"})
+        assert answer.status_code == 415
+        for kind in ("application/json", "application/x-ndjson", "application/octet-stream"):
+            assert (await t.post("Likes tea", {"content-type": kind})).status_code == 200
+
+
+async def test_another_site_imports_nothing():
+    async with transferring() as t:
+        answer = await t.post(lines(TEA), {"origin": "https://evil.example"})
+        assert answer.status_code == 403
+        assert await t.texts() == []
+
+
+async def test_a_body_over_the_limit_is_refused():
+    async with transferring(max_body_bytes=1_000) as t:
+        error(await t.post("a" * 1_001), 413, "request_too_large", None)
+        bombs = [gzip.compress(b"a" * 2_000), zipped(memories_json=b"a" * 2_000)]
+        for bomb in bombs:
+            error(await t.post(bomb), 413, "request_too_large", None)
+        assert await t.texts() == []
+
+
+async def test_an_encoded_body_is_decoded():
+    async with transferring() as t:
+        packed = gzip.compress(lines(TEA))
+        assert (await t.post(packed, {"content-encoding": "gzip"})).json()["imported"] == 1
+
+
+# -- packed files ----------------------------------------------------------------------------
+
+LINE = {"id": "1", "content": "Likes tea", "state": "active", "categories": ["Food"]}
+DOCUMENT = {"categories": [], "memories": [LINE]}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        gzip.compress(lines(LINE)),
+        zipped(memories_json=json.dumps(DOCUMENT).encode()),
+        zipped(x__memories_json=json.dumps(DOCUMENT).encode(), user_json=b"{}"),
+        zipped(memories_json=b"{}", memories_jsonl_gz=gzip.compress(lines(LINE))),
+        zipped(some_jsonl=lines(LINE)),
+    ],
+)
+async def test_packed_files_are_unpacked(raw: bytes):
+    async with transferring() as t:
+        report = await t.imported(raw)
+        assert (report["format"], report["imported"]) == ("openmemory", 1)
+        assert await t.texts() == ["Likes tea"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        zipped(a_txt=b"a", b_txt=b"b"),
+        zipped(picture_png=b"a"),
+        zipped(memories_json=b"{}")[:-30],
+        zipped(memories_json=lines(LINE) * 50).replace(b"\x00\x08\x00", b"\x00\x63\x00"),
+        gzip.compress(lines(LINE))[:-4],
+    ],
+)
+async def test_what_cannot_be_unpacked_is_refused(raw: bytes):
+    async with transferring() as t:
+        assert (await t.post(raw)).status_code == 400
+        assert await t.texts() == []
+
+
+# -- whose they are --------------------------------------------------------------------------
+
+
+async def test_memories_go_to_the_user_that_is_named():
+    async with transferring() as t:
+        named = {"x-user-id": "ada"}
+        assert (await t.post(lines(TEA), named)).json()["imported"] == 1
+        assert (await t.post(lines(TEA), {**named, **OTHER})).json()["imported"] == 1
+        assert (await t.post(lines(TEA))).json()["imported"] == 1
+        error(await t.post(lines(TEA), {"x-user-id": "a b"}), 400, "invalid_request", "x-user-id")
+        for scope in (
+            t.scope,
+            Scope.of_user(tenant_id("key"), "ada"),
+            Scope.of_user(tenant_id("other"), "ada"),
+        ):
+            assert await t.texts(scope) == ["Likes tea"]
+
+
+async def test_without_a_key_nothing_is_imported():
+    async with transferring(FakeKeys(someone=["key"])) as t:
+        answer: Any = await t.post(lines(TEA), {"authorization": "Bearer wrong"})
+        assert answer.status_code == 401
+        assert (await t.post(lines(TEA))).status_code == 200
