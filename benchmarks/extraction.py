@@ -22,6 +22,7 @@ from memtree.memories.extraction.rules import extract
 
 CASES = Path(__file__).with_name("cases")
 FILES = ("extraction.txt", "extraction_later.txt")
+ROLES = {"U": "user", "A": "assistant", "T": "tool"}
 SAID = date(2026, 3, 2)
 PRECISION, RECALL = 90.0, 50.0  # percent
 
@@ -87,22 +88,23 @@ def conversations(name: str) -> list[Conversation]:
     return made
 
 
-def by_rule(before: Sequence[str], text: str) -> tuple[Candidate, ...]:
-    return extract(text, SAID, fiction=any(map(is_role_play, before))).candidates
+def by_rule(before: Sequence[Said], text: str) -> tuple[Candidate, ...]:
+    fiction = any(is_role_play(said.text, ROLES[said.role]) for said in before)
+    return extract(text, SAID, fiction=fiction).candidates
 
 
 def score(
     cases: Iterable[Conversation],
-    extracted: Callable[[Sequence[str], str], Iterable[Candidate]] = by_rule,
+    extracted: Callable[[Sequence[Said], str], Iterable[Candidate]] = by_rule,
 ) -> Score:
     total = Score()
     for conversation in cases:
-        before: list[str] = []
+        before: list[Said] = []
         for said in conversation.messages:
             if said.role == "U":
                 _judge(said, tuple(extracted(before, said.text)), total)
             if said.role != "T":
-                before.append(said.text)
+                before.append(said)
     return total
 
 

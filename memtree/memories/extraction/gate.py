@@ -48,6 +48,16 @@ _VAGUE = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|there|here|them|one|es|das|dies|c'est|ça|eso|esto"
     r"|isso|isto|questo|quello|dat|dit|het)\b"
 )
+# "I moved there": where it stands early, nothing before it says what is meant.
+_DANGLING = re.compile(
+    r"(?:[^\s,.;]+ ){1,4}(?:this|it|them|him|there|these|those)(?![\w'-]| (?:is|are|'s)\b)"
+)
+_VAGUELY = re.compile(
+    r"\b(?:about|on|with|of|for|to|from|in|at|handle|by|write|use) (?:this|that)\b(?! (?:year"
+    r"|month|week|spring|summer|autumn|fall|winter|weekend|project|repo|company|team))"
+    r"|\b(?:for a while|a lot of (?:things|stuff)|some (?:things|stuff))\b|\bor something\b"
+)
+_TO_SOMEBODY = re.compile(r"\b(?:you|your|yours|you're|u|ur)\b")
 _REQUEST = re.compile(
     r"^(?:please|pls|plz|kindly|can you|could you|let's|lets|let us|help|i (?:need|want"
     r"|would like|'d like) (?:you|help|to|a|an|the|some)|i'd (?:like|love) (?:you|to|a|an|the"
@@ -68,13 +78,15 @@ _SYSTEM = re.compile(
     r"|system(?: prompt)?:|instructions?:|<\w|#{1,3} |du bist (?:ein|der|die)|tu es une? "
     r"|eres una? |as an ai |respond only|output only|\[system)",
 )
-_STAGE = re.compile(r"(?:^|(?<=\s))\*[^*\n]{6,300}\*(?=\s|$)", re.MULTILINE)
+_STAGE = re.compile(r"\A\s{0,9}\*(?:i |he |she |they )?[a-z]+(?:s|ing)?\b[^*\n]{0,300}\*(?=\s|$)")
 _PLAY = re.compile(
-    r"\b(?:role-?play\w*|rp\b|in character|interviewer|mock interview|one-?shot|d&d|dnd"
-    r"|i play (?:as|a character)\b|i play \w+, (?:a|an|the) |dungeon master|game master"
-    r"|text adventure|rollenspiel|jeu de rôle|juego de rol|gioco di ruolo|let's (?:play (?:a"
-    r"|the) (?:game|scene|role)|write a (?:\w+ )?(?:story|novel) together)|your character"
-    r"|my character|pretend (?:you|to be|that|i)|(?:you are|you're|du bist|tu es|eres|sei"
+    r"\b(?:role-?play\w*|rp\b|stay in character|i play (?:as|a character)\b|i play \w+, (?:a|an"
+    r"|the) |dungeon master|game master|text adventure|rollenspiel|jeu de rôle|juego de rol"
+    r"|gioco di ruolo|let's (?:play (?:a|the) (?:game|scene|role)|write a (?:\w+ )?(?:story"
+    r"|novel) together)|(?:your|my) character(?:'s name)? (?:is|are|will be|lives)"
+    r"|pretend (?:you(?:'re| are)|to be|that (?:you|i|we)|i(?:'m| am))|(?:act as|be|play) (?:an?"
+    r"|the|my) (?:\w+ ){0,2}(?:interviewer|customer|girlfriend|boyfriend|narrator|therapist|boss)"
+    r"|d(?:&|n)d (?:one-?shot|game|campaign|session)|(?:you are|you're|du bist|tu es|eres|sei"
     r"|je bent) (?:\w+ ){1,6}(?:and|und|et|y|e|en) (?:i'm|i am|ich bin|je suis|soy|sono|sou"
     r"|ik ben)\b)",
     re.IGNORECASE,
@@ -82,19 +94,21 @@ _PLAY = re.compile(
 _STORY = re.compile(
     r"\b(?:once upon a time|es war einmal|il était une fois|érase una vez|c'era una volta"
     r"|(?:write|continue|tell) (?:me )?(?:a|an|the|my|our) (?:[\w-]+ ){0,4}(?:story|scene"
-    r"|dialogue|screenplay|novel|chapter|monologue|fanfic\w*|tale)|main character|protagonist"
-    r"|schreib\w* (?:mir )?(?:eine|die) (?:[\w-]+ ){0,3}geschichte|(?:écris"
+    r"|dialogue|screenplay|novel|chapter|monologue|fanfic\w*|tale)|mastay in character"
+    r"|protagonist|schreib\w* (?:mir )?(?:eine|die) (?:[\w-]+ ){0,3}geschichte|(?:écris"
     r"|raconte)[\w-]* une histoire|(?:escribe|cuenta)\w* (?:una|un) (?:historia|cuento))\b",
     re.IGNORECASE,
 )
 _BEGINNING = 2_000  # characters that tell what kind of message it is
 
 
-def is_role_play(text: str) -> bool:
+def is_role_play(text: str, role: str = "user") -> bool:
     """Whether a message (of the user, the assistant or the system) sets up or goes on with a play
     in which the user speaks for somebody else, from then on."""
     head = text[:_BEGINNING]
-    return persona_card.is_card(text) or bool(_STAGE.search(head) or _PLAY.search(head))
+    if role == "assistant":  # who explains a thing may speak of characters
+        return _STAGE.match(head) is not None
+    return persona_card.is_card(text) or bool(_STAGE.match(head) or _PLAY.search(head))
 
 
 def message_reason(text: str) -> SkipReason | None:
@@ -107,8 +121,8 @@ def message_reason(text: str) -> SkipReason | None:
     return None
 
 
-def statement_reason(lower: str) -> SkipReason | None:
-    """Why a sentence in lower case is no statement that lasts; None where it may be one."""
+def refused(lower: str) -> SkipReason | None:
+    """Why a sentence in lower case is no statement of its own; None where it may be one."""
     if len(lower) > LONGEST:
         return SkipReason.LONG
     if _QUESTION.search(lower):
@@ -117,11 +131,16 @@ def statement_reason(lower: str) -> SkipReason | None:
         return SkipReason.HYPOTHETICAL
     if _VAGUE.match(lower) or lower.count(" ") + 1 < SHORTEST:
         return SkipReason.VAGUE
-    if _TRANSIENT.search(lower):
-        return SkipReason.TRANSIENT
+    if _DANGLING.match(lower) or _VAGUELY.search(lower) or _TO_SOMEBODY.search(lower):
+        return SkipReason.VAGUE
     if _TROUBLE.search(lower) or _CODE.search(lower):
         return SkipReason.CODE
     return None
+
+
+def passes(lower: str) -> bool:
+    """Whether a statement holds for now only."""
+    return _TRANSIENT.search(lower) is not None
 
 
 def other_reason(lower: str) -> SkipReason:

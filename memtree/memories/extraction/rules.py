@@ -6,7 +6,7 @@ the sentence, told of the user where that can be done word by word (`third_perso
 
     >>> found = extract("Hi! I'm allergic to nuts. What can I bake?")
     >>> [(memory.text, memory.category) for memory in found.candidates]
-    [("User is allergic to nuts", 'fact')]
+    [('User is allergic to nuts', 'fact')]
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from itertools import islice
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Candidate, Extraction, Skip, SkipReason
 from memtree.memories.extraction.own_words import own_words
+from memtree.memories.extraction.schedule import is_schedule, with_day
 from memtree.memories.extraction.sentences import is_torn, sentences
 from memtree.memories.extraction.spans import Span
 from memtree.memories.extraction.statements import facts, general, other_languages, preferences
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.rules.canonical import canonical
-from memtree.text import secrets
+from memtree.text import rule_phrases, rule_topics, secrets
 from memtree.text.standing_rules import standing_rules
 
 MOST = 8
@@ -51,6 +52,16 @@ _TAIL = re.compile(
     r"|suggestions?|advice|recommendations?)\b)| (?:please|pls|plz)\b",
     re.IGNORECASE,
 )
+# "..., but I'm not sure how": what the user thinks about it today.
+_AFTERTHOUGHT = re.compile(
+    r",? (?:so|and|but|which is why|because) (?:now )?(?:i'm|i am|im|i was|i've been"
+    r"|i) (?:really |also |just |kinda |kind of |a bit |still |currently )*(?:not sure|unsure"
+    r"|wondering|wonder|worried|struggling|stuck|trying|thinking|confused|nervous|excited|curious"
+    r"|having|need|want|wanted? to (?:make sure|know|see|ask|check)|would like|don't know"
+    r"|can't decide|hope|feel|think|guess|was hoping)\b|,? (?:so|and|but) i'd (?:like|love"
+    r"|appreciate)\b|,? (?:(?:so|and|but) )?you (?:can|could|should|may|might|need|know|are"
+    r"|have)\b|, (?:you know|right|lol|haha)\b"
+)
 _COMMA = re.compile(r"[,;:] | [-–—] ")
 # "After a long discussion we agreed to ..."
 _INTRO = re.compile(
@@ -64,6 +75,8 @@ _CLAUSE = re.compile(
     r"|my|our)\b)"
 )
 _CLAUSES = 3
+# Parts of a rule that speak to the assistant; "names should be short" may be about anything.
+_ASKS = {"order", "task", "duty", "forbid", "wish", "fixed", "nearly", "polite"}
 _TELLS = re.compile(r"^(?:write|draft|compose) (?:me )?(?:a|an|the)\b")
 _SPOKEN_FOR = re.compile(
     r"\b(?:say|says|saying|said|tell|tells|telling|told|write|writes|that|if|when|whenever"
@@ -97,7 +110,8 @@ def extract(
         elif is_torn(text, sentence):
             found = SkipReason.QUOTED
         else:
-            found = _read(text, start, end, any(low < end and start < high for low, high in rules))
+            rule = any(low < end and start < high for low, high in rules)
+            found = _read(text, start, end, said, rule)
         if isinstance(found, Candidate):
             key = canonical(found.text)
             if key in known:
@@ -131,7 +145,7 @@ def _pieces(text: str, sentence: Span) -> Iterator[Span]:
     yield Span(start, sentence.end)
 
 
-def _read(text: str, start: int, end: int, rule: bool) -> Candidate | SkipReason:
+def _read(text: str, start: int, end: int, said: date | None, rule: bool) -> Candidate | SkipReason:
     """One sentence."""
     if end - start > 2 * gate.LONGEST:
         return SkipReason.LONG
@@ -141,7 +155,7 @@ def _read(text: str, start: int, end: int, rule: bool) -> Candidate | SkipReason
     found: Candidate | SkipReason = _standing(text, start, whole) if rule else SkipReason.QUESTION
     for lower in _heads(whole):
         if not isinstance(found, Candidate):
-            found = _statement(text, start, lower)
+            found = _statement(text, start, lower, said)
     if isinstance(found, Candidate) or found in _WHOLE:
         return found
     lower = next(_heads(whole), whole)
@@ -149,7 +163,7 @@ def _read(text: str, start: int, end: int, rule: bool) -> Candidate | SkipReason
         at = clause.end()
         if _SPOKEN_FOR.search(lower, 0, at):
             break
-        part = _statement(text, start + at, lower[at:])
+        part = _statement(text, start + at, lower[at:], said)
         if isinstance(part, Candidate):
             return part
     return found
@@ -157,6 +171,9 @@ def _read(text: str, start: int, end: int, rule: bool) -> Candidate | SkipReason
 
 def _heads(lower: str) -> Iterator[str]:
     """What of a sentence may be a statement: without a question or request at its end."""
+    after = _AFTERTHOUGHT.search(lower)
+    if after and lower.count(" ", 0, after.start()) >= 2:
+        lower = lower[: after.start()]
     tail = _TAIL.search(lower)
     if tail and lower.count(" ", 0, tail.start()) >= 2:
         yield lower[: tail.start()]
@@ -170,27 +187,31 @@ def _heads(lower: str) -> Iterator[str]:
 
 def _standing(text: str, start: int, lower: str) -> Candidate | SkipReason:
     """A standing rule of how to answer or work, as `standing_rules` found it."""
-    if _TELLS.search(lower) or len(lower) > gate.LONGEST:
+    asked = any(found.keys() & _ASKS for found in rule_phrases.parts(rule_topics.comparable(lower)))
+    if not asked or _TELLS.search(lower) or len(lower) > gate.LONGEST:
         return SkipReason.REQUEST
     return _candidate(text, start, start + len(lower), "preference")
 
 
-def _statement(text: str, start: int, lower: str) -> Candidate | SkipReason:
+def _statement(text: str, start: int, lower: str, said: date | None) -> Candidate | SkipReason:
     """A sentence, or what begins within one and goes to its end."""
     remembered = general.kept_in_mind(lower)
     kept = remembered or other_languages.lead(lower)
     start, lower = start + kept, lower[kept:]
     end = start + len(lower)
-    reason = gate.statement_reason(lower)
+    reason = gate.refused(lower)
     if reason:
         return reason
+    other = gate.other_reason(lower)
+    if other is SkipReason.NOT_ABOUT_USER and is_schedule(text[start:end], said):
+        return _candidate(text, start, end, "schedule", said)
+    if gate.passes(lower):
+        return SkipReason.TRANSIENT
     intro = _INTRO.match(lower)
-    category = (
-        _category(lower)
-        or (_category(lower[intro.end() :]) if intro else "")
-        or ("general" if remembered else "")
-    )
-    return _candidate(text, start, end, category) if category else gate.other_reason(lower)
+    category = _category(lower) or (_category(lower[intro.end() :]) if intro else "")
+    if not category and remembered and other is SkipReason.NOT_ABOUT_USER:
+        category = "general"
+    return _candidate(text, start, end, category, said) if category else other
 
 
 def _category(lower: str) -> str:
@@ -201,10 +222,13 @@ def _category(lower: str) -> str:
     return "general" if general.is_goal(lower) else other_languages.category_of(lower)
 
 
-def _candidate(text: str, start: int, end: int, category: str) -> Candidate:
-    said = " ".join(text[start:end].split()).rstrip(" ,;:-–—")
-    told = told_of_user(said) or said
-    return Candidate((told[0].upper() + told[1:]).rstrip("."), category, start, end)
+def _candidate(
+    text: str, start: int, end: int, category: str, said: date | None = None
+) -> Candidate:
+    words = " ".join(text[start:end].split()).rstrip(" ,;:-–—")
+    told = told_of_user(words) or words
+    told = (told[0].upper() + told[1:]).rstrip(".")
+    return Candidate(with_day(told, said), category, start, end)
 
 
 def _lowered(text: str) -> str:

@@ -16,10 +16,11 @@ _GOALS = re.compile(
     r"|opening (?:a|my|our)|renovating|organi[sz]ing (?:a|my|our)|plan to|hope to|dream of"
     r"|intend to|aim to|aspire to|want to (?:become|learn|move|lose|run|retire|start|quit|visit"
     r"|buy|travel|study|get (?:better|fit|into|a (?:dog|job|cat)))) (?!(?:this|that|it|these"
-    r"|those|them|the (?:code|file|test|function)|do|fix|add|use|make|write|run|push|merge|see"
-    r"|check|try|how|what|why|with|again)\b)\w|(?:my|our) (?:[\w-]+ ){0,2}(?:goal|dream|plan|aim"
-    r"|ambition|resolution)(?: for [\w ]{2,20})? (?:is|are) (?!(?:this|that|here|below|as follows"
-    r"|attached)\b)\w"
+    r"|those|them|an? (?:ton|lot|bit|few)|so |more|new things|everything|how|to (?:do|use|make"
+    r"|add|get|set|have) (?:it|this|that|the)|the (?:code|file|test|function)|do|fix|add|use|make"
+    r"|write|run|push|merge|see|check|try|how|what|why|with|again)\b)\w|(?:my"
+    r"|our) (?:[\w-]+ ){0,2}(?:goal|dream|plan|aim|ambition|resolution)(?: for [\w ]{2,20})?"
+    r" (?:is|are) (?!(?:this|that|here|below|as follows|attached)\b)\w"
 )
 _KEEP = re.compile(
     r"(?:please |also |and |just )*(?:remember|keep in mind|bear in mind|note|don't forget"

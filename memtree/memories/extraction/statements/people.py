@@ -58,6 +58,6 @@ HAS = (
     r"|rtx(?: ?\d+\w*)?|monitors?|raspberry pi\w*|nas|server|home ?lab|kindle|3d printer"
     r"|air fryer|instant pot|bread machine|subscription|membership|visa|citizenship|passport"
     r"|licen[cs]e|pilot'?s licen[cs]e|job|business|company|startup|shop|bakery|restaurant|farm"
-    r"|blog|podcast|newsletter|youtube channel|experience|piano|guitar|violin|cello|ukulele"
-    r"|pacemaker|hearing aids?|tattoos?|glasses|mortgage|lease|black belt)"
+    r"|blog|podcast|newsletter|youtube channel|experience (?:in|with|as|of)|piano|guitar|violin"
+    r"|cello|ukulele|pacemaker|hearing aids?|tattoos?|glasses|mortgage|lease|black belt)"
 )

@@ -6,12 +6,11 @@ import re
 
 # What is liked in a chat is often the last answer, which nobody sees later.
 _AT_HAND = (
-    r"(?!(?:that|this|it|these|those|them|your?|you|yours|how|what|where|the (?:idea|first|second"
-    r"|third|last|other|new|old|way|look|design|version|approach|one|ones|option|result|current"
-    r"|latter|former|above|sound|following|original|previous|fact|simpler|cleaner|direction"
-    r"|concept|suggestion|changes?|title|name|plan)|option|version|number|either|both|neither|one"
-    r"|to (?:see|hear|know|say|add|get|ask|thank|point)|if|when (?:you|it)|so far|him|her|us"
-    r"|to (?:be|have) (?:a|an|the|it|this))\b)"
+    r"(?!(?:that|this|it|these|those|them|your?|you|yours|how|what|where|the (?!mountains|sea"
+    r"|ocean|beach|outdoors|countryside|cold|heat|rain|snow|city|theat|opera|movies|cinema|gym"
+    r"|water|smell|taste|night)|all the|its|their|his|every(?:thing)?|making this|option|version"
+    r"|number|either|both|neither|one|to (?:see|hear|know|say|add|get|ask|thank|point)|if"
+    r"|when (?:you|it)|so far|him|her|us|to (?:be|have) (?:a|an|the|it|this))\b)"
 )
 _LIKES = re.compile(
     r"(?:i|we|my (?:wife|husband|partner)) (?:(?:really|also|only|usually|generally|always"
@@ -32,7 +31,8 @@ _DECIDED = re.compile(
     r"|that)|agreed (?:to|on|that)|settled on|chose|picked|opted for"
     r"|(?:are )?going (?:to go )?with|went with|standardi[sz]ed on|committed to|dropped|moving to"
     r"|switching to|migrating (?:to|from|off)) (?!(?:that|this|it|these|your?|option|the (?:first"
-    r"|second|third|last|other)|one|skip|try|leave|do (?:it|this|that)|just)\b)\w"
+    r"|second|third|last|other)|one|skip|try|leave|do (?:it|this|that)|just|to \w+ (?:it|this"
+    r"|that|them)|\w+ (?:it|this|that|them|these))\b)\w"
 )
 
 

@@ -37,3 +37,26 @@ def test_what_no_rule_takes_has_a_reason_too():
     assert gate.other_reason("fix the build") is SkipReason.REQUEST
     assert gate.other_reason("she said so") is SkipReason.OTHERS
     assert gate.other_reason("gold is heavy") is SkipReason.NOT_ABOUT_USER
+
+
+def test_the_assistant_may_speak_of_plays():
+    assert gate.is_role_play("*bows* Welcome, stranger.", "assistant")
+    assert not gate.is_role_play("In a role-play, your character is Ann.", "assistant")
+
+
+@pytest.mark.parametrize(
+    ("lower", "reason"),
+    [
+        ("i moved there", SkipReason.VAGUE),
+        ("i chose to write about this", SkipReason.VAGUE),
+        ("i love your turtles", SkipReason.VAGUE),
+        ("i live in ghent", None),
+    ],
+)
+def test_what_nobody_understands_later_is_left_out(lower, reason):
+    assert gate.refused(lower) is reason
+
+
+def test_what_holds_for_now():
+    assert gate.passes("we use postgres right now")
+    assert not gate.passes("we use postgres")

@@ -70,6 +70,35 @@ def test_one_message_gives_so_many_memories_and_no_more():
     assert len(extract(text, most=2).candidates) == 2
 
 
+def test_appointments_keep_their_words_and_the_day_they_were_said():
+    assert found("My flight is next Friday.") == [
+        ("User's flight is next Friday (said 2026-03-02)", "schedule")
+    ]
+
+
+def test_a_statement_is_found_beside_a_request():
+    assert found("Make it dairy free because my son is allergic to milk") == [
+        ("User's son is allergic to milk", "fact")
+    ]
+    assert found("say no because my dog is a puppy") == []
+
+
+def test_those_who_type_small_end_their_sentences_too():
+    assert found("we moved to leeds. my dog is a beagle. any tips") == [
+        ("We moved to leeds", "fact"),
+        ("User's dog is a beagle", "fact"),
+    ]
+
+
+def test_in_a_play_nothing_is_the_users_word():
+    extraction = extract("I have two brothers.", fiction=True)
+    assert [skip.reason for skip in extraction.skipped] == [SkipReason.FICTION]
+
+
+def test_a_rule_that_speaks_to_nobody_is_no_wish():
+    assert found("`old` and `new` must be different") == []
+
+
 @pytest.mark.parametrize("text", ["", " \n", "\ud800", "İ am a nurse in İzmir", "```", "." * 50])
 def test_odd_texts_give_nothing(text):
     assert extract(text).candidates == ()
