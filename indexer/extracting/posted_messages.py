@@ -12,10 +12,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from itertools import islice
 
 from indexer.extracting.read_messages import MessageKeys, ReadMessages
 from memtree.conversation import addresses, history
+from memtree.conversation.beginning import origin
 from memtree.conversation.history import History, MessageInfo, MessageInfoCache
 from memtree.conversation.message import Message, Volatile, check_message
 from memtree.errors import BadRequest
@@ -48,7 +48,6 @@ class PostedMessages:
         self._tenant, self._posted, self._volatile = tenant, posted, volatile
         self._ends, self._infos = ends, infos
         self._history: History | None = None
-        self._second: int | None = None  # where in it the second message of the user stands
         self._unreadable = False
 
     async def found(self, done: ReadMessages, keys: MessageKeys) -> list[FoundMessage]:
@@ -73,8 +72,6 @@ class PostedMessages:
         if self._history is None and not self._unreadable:
             try:
                 self._history = await asyncio.to_thread(self._read)
-                users = (i for i, fact in enumerate(self._history.facts) if fact.role == "user")
-                self._second = next(islice(users, 1, None), None)
             except BadRequest:
                 self._unreadable = True
         return self._history
@@ -85,9 +82,7 @@ class PostedMessages:
         if whole is None:
             return NOWHERE
         at = bisect_left(whole.posted, index)
-        first_round_ends = self._second if self._second is not None else len(whole)
-        origin = "" if at < first_round_ends else whole.addresses[first_round_ends].hex()
-        return MessagePlace(whole.addresses[at + 1].hex(), origin)
+        return MessagePlace(whole.addresses[at + 1].hex(), origin(whole, at))
 
     def _rows(self, start: int, end: int, done: ReadMessages, keys: MessageKeys) -> list[_Row]:
         return [self._row(index, done, keys) for index in range(start, end)]

@@ -13,17 +13,18 @@ from memtree.conversation.history import History
 from memtree.conversation.message import Message, Volatile, check_message
 from memtree.errors import BadRequest
 
-SAID = 50  # tokens of a beginning that two conversations hardly share by chance
+SAID = 300  # bytes of a beginning, as posted, that two conversations hardly share by chance
 
 
 def origin(posted: History, index: int) -> str:
     """The address (hex) of the beginning of the conversation in which a message is said; "" where
     the message stands in that itself. A history with the same beginning and without the message is
     another branch."""
-    answered = False
+    answered, size = False, 0
     for length in range(1, index + 1):
         answered = answered or posted.facts[length - 1].role == "assistant"
-        if answered and posted.size(0, length) >= SAID:
+        size += len(posted.messages[length - 1].raw)
+        if answered and size >= SAID:
             return posted.addresses[length].hex()
     return ""
 

@@ -20,9 +20,10 @@ IMPORTED = "import"
 class MemorySource:
     """Where a memory comes from: `message` is an id that a caller gave, opaque; `start` and `end`
     are code points in the text of the message with this `digest`, which stands at the end of the
-    history with this `address` (hex). `origin`: the address of the first round of that history,
-    "" where the message stands in it: a history with the origin and without the address is another
-    branch of the same conversation. `recorded`: when it was said or read, unix seconds. No text."""
+    history with this `address` (hex). `origin`: the address of the beginning of that history
+    (`conversation/beginning.py`), "" where the message stands in it: a history with the origin and
+    without the address is another branch of the same conversation. `recorded`: when it was said or
+    read, unix seconds. No text."""
 
     message: str = ""
     start: int = 0

@@ -127,7 +127,7 @@ async def test_a_growing_chat_is_read_message_by_message_and_the_user_alone() ->
 async def test_each_memory_knows_where_it_was_said() -> None:
     async with opened(HashingEmbedder()) as whole:
         me = await process(whole)
-        posted = talk(ROME, CATS)
+        posted = talk(f"{ROME} {'What a day it was there. ' * 12}", CATS)
         await me.read(posted)
         read = history.read("t", posted, Volatile())
         first, second = [memory.source for memory in await me.memories()]

@@ -96,14 +96,16 @@ async def test_what_cannot_be_read_is_left_out_and_the_rest_is_found() -> None:
     assert await whole.place(row.index) == MessagePlace()  # its history has no address
 
 
-async def test_the_place_is_the_address_up_to_the_message_and_that_of_the_first_round() -> None:
-    read = history.read("t", TALK, VOLATILE)
-    whole = PostedMessages("t", TALK, VOLATILE)
+async def test_the_place_is_the_address_up_to_the_message_and_that_of_the_beginning() -> None:
+    long = messages(user(f"I live in Rome. {'The sun shines here. ' * 20}"))
+    talk = [TALK[0], *long, *TALK[2:]]
+    read = history.read("t", talk, VOLATILE)
+    whole = PostedMessages("t", talk, VOLATILE)
     # Messages of the history proper: user, assistant, user, assistant, user.
     assert await whole.place(1) == MessagePlace(read.addresses[1].hex(), "")
     assert await whole.place(3) == MessagePlace(read.addresses[3].hex(), read.addresses[2].hex())
     assert await whole.place(5) == MessagePlace(read.addresses[5].hex(), read.addresses[2].hex())
-    branch = PostedMessages("t", [*TALK[:3], *messages(user("I have no cats."))], VOLATILE)
+    branch = PostedMessages("t", [*talk[:3], *messages(user("I have no cats."))], VOLATILE)
     other = await branch.place(3)
     assert other.origin == read.addresses[2].hex()
     assert other.address not in {address.hex() for address in read.addresses}

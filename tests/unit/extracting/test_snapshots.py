@@ -9,6 +9,7 @@ from memtree.conversation import history
 from memtree.conversation.history import History
 from memtree.conversation.message import Message, Volatile
 from memtree.text import memory_lines, tokens
+from tests.shown_lines import lines_of
 
 KEY = "sk-" + "Zx8Qw3Lm9Tn4Vb7Rk2Pd6Hs1Jf5Gc0Ya"
 COMPACTION = (
@@ -117,7 +118,7 @@ def test_a_snapshot_has_at_most_200_tokens_and_no_code():
 
 def test_secrets_and_what_this_server_put_in_do_not_get_into_a_snapshot():
     said = f"The key of our deployment is {KEY} and it is called Falcon."
-    ours = memory_lines.block(["Ana lives in Reykjavik (fact)"])
+    ours = memory_lines.block(lines_of(["Ana lives in Reykjavik (fact)"]))
     for filler in ("", "Nothing happened in the harbour. " * 181):  # over the end of what is read
         text = snapshot_text(read(user(f"{ours}\n\n{filler}{said}"), answer()), 0, 2)
         assert text
