@@ -56,11 +56,16 @@ class Added(NamedTuple):
 
 class MemoryRecord(NamedTuple):
     """All that is stored of one memory but its vectors: `versions` before the present one, oldest
-    first. `tombstone`: what it left when it was forgotten or corrected."""
+    first. `tombstone`: what it left when it was corrected. `replaced`: unix seconds since when
+    another one counts in its place; None where that is not known. `text_hash` and `terms`: of the
+    present text, as in `NewMemory`; who restores a record makes them anew."""
 
     memory: Memory
     versions: tuple[Memory, ...] = ()
     tombstone: Tombstone | None = None
+    replaced: float | None = None
+    text_hash: bytes = b""
+    terms: bytes = b""
 
 
 class MemoryPage(NamedTuple):
@@ -156,9 +161,9 @@ class MemoryStore(Protocol):
         self, scope: Scope, thread_id: str, memories: Sequence[NewMemory], *, most: int = 0
     ) -> int:
         """Keep these in the place of all live memories with this `thread_id` (not empty), in one
-        step; how many those were. They leave no tombstones and cannot be brought back. One that
-        says what one of them said gets its vectors. `MemoryLimit` where the tenant had more than
-        `most` afterwards; then nothing changes."""
+        step; how many those were. They leave no tombstones and cannot be brought back: the next
+        sweep erases them. One that says what one of them said gets its vectors. `MemoryLimit` where
+        the tenant had more than `most` afterwards; then nothing changes."""
         ...
 
     async def get(
@@ -194,8 +199,10 @@ class MemoryStore(Protocol):
 
     async def merge(self, scope: Scope, ref: MemoryRef, older: MemoryRef, reason: str) -> Memory:
         """Let a live memory count in the place of an older live one, which leaves a tombstone with
-        its text, as with `supersede`; returns the one that counts. `NotFound` where one is not
-        live, `BadRequest` where both are the same."""
+        its text, as with `supersede`; returns the one that counts, in a new version whose
+        `supersedes` names the older one. What it superseded before says so still, by its
+        `superseded_by` and its tombstone. `NotFound` where one is not live, `BadRequest` where both
+        are the same."""
         ...
 
     async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
@@ -211,9 +218,10 @@ class MemoryStore(Protocol):
         purge: bool = False,
     ) -> list[str]:
         """Soft-delete live memories; returns the ids of those that were. Duplicates of them go
-        too. `reason` (also ""): leave a tombstone without text. `purge`: erase them for good, also
-        those that were soft-deleted before: rows, vectors, history and what they superseded, and
-        no byte of them stays in the store's files."""
+        too, and what they took the place of: older words for the same thing. `reason` (also ""):
+        leave a tombstone without text. `purge`: erase them for good, also those that were
+        soft-deleted before: rows, vectors, history and what they superseded, and no byte of them
+        stays in the store's files."""
         ...
 
     async def delete_matching(
@@ -224,12 +232,14 @@ class MemoryStore(Protocol):
         reason: str | None = None,
         purge: bool = False,
     ) -> list[str]:
-        """`delete` for all that a filter lets through, in one step."""
+        """`delete` for all that a filter lets through, in one step; by number. What was superseded
+        is deleted as well where the filter says so."""
         ...
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
         """Make soft-deleted memories live again, their tombstones gone; returns those. What
-        expired meanwhile stays deleted."""
+        expired meanwhile stays deleted, and so does what was superseded by a deleted memory: it
+        comes back with that one."""
         ...
 
     async def versions(
@@ -269,11 +279,20 @@ class MemoryStore(Protocol):
         ...
 
     async def restore(
-        self, scope: Scope, records: Sequence[MemoryRecord], tombstones: Sequence[Tombstone] = ()
+        self,
+        scope: Scope,
+        records: Sequence[MemoryRecord],
+        tombstones: Sequence[Tombstone] = (),
+        *,
+        most: int = 0,
     ) -> list[Memory]:
-        """Keep records under their own ids, with new numbers, their times and their histories, all
-        or none. `Conflict` where an id is taken. Terms and hashes are made by the store's caller
-        with `Memory.text`: see `search.text_terms`."""
+        """Keep records under their own ids, with new numbers, their times, links and histories, and
+        tombstones of forgotten memories, under new numbers as well: all or none. `Conflict` where
+        an id is taken, `BadRequest` where the versions of a record are not 1 to its own.
+
+        A link to what is neither stored nor among the records is dropped, but for `superseded_by`:
+        what took its place may follow. Messages that they were extracted from are done here, too.
+        `most`: as with `add`, of those that are live."""
         ...
 
     # -- changes ------------------------------------------------------------------------------

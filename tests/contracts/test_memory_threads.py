@@ -9,9 +9,11 @@ import pytest
 from memtree.errors import Conflict, MemoryLimit
 from memtree.memories.ports import ANY, MemoryFilter, ScopeState
 from memtree.memories.scope import Scope
+from memtree.stores import SqliteStore
 from tests.contracts.memory_backends import (
     RECIPE,
     START,
+    Clock,
     InPostgres,
     InRam,
     InSqlite,
@@ -78,6 +80,11 @@ class MemoryThreadsContract:
         assert await self.live(filled, EVERY) == ["three", "two"]
         counts = await store.counts()
         assert (counts["memories"], counts["memory_vectors"]) == (2, 2)
+
+    async def test_nobody_brings_back_what_was_replaced(self, filled):
+        await filled.replace_thread(HERE, "a", passages("two", version=2))
+        assert await filled.undelete(HERE, ["mem_a1-0", 1, 2]) == []
+        assert await self.live(filled) == ["three", "two"]
 
     async def test_the_limit_is_judged_by_what_is_there_afterwards(self, filled):
         assert await filled.replace_thread(HERE, "a", passages("x", "y", version=2), most=3) == 2
@@ -157,3 +164,21 @@ class TestInSqlite(InSqlite, MemoryThreadsContract):
 
 class TestInPostgres(InPostgres, MemoryThreadsContract):
     pass
+
+
+async def test_a_replaced_text_is_gone_from_the_file_after_a_sweep(tmp_path):
+    clock = Clock()
+    store = SqliteStore(tmp_path / "store.db", now=clock)
+    memories = store.memories()
+    rows = [new(f"canary of a text {n}", id=f"m{n}", thread_id="a") for n in range(50)]
+    await memories.replace_thread(HERE, "a", rows)
+    await memories.replace_thread(HERE, "a", passages("stays"))
+
+    def held(word: bytes) -> bool:
+        return any(word in path.read_bytes() for path in tmp_path.iterdir())
+
+    assert held(b"canary of a text")
+    assert await memories.sweep_memories(clock(), 30) == 50
+    assert not held(b"canary")
+    assert held(b"stays")
+    await store.close()

@@ -60,7 +60,8 @@ COVERED_BY = {
     "unit/memories/search/test_searcher.py": "memtree/memories/search/hits.py",
     "contracts/test_memory_store.py": """
         memtree/memories/ports.py memtree/memories/user_ports.py
-        memtree/memories/user_memories.py memtree/stores/memories/counters.py
+        memtree/memories/user_memories.py memtree/stores/memories/changing.py
+        memtree/stores/memories/counters.py
         memtree/stores/memories/lookup.py memtree/stores/memories/reading.py
         memtree/stores/memories/rows.py memtree/stores/memories/saving.py
         memtree/stores/memories/schema.py memtree/stores/memories/sql.py
@@ -69,13 +70,16 @@ COVERED_BY = {
         memtree/stores/postgres/memories.py memtree/stores/postgres/statements.py
         memtree/stores/ram/memories.py
         memtree/stores/sqlite/memories.py memtree/stores/sqlite/statements.py""",
+    "contracts/test_memory_as_of.py": "memtree/stores/memories/user/as_of.py",
+    "contracts/test_memory_records.py": "memtree/stores/memories/user/records.py",
     "contracts/test_memory_groups.py": "memtree/stores/memories/user/groups.py",
     "contracts/test_memory_settings.py": "memtree/stores/memories/user/settings.py",
     "contracts/test_memory_extraction.py": "memtree/stores/memories/user/extracted.py",
     "contracts/test_memory_migration.py": "memtree/stores/memories/filling.py",
     "contracts/test_memory_threads.py": "memtree/stores/memories/user/threads.py",
     "contracts/test_memory_deletion.py": """
-        memtree/stores/memories/deletion.py memtree/stores/memories/sweep.py""",
+        memtree/stores/memories/deletion.py memtree/stores/memories/erasing.py
+        memtree/stores/memories/sweep.py""",
     "contracts/test_memory_search.py": """
         memtree/stores/memories/search.py memtree/stores/memories/shown.py""",
     "unit/memories/extraction/test_dates.py": "memtree/memories/extraction/date_words.py",

@@ -117,6 +117,8 @@ def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
             yield row.scope, f"memory {row.number}: {error.message}"
         else:
             links.append(memory.supersedes or "")
+            if memory.superseded_by == row.superseded_by:  # restored without its successor
+                links.remove(row.superseded_by)
             for name, value in columns(memory).items():
                 if name != "data" and getattr(row, name) != value:
                     yield row.scope, f"memory {row.number}: its row has another {name}"

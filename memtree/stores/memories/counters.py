@@ -112,18 +112,26 @@ async def next_number(sql: Sql, scope: ScopeRow, *, most: int = 0, now: float = 
 
 
 async def take_numbers(
-    sql: Sql, scope: ScopeRow, count: int, *, most: int = 0, now: float = 0.0, leaving: int = 0
+    sql: Sql,
+    scope: ScopeRow,
+    count: int,
+    *,
+    most: int = 0,
+    now: float = 0.0,
+    live: int | None = None,
 ) -> int:
-    """The first of so many. `leaving`: how many memories this transaction takes away before."""
+    """The first of so many. `live`: how many live memories more this transaction leaves, where that
+    is not the same."""
+    more = count if live is None else live
     tenant = {"tenant": scope.tenant}
     found = await sql.fetch(_TENANT + sql.lock, tenant)
     while not found:
         await sql.run(_NEW_TENANT, tenant)
         found = await sql.fetch(_TENANT + sql.lock, tenant)
     ((last, counted),) = found
-    if most and counted - leaving + count > most:
+    if most and more > 0 and counted + more > most:
         ((expired,),) = await sql.fetch(_TENANT_EXPIRED, {**tenant, "now": now})
-        if counted - leaving - expired + count > most:
+        if counted - expired + more > most:
             raise MemoryLimit(
                 f"There are {counted - expired} memories, and at most {most} are allowed: delete "
                 "some, or raise the limit."

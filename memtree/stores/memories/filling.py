@@ -22,9 +22,26 @@ _FILL = """
 _FILL_HISTORY = """
     UPDATE memory_history SET updated = :updated, expires = :expires
     WHERE scope = :scope AND number = :number AND version = :version"""
+_PAST = """
+    superseded_by <> '' AND deleted = 0 AND EXISTS (
+        SELECT 1 FROM memories AS newer WHERE newer.scope = memories.scope
+        AND newer.id = memories.superseded_by AND newer.deleted > 0)"""
+_DELETE_PAST = f"""
+    UPDATE memories SET deleted = (
+        SELECT newer.deleted FROM memories AS newer WHERE newer.scope = memories.scope
+        AND newer.id = memories.superseded_by)
+    WHERE {_PAST}"""
 
 
 async def fill(sql: Sql) -> None:
+    """The times of memories and versions; what a deleted memory took the place of is deleted as
+    well."""
+    await _fill_times(sql)
+    while await sql.fetch(f"SELECT 1 FROM memories WHERE {_PAST} LIMIT 1", {}):
+        await sql.run(_DELETE_PAST, {})
+
+
+async def _fill_times(sql: Sql) -> None:
     """A few rows at a time. A row that does not decode stays as it is: the store's check tells."""
     for (scope,) in await sql.fetch(_SCOPES, {}):
         above = 0

@@ -19,6 +19,9 @@ _OF_TEXT = f"""
 _DUPLICATES = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND duplicate_of <> '' AND duplicate_of IN :ids[]"""
+_BEFORE = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND superseded_by <> '' AND superseded_by IN :ids[]"""
 _STEPS = 64  # from a memory to what took its place, and on
 
 
@@ -54,6 +57,19 @@ async def duplicates(sql: Sql, scope: int, rows: Iterable[Standing]) -> list[Sta
     """Those that each of these counts in the place of."""
     values = {"scope": scope, "ids": [row.id for row in rows]}
     return standing(await sql.fetch(_DUPLICATES, values))
+
+
+async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
+    """These, their duplicates, and what they took the place of: older words for the same thing."""
+    every = {row.number: row for row in rows}
+    new = list(rows)
+    while new:
+        values = {"scope": scope, "ids": [row.id for row in new]}
+        before = standing(await sql.fetch(_BEFORE, values))
+        found = [*before, *await duplicates(sql, scope, new)]
+        new = list({row.number: row for row in found if row.number not in every}.values())
+        every |= {row.number: row for row in new}
+    return list(every.values())
 
 
 async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standing | None:

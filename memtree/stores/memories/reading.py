@@ -31,7 +31,9 @@ _HISTORY = """
     SELECT data FROM memory_history WHERE scope = :scope AND number = :number
     ORDER BY version DESC"""
 _TOMBSTONES = f"""
-    SELECT data FROM memory_tombstones WHERE scope = {SCOPE}
+    SELECT data FROM memory_tombstones WHERE scope = {SCOPE} AND NOT EXISTS (
+        SELECT 1 FROM memories WHERE memories.scope = memory_tombstones.scope
+        AND memories.number = memory_tombstones.number AND deleted > 0 AND superseded_by <> '')
     ORDER BY at DESC, number DESC LIMIT :limit"""
 _EVENTS = f"""
     SELECT told, counted, id, version, number FROM memories

@@ -239,14 +239,21 @@ _COMPARED = {
 def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
     """A condition and its values, beside `scope_values`."""
     parts = ["counted = 1"]  # of which there is an index
-    values: dict[str, Any] = {}
     if wanted.superseded or wanted.deleted:
         parts = ["duplicate_of = ''"]
         parts += ["deleted = 0"] * (not wanted.deleted)
         parts += ["superseded_by = ''"] * (not wanted.superseded)
+    more, values = conditions(wanted)
     if not wanted.expired:
         parts.append("(expires = 0 OR expires > :now)")
         values["now"] = now
+    return " AND ".join([*parts, *more]), values
+
+
+def conditions(wanted: MemoryFilter) -> tuple[list[str], dict[str, Any]]:
+    """What a filter asks of a memory, whatever became of it."""
+    parts: list[str] = []
+    values: dict[str, Any] = {}
     for name in ("category", "kind", "source_type", "session_id", "thread_id"):
         value = getattr(wanted, name)
         if value is not None:
@@ -262,7 +269,7 @@ def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
     for at, tag in enumerate(wanted.tags):
         parts.append(f"instr(tags, :tag{at}) > 0")
         values[f"tag{at}"] = f"\n{_line(tag)}\n"
-    return " AND ".join(parts), values
+    return parts, values
 
 
 def in_order(rows: Sequence[Standing], refs: Sequence[MemoryRef]) -> list[Standing]:

@@ -18,7 +18,17 @@ from memtree.memories.ports import (
     StoredSegment,
 )
 from memtree.memories.scope import Scope
-from memtree.stores.memories import counters, deletion, reading, saving, search, shown, sweep
+from memtree.stores.memories import (
+    changing,
+    counters,
+    deletion,
+    erasing,
+    reading,
+    saving,
+    search,
+    shown,
+    sweep,
+)
 from memtree.stores.memories.user.methods import SqlUserMemories
 
 DAY = 86_400.0
@@ -73,19 +83,19 @@ class SqlMemories(SqlUserMemories):
         self, scope: Scope, ref: MemoryRef, change: MemoryChange, *, if_version: int | None = None
     ) -> Memory:
         return await self.write_memories(
-            lambda sql: saving.change(
+            lambda sql: changing.change(
                 sql, scope, ref, change, if_version=if_version, now=self.now()
             )
         )
 
     async def supersede(self, scope: Scope, ref: MemoryRef, by: NewMemory, reason: str) -> Memory:
         return await self.write_memories(
-            lambda sql: saving.supersede(sql, scope, ref, by, reason=reason, now=self.now())
+            lambda sql: changing.supersede(sql, scope, ref, by, reason=reason, now=self.now())
         )
 
     async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
         return await self.write_memories(
-            lambda sql: saving.mark_duplicate(sql, scope, id_, of, now=self.now())
+            lambda sql: changing.mark_duplicate(sql, scope, id_, of, now=self.now())
         )
 
     async def delete(
@@ -96,7 +106,7 @@ class SqlMemories(SqlUserMemories):
         reason: str | None = None,
         purge: bool = False,
     ) -> list[str]:
-        how = deletion.purge if purge else deletion.delete
+        how = erasing.purge if purge else deletion.delete
         gone = await self.write_memories(
             lambda sql: how(sql, scope, refs, reason=reason, now=self.now())
         )
@@ -177,11 +187,12 @@ class SqlMemories(SqlUserMemories):
         )
 
     async def sweep_memories(self, now: float, deleted_days: int) -> int:
-        """A transaction for each scope, so that other writers get their turn in between."""
+        """Transactions of a thousand rows, so that other writers get their turn in between."""
         before = now - deleted_days * DAY
         erased = 0
-        for scope in await self.read_memories(lambda sql: deletion.ended_scopes(sql, before)):
-            erased += await self._erase_ended(scope, before, now)
+        for scope in await self.read_memories(lambda sql: erasing.ended_scopes(sql, before)):
+            while gone := await self._erase_ended(scope, before, now):
+                erased += gone
         if await self.read_memories(lambda sql: sweep.any_ended(sql, now)):
             await self.write_memories(lambda sql: sweep.drop_ended(sql, now))
         for scope in await self.read_memories(sweep.scopes_of_unused):
@@ -191,7 +202,7 @@ class SqlMemories(SqlUserMemories):
 
     async def erase_memories(self, tenant: str) -> int:
         erased = 0
-        for scope in await self.read_memories(lambda sql: deletion.scopes_of(sql, tenant)):
+        for scope in await self.read_memories(lambda sql: erasing.scopes_of(sql, tenant)):
             erased += await self._erase_scope(scope)
         await self.scrub_memories(at_once=True)
         return erased
@@ -200,11 +211,11 @@ class SqlMemories(SqlUserMemories):
         return await self.read_memories(lambda sql: reading.memory_scopes(sql, tenant, self.now()))
 
     async def _erase_ended(self, scope: int, before: float, now: float) -> int:
-        return await self.write_memories(lambda sql: deletion.erase_ended(sql, scope, before, now))
+        return await self.write_memories(lambda sql: erasing.erase_ended(sql, scope, before, now))
 
     async def _erase_scope(self, scope: int) -> int:
         now = self.now()
-        return await self.write_memories(lambda sql: deletion.erase_scope(sql, scope, now))
+        return await self.write_memories(lambda sql: erasing.erase_scope(sql, scope, now))
 
     async def _drop_unused(self, scope: int) -> None:
         await self.write_memories(lambda sql: sweep.drop_unused(sql, scope))

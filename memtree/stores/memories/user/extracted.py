@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import Any
 
-from memtree.memories.memory import UNSET, Memory, MemoryChange, NewMemory
+from memtree.memories.memory import SNAPSHOT, UNSET, Memory, MemoryChange, NewMemory
 from memtree.memories.ports import Added
 from memtree.memories.scope import Scope
-from memtree.stores.memories import saving
+from memtree.stores.memories import changing, saving
 from memtree.stores.memories.counters import begin, commit, take_numbers
 from memtree.stores.memories.lookup import stored
 from memtree.stores.memories.rows import SCOPE, scope_values
@@ -17,7 +17,7 @@ from memtree.stores.memories.sql import Sql
 
 _DONE = f"SELECT key FROM extracted_messages WHERE scope = {SCOPE} AND key IN :keys[]"
 _NUMBER = "SELECT number FROM extracted_messages WHERE scope = :scope AND key = :key"
-_MARK = """
+MARK = """
     INSERT INTO extracted_messages (scope, key, number, at) VALUES (:scope, :key, :number, :at)
     ON CONFLICT DO NOTHING"""
 
@@ -49,7 +49,7 @@ async def add_extracted(
     if await sql.fetch(_NUMBER, mark):
         return None
     added = await saving.add_here(sql, at, memories, once=True, most=most, now=now)
-    await sql.run(_MARK, {**mark, "number": 0, "at": now})
+    await sql.run(MARK, {**mark, "number": 0, "at": now})
     new = sum(not each.existing for each in added)
     if new:
         await commit(sql, at, counted=new)
@@ -65,7 +65,7 @@ async def put_snapshot(
     if not known:
         number = await take_numbers(sql, at, 1, most=most, now=now)
         (kept,) = await saving.insert(sql, at, [memory], number)
-        await sql.run(_MARK, {**mark, "number": number, "at": now})
+        await sql.run(MARK, {**mark, "number": number, "at": now})
         await commit(sql, at, counted=1)
         return kept
     rows = await stored(sql, at.number, [known[0][0]])
@@ -78,4 +78,23 @@ async def put_snapshot(
         memory.terms,
         expires=UNSET if memory.expires is None else memory.expires,
     )
-    return await saving.change_row(sql, at, rows[0], text)
+    return await changing.change_row(sql, at, rows[0], text)
+
+
+def marks(memory: Memory) -> dict[str, int]:
+    """By key, the numbers that its marks have where it was made: for where it is restored."""
+    found = {}
+    digest = _hex(memory.source.digest) if memory.source else b""
+    if digest:
+        found[message_key(digest)] = 0
+    key = _hex(memory.thread_id or "") if memory.kind == SNAPSHOT else b""
+    if key:
+        found[snapshot_key(key)] = memory.number
+    return found
+
+
+def _hex(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""

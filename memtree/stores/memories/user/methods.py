@@ -13,9 +13,10 @@ from memtree.memories.user_memories import (
     SettingsChange,
     UserSettings,
 )
-from memtree.stores.memories import saving
+from memtree.stores.memories import changing, deletion, erasing, saving
 from memtree.stores.memories.transactions import MemoryTransactions
-from memtree.stores.memories.user import extracted, groups, settings, threads
+from memtree.stores.memories.user import as_of, extracted, groups, settings, threads
+from memtree.stores.memories.user.records import records, restore
 
 
 class SqlUserMemories(MemoryTransactions):
@@ -30,17 +31,10 @@ class SqlUserMemories(MemoryTransactions):
             lambda sql: saving.add_many(sql, scope, memories, once=once, most=most, now=self.now())
         )
 
-    async def replace_thread(
-        self, scope: Scope, thread_id: str, memories: Sequence[NewMemory], *, most: int = 0
-    ) -> int:
-        return await self.write_memories(
-            lambda sql: threads.replace_thread(
-                sql, scope, thread_id, memories, most=most, now=self.now()
-            )
-        )
-
     async def merge(self, scope: Scope, ref: MemoryRef, older: MemoryRef, reason: str) -> Memory:
-        raise NotImplementedError
+        return await self.write_memories(
+            lambda sql: changing.merge(sql, scope, ref, older, reason=reason, now=self.now())
+        )
 
     async def delete_matching(
         self,
@@ -50,7 +44,22 @@ class SqlUserMemories(MemoryTransactions):
         reason: str | None = None,
         purge: bool = False,
     ) -> list[str]:
-        raise NotImplementedError
+        how = erasing.purge_matching if purge else deletion.delete_matching
+        gone = await self.write_memories(
+            lambda sql: how(sql, scope, wanted, reason=reason, now=self.now())
+        )
+        if purge and gone:
+            await self.scrub_memories(at_once=True)
+        return gone
+
+    async def replace_thread(
+        self, scope: Scope, thread_id: str, memories: Sequence[NewMemory], *, most: int = 0
+    ) -> int:
+        return await self.write_memories(
+            lambda sql: threads.replace_thread(
+                sql, scope, thread_id, memories, most=most, now=self.now()
+            )
+        )
 
     async def as_of(
         self,
@@ -61,15 +70,24 @@ class SqlUserMemories(MemoryTransactions):
         before: int | None = None,
         limit: int = 100,
     ) -> MemoryPage:
-        raise NotImplementedError
+        return await self.read_memories(
+            lambda sql: as_of.as_of(sql, scope, at, wanted, before=before, limit=limit)
+        )
 
     async def records(self, scope: Scope, after: int = 0, limit: int = 500) -> list[MemoryRecord]:
-        raise NotImplementedError
+        return await self.read_memories(lambda sql: records(sql, scope, after, limit))
 
     async def restore(
-        self, scope: Scope, records: Sequence[MemoryRecord], tombstones: Sequence[Tombstone] = ()
+        self,
+        scope: Scope,
+        records: Sequence[MemoryRecord],
+        tombstones: Sequence[Tombstone] = (),
+        *,
+        most: int = 0,
     ) -> list[Memory]:
-        raise NotImplementedError
+        return await self.write_memories(
+            lambda sql: restore(sql, scope, records, tombstones, most=most, now=self.now())
+        )
 
     # -- groups ------------------------------------------------------------------------------
 

@@ -6,29 +6,25 @@ from collections.abc import Sequence
 
 from memtree.memories.memory import NewMemory
 from memtree.memories.scope import Scope
-from memtree.stores.memories import saving
 from memtree.stores.memories.counters import begin, commit, count_vectors, take_numbers
-from memtree.stores.memories.rows import plain
+from memtree.stores.memories.deletion import FOR_GOOD, remove
+from memtree.stores.memories.rows import STANDING, plain, standing
+from memtree.stores.memories.saving import insert
 from memtree.stores.memories.sql import Sql
 
-_LIVE = """
-    SELECT number, text_hash FROM memories
-    WHERE scope = :scope AND thread_id = :thread AND thread_id <> '' AND counted = 1
+_THREAD = f"""
+    SELECT {STANDING} FROM memories
+    WHERE scope = :scope AND counted = 1 AND thread_id <> '' AND thread_id = :thread_id
     ORDER BY number"""
-_DELETE = """
-    UPDATE memories SET deleted = :deleted, counted = 0, changed = :changed, told = :changed
-    WHERE scope = :scope AND number IN :numbers[]"""
 _COPY_VECTORS = """
     INSERT INTO memory_vectors (scope, recipe, number, data)
-    SELECT scope, recipe, :heir, data FROM memory_vectors
-    WHERE scope = :scope AND number = :number"""
+    SELECT scope, recipe, :number, data FROM memory_vectors
+    WHERE scope = :scope AND number = :old"""
 _COUNT_VECTORS = """
     UPDATE memories SET vectors = (
-        SELECT count(*) FROM memory_vectors WHERE memory_vectors.scope = memories.scope
-        AND memory_vectors.number = memories.number)
+        SELECT count(*) FROM memory_vectors
+        WHERE memory_vectors.scope = memories.scope AND memory_vectors.number = memories.number)
     WHERE scope = :scope AND number IN :numbers[]"""
-# Nobody brings a part of a document back, so what was replaced waits for the next sweep alone.
-_LONG_AGO = 1.0
 
 
 async def replace_thread(
@@ -40,30 +36,25 @@ async def replace_thread(
     most: int,
     now: float,
 ) -> int:
+    """A text that stood there keeps its vectors."""
     at = await begin(sql, scope)
-    place = {"scope": at.number}
-    old = await sql.fetch(_LIVE, {**place, "thread": plain(thread_id)})
-    numbers = [number for number, _ in old]
-    if not memories and not old:
-        return 0
+    values = {"scope": at.number, "thread_id": plain(thread_id)}
+    old = standing(await sql.fetch(_THREAD, values))
     if old:
-        marks = {"numbers": numbers, "deleted": _LONG_AGO, "changed": at.next}
-        await sql.run(_DELETE, {**place, **marks})
-        await count_vectors(sql, at, numbers, -1)
+        await remove(sql, at, old, reason=None, now=now, deleted=FOR_GOOD)
     if memories:
-        count = len(memories)
-        first = await take_numbers(sql, at, count, most=most, now=now, leaving=len(old))
-        await saving.insert(sql, at, memories, first)
-        known = {text_hash: number for number, text_hash in old}
-        heirs = [
-            {**place, "number": known[memory.text_hash], "heir": first + index}
-            for index, memory in enumerate(memories)
-            if memory.text_hash in known
-        ]
-        if heirs:
-            await sql.run_many(_COPY_VECTORS, heirs)
-            there = [heir["heir"] for heir in heirs]
-            await sql.run(_COUNT_VECTORS, {**place, "numbers": there})
-            await count_vectors(sql, at, there, 1)
-    await commit(sql, at, counted=len(memories) - len(old))
+        first = await take_numbers(
+            sql, at, len(memories), most=most, now=now, live=len(memories) - len(old)
+        )
+        await insert(sql, at, memories, first)
+        there = {row.text_hash: row.number for row in old if row.vectors}
+        hashes = {first + place: each.text_hash for place, each in enumerate(memories)}
+        same = {number: there[of] for number, of in hashes.items() if of in there}
+        copies = [{"scope": at.number, "number": new, "old": one} for new, one in same.items()]
+        if copies:
+            await sql.run_many(_COPY_VECTORS, copies)
+            await sql.run(_COUNT_VECTORS, {"scope": at.number, "numbers": list(same)})
+            await count_vectors(sql, at, list(same), 1)
+    if old or memories:
+        await commit(sql, at, counted=len(memories) - len(old))
     return len(old)

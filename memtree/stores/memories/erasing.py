@@ -1,0 +1,174 @@
+"""Erasing memories for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.memories.scope import Scope
+from memtree.stores.memories.counters import (
+    ScopeRow,
+    begin_known,
+    begin_number,
+    commit,
+    count_vectors,
+)
+from memtree.stores.memories.deletion import MINE, ROWS, in_parts, leave_tombstones, matching
+from memtree.stores.memories.lookup import lineage, resolved, stored
+from memtree.stores.memories.rows import STANDING, Standing, encoded, standing
+from memtree.stores.memories.sql import Sql
+
+_OF_MEMORIES = (
+    "memories",
+    "memory_vectors",
+    "memory_history",
+    "memory_tombstones",
+    "memory_keys",
+    "memory_group_members",
+    "shown_memories",
+)
+# What a scope has beside its memories. The plan of a tenant is not its own to forget.
+_OF_SCOPES = (
+    "memory_tombstones",
+    "memory_groups",
+    "memory_group_members",
+    "memory_settings",
+    "extracted_messages",
+)
+_TELL = """
+    INSERT INTO erased_memories (scope, number, id, version, told, at)
+    VALUES (:scope, :number, :id, :version, :told, :at)"""
+_UNLINK = "UPDATE memories SET data = :data, changed = :changed WHERE scope = :scope AND id = :id"
+# Their bytes may still be in the files: see `retention.scrub`.
+_NOTE = "INSERT INTO deletions DEFAULT VALUES"
+_ENDED = """
+    SELECT scope FROM memories WHERE deleted > 0 AND deleted <= :before
+    UNION SELECT scope FROM memories WHERE expires > 0 AND expires <= :before ORDER BY 1"""
+_ENDED_HERE = f"""
+    SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (
+        SELECT number FROM memories WHERE +scope = :scope AND deleted > 0 AND deleted <= :before
+        UNION SELECT number FROM memories
+        WHERE scope = :scope AND expires > 0 AND expires <= :before
+        ORDER BY number LIMIT {ROWS})"""
+_SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY number"
+_FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number LIMIT {ROWS}"
+
+
+async def purge(
+    sql: Sql,
+    scope: Scope,
+    refs: Sequence[MemoryRef],
+    *,
+    reason: str | None,
+    now: float,
+) -> list[str]:
+    """Whatever the refs name, live or not."""
+    at = await begin_known(sql, scope)
+    asked = await stored(sql, at.number, refs) if at else []
+    rows = await resolved(sql, at.number, refs) if at else []
+    if at is None or not rows:
+        return []
+    _, counted = await _erase(sql, at, _distinct([*rows, *asked]), now)
+    await leave_tombstones(sql, at, rows, reason, now)
+    await _commit(sql, at, counted)
+    return [row.id for row in rows]
+
+
+async def purge_matching(
+    sql: Sql, scope: Scope, wanted: MemoryFilter, *, reason: str | None, now: float
+) -> list[str]:
+    at = await begin_known(sql, scope)
+    found = await matching(sql, at, wanted, now) if at else {}
+    if at is None or not found:
+        return []
+    counted = 0
+    for part in in_parts(list(found)):
+        rows = await stored(sql, at.number, part)
+        _, gone = await _erase(sql, at, rows, now)
+        await leave_tombstones(sql, at, [row for row in rows if row.counted], reason, now)
+        counted += gone
+    await _commit(sql, at, counted)
+    return list(found.values())
+
+
+async def _erase(
+    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float
+) -> tuple[int, int]:
+    """Rows and all that came of them, and what they had taken the place of. How many memories went,
+    and how many of them counted."""
+    gone = await lineage(sql, scope.number, rows)
+    counted = [row for row in gone if row.counted]
+    await count_vectors(sql, scope, [row.number for row in counted], -1)
+    values = {"scope": scope.number, "numbers": [row.number for row in gone]}
+    for table in _OF_MEMORIES:
+        await sql.run(f"DELETE FROM {table} WHERE {MINE}", values)
+    await _unlink(sql, scope, gone)
+    told = {"scope": scope.number, "told": scope.next, "at": now}
+    events = [{**told, "number": r.number, "id": r.id, "version": r.version} for r in counted]
+    if events:
+        await sql.run_many(_TELL, events)
+    return len(gone), len(counted)
+
+
+async def _commit(sql: Sql, scope: ScopeRow, counted: int) -> None:
+    await sql.run("DELETE FROM memory_segments WHERE scope = :scope", {"scope": scope.number})
+    await commit(sql, scope, counted=-counted, purged=True)
+    await sql.run(_NOTE, {})
+
+
+async def ended_scopes(sql: Sql, before: float) -> list[int]:
+    """Scopes that hold what was deleted or expired before that time."""
+    return [number for (number,) in await sql.fetch(_ENDED, {"before": before})]
+
+
+async def erase_ended(sql: Sql, number: int, before: float, now: float) -> int:
+    """Of one scope, so many at a time; 0 when there is no more."""
+    scope = await begin_number(sql, number)
+    rows = standing(await sql.fetch(_ENDED_HERE, {"scope": number, "before": before}))
+    if not rows:
+        return 0
+    gone, counted = await _erase(sql, scope, rows, now)
+    await _commit(sql, scope, counted)
+    return gone
+
+
+async def scopes_of(sql: Sql, tenant: str) -> list[int]:
+    """All scopes of a tenant, those without live memories as well."""
+    return [number for (number,) in await sql.fetch(_SCOPES, {"tenant": tenant})]
+
+
+async def erase_scope(sql: Sql, number: int, now: float) -> int:
+    """Everything in one scope, tombstones too."""
+    scope = await begin_number(sql, number)
+    values = {"scope": number}
+    erased = counted = 0
+    while rows := standing(await sql.fetch(_FIRST, values)):
+        gone, of_them = await _erase(sql, scope, rows, now)
+        erased, counted = erased + gone, counted + of_them
+    for table in _OF_SCOPES:
+        if await sql.fetch(f"SELECT 1 FROM {table} WHERE scope = :scope LIMIT 1", values):
+            await sql.run(f"DELETE FROM {table} WHERE scope = :scope", values)
+            await sql.run(_NOTE, {})
+    if erased:
+        await _commit(sql, scope, counted)
+    return erased
+
+
+async def _unlink(sql: Sql, scope: ScopeRow, gone: Sequence[Standing]) -> None:
+    """What superseded one of those that are gone no longer names it."""
+    ids = {row.id for row in gone}
+    after = [row.superseded_by for row in gone if row.superseded_by not in ids | {""}]
+    for row in await stored(sql, scope.number, after):
+        memory = row.memory()
+        if memory.supersedes not in ids:
+            continue
+        plain = replace(
+            memory, supersedes=None, deleted=None, superseded_by=None, duplicate_of=None
+        )
+        values = {"scope": scope.number, "id": row.id, "changed": scope.next}
+        await sql.run(_UNLINK, {**values, "data": encoded(plain)})
+
+
+def _distinct(rows: Sequence[Standing]) -> list[Standing]:
+    return list({row.number: row for row in rows}.values())

@@ -1,0 +1,104 @@
+"""Memories as they were at some time.
+
+A version was in force from its `updated` until that of the next one. A row that did not change
+since is chosen by its columns, any other by what its version of that time says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from memtree.memories.memory import Memory
+from memtree.memories.ports import MemoryFilter, MemoryPage
+from memtree.memories.scope import Scope
+from memtree.stores.memories.reading import known
+from memtree.stores.memories.rows import LARGEST, conditions, plain, read_memory, scope_values
+from memtree.stores.memories.sql import Sql
+
+_ROWS = 500
+_OF_VERSION = """
+    SELECT {} FROM memory_history AS older WHERE older.scope = memories.scope
+    AND older.number = memories.number AND older.updated <= :at
+    ORDER BY older.version DESC LIMIT 1"""
+_LASTS = "expires = 0 OR expires > :at"
+_LASTED = f"CASE WHEN {_LASTS.replace('expires', 'older.expires')} THEN 1 ELSE 0 END"
+# What counts now, and what something took the place of since: each by an index of its own.
+_STATES = (
+    "counted = 1 AND created <= :at",
+    "replaced > :at AND replaced > 0 AND deleted = 0 AND created <= :at",
+)
+_NUMBERS = f"""
+    SELECT number FROM memories WHERE scope = :scope AND {_STATES[0]} AND {{0}}
+    UNION ALL SELECT number FROM memories WHERE scope = :scope AND {_STATES[1]} AND {{0}}
+    ORDER BY number DESC LIMIT :limit"""
+_LIVE = f"""
+    CASE WHEN updated <= :at THEN ({_LASTS}) ELSE ({_OF_VERSION.format(_LASTED)}) = 1 END"""
+_TOTAL = f"""
+    SELECT (SELECT count(*) FROM memories WHERE scope = :scope AND {_STATES[0]} AND {_LIVE})
+        + (SELECT count(*) FROM memories WHERE scope = :scope AND {_STATES[1]} AND {_LIVE})"""
+_DATA = f"""
+    SELECT CASE WHEN updated <= :at THEN data ELSE ({_OF_VERSION.format("older.data")}) END
+    FROM memories WHERE scope = :scope AND number IN :numbers[] ORDER BY number DESC"""
+
+
+async def as_of(
+    sql: Sql,
+    scope: Scope,
+    at: float,
+    wanted: MemoryFilter,
+    *,
+    before: int | None,
+    limit: int,
+) -> MemoryPage:
+    """Who is in a group is asked as of now: groups have no past."""
+    number = await known(sql, scope)
+    if number is None:
+        return MemoryPage((), False, 0)
+    here: dict[str, Any] = {"scope": number, "at": at}
+    found: list[Memory] = []
+    below = LARGEST if before is None else max(0, min(before, LARGEST))
+    condition, values = _chosen(wanted)
+    query = _NUMBERS.format(condition)
+    rows = [(below,)]
+    while rows and len(found) <= limit:
+        values |= {**scope_values(scope), **here, "before": rows[-1][0], "limit": _ROWS}
+        rows = await sql.fetch(query, values)
+        numbers = [each for (each,) in rows]
+        found += await _in_force(sql, here, numbers, wanted) if numbers else []
+        if len(rows) < _ROWS:
+            break
+    ((total,),) = await sql.fetch(_TOTAL, here)
+    return MemoryPage(tuple(found[:limit]), len(found) > limit, total)
+
+
+def _chosen(wanted: MemoryFilter) -> tuple[str, dict[str, Any]]:
+    """Without those that changed since, whose columns say what they are now."""
+    of_group, values = conditions(MemoryFilter(group=wanted.group))
+    same, more = conditions(replace(wanted, group=None))
+    now = " AND ".join([f"({_LASTS})", *same])
+    parts = ["number < :before", *of_group, f"(updated > :at OR ({now}))"]
+    return " AND ".join(parts), {**values, **more}
+
+
+async def _in_force(
+    sql: Sql, here: dict[str, Any], numbers: list[int], wanted: MemoryFilter
+) -> list[Memory]:
+    rows = await sql.fetch(_DATA, {**here, "numbers": numbers})
+    every = (read_memory(data, 0.0, "", "") for (data,) in rows if data is not None)
+    then = (replace(each, superseded_by=None, duplicate_of=None) for each in every)
+    return [each for each in then if each.live(here["at"]) and matches(each, wanted)]
+
+
+def matches(memory: Memory, wanted: MemoryFilter) -> bool:
+    """What `conditions` ask of a row, but for the group."""
+    for name in ("category", "kind", "source_type", "session_id", "thread_id"):
+        value = getattr(wanted, name)
+        if value is not None and plain(value) != plain(getattr(memory, name)):
+            return False
+    return (
+        (wanted.tainted is None or memory.tainted == wanted.tainted)
+        and (wanted.created_from is None or memory.created >= wanted.created_from)
+        and (wanted.created_before is None or memory.created < wanted.created_before)
+        and {plain(tag) for tag in wanted.tags} <= {plain(tag) for tag in memory.tags}
+    )

@@ -1,0 +1,202 @@
+"""All that is stored of memories, out of a scope and into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memtree.errors import BadRequest
+from memtree.memories.memory import Memory, Tombstone
+from memtree.memories.ports import MemoryRecord
+from memtree.memories.scope import Scope
+from memtree.stores.memories.changing import KEEP_VERSION, PUT_TOMBSTONE
+from memtree.stores.memories.counters import ScopeRow, begin, commit, take_numbers
+from memtree.stores.memories.rows import (
+    SCOPE,
+    encoded,
+    old_version,
+    read_memory,
+    read_tombstone,
+    scope_values,
+    storable,
+    time_column,
+)
+from memtree.stores.memories.saving import ADD, added_row, refuse_taken
+from memtree.stores.memories.sql import Sql
+from memtree.stores.memories.user.extracted import MARK, marks
+
+_RECORDS = f"""
+    SELECT data, superseded_by, duplicate_of, replaced, number FROM memories
+    WHERE scope = {SCOPE} AND number > :after AND deleted = 0 ORDER BY number LIMIT :limit"""
+_VERSIONS = f"""
+    SELECT number, data FROM memory_history
+    WHERE scope = {SCOPE} AND number IN :numbers[] ORDER BY number, version"""
+_TOMBSTONES = f"""
+    SELECT number, data FROM memory_tombstones
+    WHERE scope = {SCOPE} AND number IN :numbers[]"""
+_LINKED = "SELECT id, created FROM memories WHERE scope = :scope AND id IN :ids[]"
+
+
+async def records(sql: Sql, scope: Scope, after: int, limit: int) -> list[MemoryRecord]:
+    values: dict[str, Any] = {**scope_values(scope), "after": after, "limit": limit}
+    rows = await sql.fetch(_RECORDS, values)
+    values["numbers"] = [number for *_, number in rows]
+    versions: dict[int, list[Memory]] = {}
+    for number, data in await sql.fetch(_VERSIONS, values) if rows else ():
+        versions.setdefault(number, []).append(read_memory(data, 0.0, "", ""))
+    stones = await sql.fetch(_TOMBSTONES, values) if rows else []
+    left = {number: read_tombstone(data) for number, data in stones}
+    return [
+        MemoryRecord(
+            read_memory(data, 0.0, superseded_by, duplicate_of),
+            tuple(versions.get(number, ())),
+            left.get(number),
+            replaced or None,
+        )
+        for data, superseded_by, duplicate_of, replaced, number in rows
+    ]
+
+
+async def restore(
+    sql: Sql,
+    scope: Scope,
+    given: Sequence[MemoryRecord],
+    tombstones: Sequence[Tombstone],
+    *,
+    most: int,
+    now: float,
+) -> list[Memory]:
+    if not given and not tombstones:
+        return []
+    _require_versions(given)
+    at = await begin(sql, scope)
+    await refuse_taken(sql, at.number, [each.memory.id for each in given])
+    there = await _created(sql, at, given)
+    plain = [_linked(each.memory, there) for each in given]
+    counted = sum(_counts(each) for each in plain)
+    count = len(given) + len(tombstones)
+    first = await take_numbers(sql, at, count, most=most, now=now, live=counted)
+    stored = [replace(each, number=first + place) for place, each in enumerate(plain)]
+    await _put(sql, at, given, stored, there, now)
+    stones = [
+        replace(each, number=first + place) for place, each in enumerate(tombstones, len(given))
+    ]
+    stones += [
+        replace(record.tombstone, id=memory.id, number=memory.number)
+        for record, memory in zip(given, stored, strict=True)
+        if record.tombstone is not None
+    ]
+    if stones:
+        await sql.run_many(PUT_TOMBSTONE, [_stone_row(at, each) for each in stones])
+    if given:
+        await commit(sql, at, counted=counted)
+    return stored
+
+
+def _require_versions(given: Iterable[MemoryRecord]) -> None:
+    for record in given:
+        before = [each.version for each in record.versions]
+        if [*before, record.memory.version] != list(range(1, len(before) + 2)):
+            raise BadRequest("The versions of a memory must be all of those before its own.")
+
+
+async def _created(sql: Sql, scope: ScopeRow, given: Sequence[MemoryRecord]) -> dict[str, float]:
+    """When memories were created that others name, of those that will be there."""
+    named = {
+        link
+        for each in (record.memory for record in given)
+        for link in (each.supersedes, each.superseded_by, each.duplicate_of)
+        if link and storable(link)
+    }
+    rows = await sql.fetch(_LINKED, {"scope": scope.number, "ids": sorted(named)}) if named else []
+    return {**dict(rows), **{record.memory.id: record.memory.created for record in given}}
+
+
+def _linked(memory: Memory, there: dict[str, float]) -> Memory:
+    """With those links alone that lead somewhere, and to another memory."""
+
+    def kept(link: str | None) -> str | None:
+        return link if link in there and link != memory.id else None
+
+    by = memory.superseded_by
+    return replace(
+        memory,
+        supersedes=kept(memory.supersedes),
+        superseded_by=by if by and storable(by) and by != memory.id else None,
+        duplicate_of=kept(memory.duplicate_of),
+    )
+
+
+def _counts(memory: Memory) -> bool:
+    return not (memory.deleted or memory.superseded_by or memory.duplicate_of)
+
+
+async def _put(
+    sql: Sql,
+    scope: ScopeRow,
+    given: Sequence[MemoryRecord],
+    stored: Sequence[Memory],
+    there: dict[str, float],
+    now: float,
+) -> None:
+    rows: list[dict[str, Any]] = []
+    versions: list[dict[str, Any]] = []
+    for record, memory in zip(given, stored, strict=True):
+        rows.append(_row(scope, record, memory, there))
+        place = {"scope": scope.number, "number": memory.number}
+        for old in record.versions:
+            same = replace(_bare(old), id=memory.id, number=memory.number)
+            versions.append({**place, **old_version(old), "data": encoded(same)})
+    if rows:
+        await sql.run_many(ADD, rows)
+    if versions:
+        await sql.run_many(KEEP_VERSION, versions)
+    done = {key: number for memory in stored for key, number in marks(memory).items()}
+    if done:
+        mark = {"scope": scope.number, "at": now}
+        await sql.run_many(MARK, [{**mark, "key": k, "number": n} for k, n in done.items()])
+
+
+def _row(
+    scope: ScopeRow, record: MemoryRecord, memory: Memory, there: dict[str, float]
+) -> dict[str, Any]:
+    # What took its place may follow, or never: then the memory itself says that it may be missing.
+    waits = memory.superseded_by if memory.superseded_by not in there else None
+    row = added_row(
+        scope,
+        replace(_bare(memory), superseded_by=waits),
+        text_hash=record.text_hash,
+        terms=record.terms,
+    )
+    if _counts(memory):
+        return row
+    return row | {
+        "counted": 0,
+        "told": 0,
+        "deleted": time_column(memory.deleted),
+        "superseded_by": memory.superseded_by or "",
+        "duplicate_of": memory.duplicate_of or "",
+        "replaced": _replaced(record, memory, there),
+    }
+
+
+def _replaced(record: MemoryRecord, memory: Memory, there: dict[str, float]) -> float:
+    """Since when something else counts in its place."""
+    if not (memory.superseded_by or memory.duplicate_of):
+        return 0.0
+    if record.replaced is not None:
+        return time_column(record.replaced)
+    if record.tombstone is not None and memory.superseded_by:
+        return time_column(record.tombstone.at)
+    return time_column(there.get(memory.superseded_by or "", memory.updated))
+
+
+def _bare(memory: Memory) -> Memory:
+    """What the row says beside `data` is not said in it."""
+    return replace(memory, deleted=None, superseded_by=None, duplicate_of=None)
+
+
+def _stone_row(scope: ScopeRow, stone: Tombstone) -> dict[str, Any]:
+    place = {"scope": scope.number, "number": stone.number}
+    return {**place, "at": stone.at, "data": encoded(stone)}
