@@ -22,6 +22,8 @@ from benchmarks import (
     cost,
     dates,
     extraction,
+    extraction_junk,
+    extraction_recall,
     headlines,
     invariants,
     kept,
@@ -80,6 +82,8 @@ ALL = {
     "workers": workers.run,
     "topology": topology.run,
     "memory_search": memory_search.run,
+    "extraction_junk": extraction_junk.run,
+    "extraction_recall": extraction_recall.run,
     "memory_speed": memory_speed.run,
 }
 

@@ -56,7 +56,7 @@ class Found:
 
 async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
-    async with _opened(bench.keep) as (store, embedder):
+    async with opened(bench.keep) as (store, embedder):
         for name in ("all turns", "evidence turns"):
             rows += await _talks(bench, store, embedder, name)
         for held_out in (False, True):
@@ -65,9 +65,11 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
 
 
 @asynccontextmanager
-async def _opened(keep: Path | None) -> AsyncIterator[tuple[Memories, LocalEmbedder]]:
+async def opened(
+    keep: Path | None, name: str = "memory_search.db"
+) -> AsyncIterator[tuple[Memories, LocalEmbedder]]:
     with tempfile.TemporaryDirectory(prefix="memtree-bench-") as folder:
-        store = open_store(f"sqlite:///{(keep or Path(folder)) / 'memory_search.db'}")
+        store = open_store(f"sqlite:///{(keep or Path(folder)) / name}")
         embedder = LocalEmbedder()
         try:
             yield open_memories(store), embedder
@@ -79,7 +81,7 @@ async def _opened(keep: Path | None) -> AsyncIterator[tuple[Memories, LocalEmbed
 async def _talks(bench: Bench, store: Memories, embedder: LocalEmbedder, name: str) -> list[Row]:
     found: dict[str, list[list[Found]]] = {}
     for talk in bench.data.locomo():
-        turns = _turns(talk.messages)
+        turns = talk_turns(talk.messages)
         asked = [
             (probe.question, [text for texts in probe.evidence.values() for text in texts])
             for probe in talk.probes
@@ -121,7 +123,7 @@ def _figures(name: str, way: str, talks: Sequence[Sequence[Found]]) -> list[Row]
     return rows
 
 
-def _turns(messages: Sequence[Message]) -> list[Turn]:
+def talk_turns(messages: Sequence[Message]) -> list[Turn]:
     """A session begins with the line of its date."""
     turns: list[Turn] = []
     session = 0

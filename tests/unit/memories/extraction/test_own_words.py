@@ -150,6 +150,10 @@ KEPT = {
     "memories": (f"{OURS}\n\nI live in Graz.", ["I live in Graz."]),
     "a list of memories": (f"{OUR_LIST}\nI live in Graz.", ["I live in Graz."]),
     "an agent's wrapper": (CLINE, ["I prefer tabs."]),
+    "the result of a tool": ("[read_file for 'a b'] Result:\nI am a file.", []),
+    "one of another agent": ("OBSERVATION:\nI am it.", []),
+    "an error of one": ("ERROR:\nI must not be the same.", []),
+    "what a command said": ("EXECUTION RESULT of [bash]:\nI am root.", []),
     "nothing": ("", []),
     "no word": ("??? 12\n\n:)", []),
 }
