@@ -35,7 +35,8 @@ REMARK = 1_000  # characters of a paragraph before or behind a document
 _RESULT = re.compile(
     r"\s{0,20}(?:\[[A-Za-z_][\w.-]{0,80}(?: for '[^\n]{0,1000}')?\] Result:"
     r"|(?:ERROR|OUTPUT|RESULTS?|STDOUT|STDERR|(?:EXECUTION|TOOL|COMMAND|FUNCTION) \w+)\b[^\n]{0,80}"
-    r":[ \t]*\n|(?:OBSERVATION|Observation):|<function_results>|Tool (?:result|output)\b[^\n]{0,80}:)"
+    r":[ \t]*\n|(?:OBSERVATION|Observation):|<function_results>|Tool (?:result"
+    r"|output)\b[^\n]{0,80}:)"
 )
 _ADDRESSES = re.compile(
     r"\?|\b(?:please|can you|could you|help me|i(?:'m| am| want| need| have| would)|bitte|kannst du"
