@@ -82,6 +82,7 @@ async def put(options: argparse.Namespace, settings: Settings) -> int:
         raise BadRequest("standard input has no name: give --id", param="id")
     failed = 0
     async with _opened(options, settings) as (services, scope):
+        services.book.start()
         for file in options.files:
             try:
                 document = checked(options.id or _id_of(file), _text(file), options.type, None)

@@ -23,7 +23,7 @@ class Shell:
     def run(self, *words: str, typed: bytes = b"", code: int = 0) -> tuple[list[str], str]:
         """Lines of standard output, and standard error."""
         self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(typed)))
-        rest = ["--store", self.url, "--embedder", "none"]
+        rest = ["--store", self.url, *([] if "--embedder" in words else ["--embedder", "none"])]
         ended = main(["documents", *words, *rest])
         printed = self._capsys.readouterr()
         assert ended == code, printed.err
@@ -60,6 +60,13 @@ def test_files_are_added_listed_found_and_deleted(shell: Shell) -> None:
     assert shell.run("delete", "handbook", "ports.md") == (["ports.md: 1 passage"], "")
     assert shell.run("delete", "handbook", "--all", "--purge") == (["9 passages"], "")
     assert shell.rows("list") == shell.rows("list", "handbook") == []
+
+
+def test_vectors_are_there_when_it_ends(shell: Shell) -> None:
+    shell.run("add", "handbook", "ports.md", "the book.md", "--embedder", "local")
+    lines, said = shell.run("search", "handbook", "staging port", "--embedder", "local")
+    assert "ports.md" in lines[0]
+    assert said == ""  # ranked by words alone, else
 
 
 def test_the_same_again_is_unchanged_and_an_edited_one_replaced(shell: Shell) -> None:
