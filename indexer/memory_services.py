@@ -71,7 +71,7 @@ def open_memory_services(
         deleted_days=settings.deleted_days,
         max_text_chars=settings.max_text_chars,
     )
-    users = UserBook(memories, clock, new_group_id)
+    users = UserBook(memories, book.clock, new_group_id)
     documents = open_documents(settings, memories, clock, book)
     extracting = open_extraction(
         settings,

@@ -90,7 +90,8 @@ class BookPage(NamedTuple):
 
 class MemoryBook:
     """Memories bound to their ports. One per process; safe for concurrent calls. `injection`: those
-    that stand in prompts without anybody's asking. `saving`: for who stores what is no draft."""
+    that stand in prompts without anybody's asking. `saving`: for who stores what is no draft.
+    `clock`: that memories are dated with."""
 
     def __init__(
         self,
@@ -106,7 +107,7 @@ class MemoryBook:
     ) -> None:
         self._store, self._maintenance = store, maintenance
         self._search, self._embedder = search, embedder
-        self._clock, self._new_id = clock, new_id
+        self.clock, self._new_id = clock, new_id
         self._rules = rules
         self.injection = MemoryInjection(store, search, clock.now)
         self._watch = ScopeWatch(store, clock)
@@ -164,7 +165,7 @@ class MemoryBook:
         return SaveResult(memory, degraded=self.saving.degraded(vector))
 
     def _made(self, draft: MemoryDraft) -> NewMemory:
-        return made(draft, self._new_id(), self._clock.now(), self._rules.max_text_chars)
+        return made(draft, self._new_id(), self.clock.now(), self._rules.max_text_chars)
 
     async def _stored(
         self, scope: Scope, new: NewMemory, policy: DedupPolicy, idempotency_key: str
@@ -256,7 +257,7 @@ class MemoryBook:
         if isinstance(edit.category, str):
             checked_name(edit.category, "category")
         change = MemoryChange(
-            self._clock.now(), category=edit.category, tags=edit.tags, expires=edit.expires
+            self.clock.now(), category=edit.category, tags=edit.tags, expires=edit.expires
         )
         if isinstance(text, Unset):
             memory = await self._store.change(scope, ref, change, if_version=if_version)
@@ -280,7 +281,7 @@ class MemoryBook:
     async def confirm(self, scope: Scope, ref: MemoryRef, *, by_person: bool) -> Memory:
         """It is still true. Only a person's word takes its taint: a model that was told by a web
         page to save something can be told to confirm it as well. Raises `NotFound`."""
-        now = self._clock.now()
+        now = self.clock.now()
         change = MemoryChange(now, last_confirmed=now, tainted=False if by_person else UNSET)
         memory = await self._store.change(scope, ref, change)
         self._watch.wake(scope)
@@ -325,7 +326,7 @@ class MemoryBook:
 
     async def sweep(self) -> int:
         """Erase for good what was deleted long ago. How many memories. Raises store errors."""
-        return await self._maintenance.sweep_memories(self._clock.now(), self._rules.deleted_days)
+        return await self._maintenance.sweep_memories(self.clock.now(), self._rules.deleted_days)
 
 
 def before_number(cursor: str | None) -> int | None:

@@ -122,8 +122,8 @@ class MemoryCuration:
         memory = await self._book.get(scope, ref)
         try:
             replaced = await self._book.get(scope, older)
-        except NotFound as error:
-            raise NotFound(error.message, param="replaces") from None
+        except NotFound:
+            raise NotFound("replaces names no memory that is there.", param="replaces") from None
         if memory.id == replaced.id:
             raise BadRequest("replaces must name another memory", param="replaces")
         if not isinstance(text, Unset) or if_version is not None:

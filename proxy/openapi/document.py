@@ -25,6 +25,8 @@ from proxy.openapi.memories import (
     document_shapes,
     parts,
     transfer_paths,
+    user_paths,
+    user_shapes,
 )
 from proxy.openapi.operations import KNOWN, READING, UPSTREAM, ok, operation
 from proxy.openapi.shapes import STRING, Json, content, described, ref, schema
@@ -51,6 +53,7 @@ _TAGS = {
     chat_paths.TAG: "What one chat remembers, saved by its model or by a person.",
     document_paths.TAG: "Texts to look things up in: put into namespaces, shown by `use_rag`.",
     transfer_paths.TAG: "Memories of a user as a file, and files of other programs as memories.",
+    user_paths.TAG: "What is remembered of a user beyond any one chat, in groups of its own.",
     "Context memory": "Without a model: messages in, fewer messages out.",
     "Server": "About the server itself.",
 }
@@ -77,6 +80,7 @@ def build(settings: Settings) -> Json:
             **chat_paths.paths(settings),
             **document_paths.paths(settings),
             **transfer_paths.paths(settings),
+            **user_paths.paths(settings),
             **server_paths.build(settings),
         },
         "components": {
@@ -89,6 +93,8 @@ def build(settings: Settings) -> Json:
                 **document_shapes.bodies(),
                 **document_shapes.SCHEMAS,
                 **transfer_paths.SCHEMAS,
+                **user_shapes.bodies(settings),
+                **user_shapes.SCHEMAS,
                 **failures.schemas(),
             },
             "parameters": {
@@ -96,6 +102,7 @@ def build(settings: Settings) -> Json:
                 **parts.parameters(),
                 **chat_paths.parameters(),
                 **document_paths.parameters(),
+                **user_paths.parameters(),
             },
             "headers": headers.ANSWER_HEADERS,
             "requestBodies": {
@@ -103,6 +110,7 @@ def build(settings: Settings) -> Json:
                 **chat_shapes.request_bodies(),
                 **document_shapes.request_bodies(),
                 **transfer_paths.request_bodies(),
+                **user_shapes.request_bodies(),
             },
             "responses": failures.responses(settings),
             "securitySchemes": headers.credentials(),

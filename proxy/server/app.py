@@ -36,6 +36,10 @@ from proxy.memories.documents.routes import DocumentRoutes
 from proxy.memories.events import EVENT_PACE, EventPace, EventStreams
 from proxy.memories.requests import MemoryRequests
 from proxy.memories.transfer.routes import TransferRoutes
+from proxy.memories.user.groups import GroupRoutes
+from proxy.memories.user.requests import UserRequests
+from proxy.memories.user.routes import UserMemoryRoutes
+from proxy.memories.user.settings import SettingsRoutes
 from proxy.observability.metrics import Metrics
 from proxy.observability.summary_metrics import SummaryMetrics
 from proxy.observability.timing import Spans
@@ -161,6 +165,7 @@ def create_app(services: Services) -> Starlette:
         *_chat_memory(chat_memory),
         *_documents(documents),
         *_transfer(transfer),
+        *_user_memories(services.memory_services, UserRequests(gate, settings), streams),
         *own("/health", health, "GET"),
         *own("/healthz", health, "GET"),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
@@ -223,6 +228,34 @@ def _documents(routes: DocumentRoutes) -> list[Route]:
 
 def _transfer(routes: TransferRoutes) -> list[Route]:
     return own("/memories/import", routes.import_file, "POST")
+
+
+def _user_memories(
+    services: MemoryServices, requests: UserRequests, streams: EventStreams
+) -> list[Route]:
+    """Names come before ids: no memory is called `search`."""
+    memories = UserMemoryRoutes(services, requests, streams)
+    groups = GroupRoutes(services.users, requests)
+    settings = SettingsRoutes(services.users, requests)
+    group, one = "/memories/groups/{group_id}", "/memories/{memory_id}"
+    return [
+        *own("/memories", memories.memories, "GET", "POST"),
+        *own("/memories/search", memories.search, "GET"),
+        *own("/memories/events", memories.events, "GET"),
+        *own("/memories/tombstones", memories.tombstones, "GET"),
+        *own("/memories/settings", settings.settings, "GET", "PATCH"),
+        *own("/memories/delete", memories.delete_many, "POST"),
+        *own("/memories/undelete", memories.undelete, "POST"),
+        *own("/memories/groups", groups.groups, "GET", "POST"),
+        *own(group, groups.group, "GET", "PATCH", "DELETE"),
+        *own(f"{group}/memories", groups.add, "POST"),
+        *own(f"{group}/memories/{{memory_id}}", groups.remove, "DELETE"),
+        *own(one, memories.memory, "GET", "PATCH", "DELETE"),
+        *own(f"{one}/confirm", memories.confirm, "POST"),
+        *own(f"{one}/history", memories.history, "GET"),
+        *own(f"{one}/merge", memories.merge, "POST"),
+        *everywhere("/memories/{rest:rest}", error_response.not_found),
+    ]
 
 
 @asynccontextmanager

@@ -1,0 +1,232 @@
+"""The fields of requests about user memories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from starlette.datastructures import QueryParams
+
+from memtree.errors import BadRequest
+from memtree.memories.draft import Edit, MemoryDraft, checked_name
+from memtree.memories.memory import EXTRACTED, IMPORTED, UNSET, Unset
+from memtree.memories.ports import ANY, MemoryFilter
+from memtree.memories.rules.expiry import future_timestamp, timestamp
+from memtree.memories.rules.tags import canonical_tags
+from memtree.memories.rules.user_categories import checked_category, user_category
+from memtree.memories.scope import checked_id
+from proxy.http.json_body import Body
+from proxy.memories.fields import (
+    HITS,
+    MAX_HITS,
+    MAX_ROWS,
+    ids,
+    limit,
+    memory_text,
+    required_text,
+    searched,
+    switch,
+)
+from proxy.request import fields
+
+SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
+INCLUDED = ("superseded", "expired", "deleted")
+# Of another part of the same collection: saving a conversation, or ready memories of an agent.
+AGENTS_ONLY = ("conversation", "memories")
+EVERYTHING = MemoryFilter(superseded=True, expired=True)
+_FILTERS = (
+    "category", "tags", "source_type", "group_id", "tainted", "created_from", "created_before",
+)  # fmt: skip
+
+
+class ListQuery(NamedTuple):
+    """`at`: what was remembered then, unix seconds; None: now."""
+
+    wanted: MemoryFilter
+    limit: int
+    cursor: str | None
+    at: float | None
+
+
+class SearchQuery(NamedTuple):
+    query: str
+    wanted: MemoryFilter
+    limit: int
+    least: float
+    at: float | None
+
+
+class Deletion(NamedTuple):
+    """`ids`: None where a filter says which. `dry_run`: nothing is deleted, they are counted."""
+
+    ids: list[str] | None
+    wanted: MemoryFilter
+    dry_run: bool
+    purge: bool
+
+
+class Merging(NamedTuple):
+    replaces: str
+    text: str | Unset
+
+
+def new_memory(body: Body, most: int, now: float) -> MemoryDraft:
+    """`most`: characters of a text. `now`: unix seconds."""
+    for name in AGENTS_ONLY:
+        if body.fragment(name) not in (None, b"null"):
+            raise BadRequest(
+                f"{name} belongs to memories of agents; a user's memory is made from text",
+                param=name,
+            )
+    text = memory_text(required_text(body, "text"), most, "text")
+    return MemoryDraft(
+        text,
+        category=_category(body.value("category"), "category") or user_category(text),
+        tags=canonical_tags(body.value("tags")),
+        source_type="user",
+        expires=future_timestamp(body.value("expires_at"), "expires_at", now),
+    )
+
+
+def edit(body: Body, most: int, now: float) -> Edit:
+    """Raises `BadRequest` where nothing is to be changed. Null takes an expiry away."""
+    text = fields.text(body.value("text"), "text")
+    category = _category(body.value("category"), "category")
+    tags = body.value("tags")
+    expires = future_timestamp(body.value("expires_at"), "expires_at", now)
+    stays = body.fragment("expires_at") is None
+    if text is None and category is None and tags is None and stays:
+        raise BadRequest("text, category, tags or expires_at is required", param="text")
+    return Edit(
+        text=UNSET if text is None else memory_text(text, most, "text"),
+        category=UNSET if category is None else category,
+        tags=UNSET if tags is None else canonical_tags(tags),
+        expires=UNSET if stays else expires,
+    )
+
+
+def page(query: QueryParams) -> ListQuery:
+    at = timestamp(query.get("as_of"), "as_of")
+    wanted = _filter(_queried(query), _included(query))
+    if at is not None and (wanted.superseded or wanted.expired or wanted.deleted):
+        raise BadRequest("include and as_of exclude each other", param="include")
+    return ListQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"), at)
+
+
+def search(query: QueryParams) -> SearchQuery:
+    return SearchQuery(
+        searched(query),
+        _filter(_queried(query), _included(query)),
+        limit(query, MAX_HITS, HITS),
+        number(query.get("threshold"), "threshold", 0.0, 1.0) or 0.0,
+        timestamp(query.get("as_of"), "as_of"),
+    )
+
+
+def deletion(body: Body) -> Deletion:
+    """Raises `BadRequest` unless it says in exactly one way which memories are meant; a filter that
+    lets all through is none."""
+    every = fields.boolean(body.value("all"), "all")
+    given = body.value("filter")
+    if given is not None and not isinstance(given, dict):
+        raise BadRequest("filter must be an object", param="filter")
+    named = body.value("ids") is not None
+    if [bool(every), given is not None, named].count(True) != 1:
+        raise BadRequest("give exactly one of filter, ids and all: true")
+    wanted = EVERYTHING if every else ANY
+    if given is not None:
+        unknown = [name for name in given if name not in (*_FILTERS, "tag")]
+        if unknown:
+            raise BadRequest(f"filter knows only {', '.join(_FILTERS)}", param="filter")
+        wanted = _filter(_one_tag(given), (), "filter.")
+        if wanted == ANY:
+            raise BadRequest(
+                "filter must say something; all: true deletes everything", param="filter"
+            )
+    return Deletion(
+        ids(body) if named else None,
+        wanted,
+        fields.boolean(body.value("dry_run"), "dry_run") or False,
+        fields.boolean(body.value("purge"), "purge") or False,
+    )
+
+
+def merging(body: Body, most: int) -> Merging:
+    text = fields.text(body.value("text"), "text")
+    return Merging(
+        required_text(body, "replaces"),
+        UNSET if text is None else memory_text(text, most, "text"),
+    )
+
+
+def number(value: object, name: str, low: float, high: float) -> float | None:
+    """A number or a numeric string, clamped."""
+    if isinstance(value, str):
+        try:
+            value = float(value[:40])
+        except ValueError:
+            raise _no_number(name) from None
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise _no_number(name)
+    return float(max(low, min(high, value)))
+
+
+def _no_number(name: str) -> BadRequest:
+    return BadRequest(f"{name} must be a number", param=name)
+
+
+def _category(value: object, name: str) -> str | None:
+    text = fields.text(value, name)
+    return None if text is None else checked_category(text, name)
+
+
+def _queried(query: QueryParams) -> Mapping[str, object]:
+    """The filters of a query as a body would give them."""
+    tags = [
+        tag for name in ("tag", "tags") for value in query.getlist(name) for tag in value.split(",")
+    ]
+    given: dict[str, object] = {name: query.get(name) for name in _FILTERS}
+    return {**given, "tags": tags or None, "tainted": switch(query, "tainted")}
+
+
+def _one_tag(given: Mapping[str, object]) -> Mapping[str, object]:
+    """A filter with `tag` has one tag."""
+    if given.get("tag") is None:
+        return given
+    if given.get("tags") is not None:
+        raise BadRequest("filter.tag and filter.tags exclude each other", param="filter.tag")
+    return {**given, "tags": [given["tag"]]}
+
+
+def _included(query: QueryParams) -> tuple[str, ...]:
+    names = [name.strip() for value in query.getlist("include") for name in value.split(",")]
+    for name in names:
+        if name not in INCLUDED:
+            raise BadRequest(f"include must be of {', '.join(INCLUDED)}", param="include")
+    return tuple(names)
+
+
+def _filter(
+    given: Mapping[str, object], included: tuple[str, ...], place: str = ""
+) -> MemoryFilter:
+    """`place`: what stands before the name of a field in errors."""
+
+    def name_of(name: str) -> str | None:
+        text = fields.text(given.get(name), f"{place}{name}")
+        return None if text is None else checked_name(text, f"{place}{name}")
+
+    group = given.get("group_id")
+    return MemoryFilter(
+        category=name_of("category"),
+        source_type=fields.choice(given.get("source_type"), f"{place}source_type", SOURCE_TYPES),
+        tags=canonical_tags(given.get("tags"), f"{place}tags"),
+        group=None if group is None else checked_id(group, f"{place}group_id"),
+        tainted=fields.boolean(given.get("tainted"), f"{place}tainted"),
+        created_from=timestamp(given.get("created_from"), f"{place}created_from"),
+        created_before=timestamp(given.get("created_before"), f"{place}created_before"),
+        superseded="superseded" in included,
+        expired="expired" in included,
+        deleted="deleted" in included,
+    )

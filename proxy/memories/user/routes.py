@@ -1,0 +1,171 @@
+"""The routes of user memories: `/memories` and what lies below, but for groups and settings."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from indexer.memory_services import MemoryServices
+from memtree.memories.memory import Memory
+from memtree.memories.scope import Scope
+from proxy.memories.answers import answer, saved
+from proxy.memories.events import EventStreams
+from proxy.memories.fields import ids, if_version, last_event, limit, switch
+from proxy.memories.user import fields, rendering
+from proxy.memories.user.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
+from proxy.memories.user.rows import row, rows
+
+MAX_TOMBSTONES = 1_000
+
+
+class UserMemoryRoutes:
+    def __init__(
+        self, services: MemoryServices, requests: UserRequests, streams: EventStreams
+    ) -> None:
+        self._book, self._users = services.book, services.users
+        self._curation = services.curation
+        self._requests = requests
+        self._streams = streams
+
+    # -- all of them ---------------------------------------------------------------------------
+
+    async def memories(self, request: Request) -> Response:
+        """All of them or a new one, by the method."""
+        return await (self._create if request.method == "POST" else self._page)(request)
+
+    async def _page(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        asked = fields.page(request.query_params)
+        groups = await self._users.groups(scope)
+        group = asked.wanted.group
+        if group is not None and group not in {one.id for one in groups}:
+            raise unknown(GROUP)
+        if asked.at is None:
+            page = await self._book.page(
+                scope, asked.wanted, cursor=asked.cursor, limit=asked.limit
+            )
+        else:
+            page = await self._curation.as_of(
+                scope, asked.at, asked.wanted, cursor=asked.cursor, limit=asked.limit
+            )
+        return answer(
+            {
+                "memories": await rows(self._users, scope, page.memories, groups, group),
+                "groups": [rendering.group_json(one) for one in groups],
+                "next_cursor": page.next_cursor,
+                "total": page.total,
+            }
+        )
+
+    async def _create(self, request: Request) -> Response:
+        """201 with the memory, or 200 with the one that says the same."""
+        scope = await self._requests.scope(request)
+        most, now = self._requests.max_text_chars, self._book.clock.now()
+        draft = await self._requests.read(request, lambda body: fields.new_memory(body, most, now))
+        result = await self._book.save(scope, draft)
+        return saved(await row(self._users, scope, result.memory), result, "text")
+
+    async def search(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        asked = fields.search(request.query_params)
+        found = await self._book.search(
+            scope, asked.query, wanted=asked.wanted, limit=asked.limit, least=asked.least
+        )
+        hits = await rows(
+            self._users, scope, [hit.memory for hit in found.hits], shown=asked.wanted.group
+        )
+        ranked = [
+            {**one, "relevance": round(hit.relevance, 2)}
+            for one, hit in zip(hits, found.hits, strict=True)
+        ]
+        return answer({"memories": ranked, "degraded": found.degraded})
+
+    async def delete_many(self, request: Request) -> Response:
+        """What a filter or ids mean: their number, or a receipt of their deletion."""
+        scope = await self._requests.scope(request)
+        asked = await self._requests.read(request, fields.deletion)
+        if asked.dry_run:
+            count = (
+                await self._curation.count(scope, asked.wanted)
+                if asked.ids is None
+                else await self._curation.known(scope, asked.ids)
+            )
+            return answer({"dry_run": True, "count": count})
+        receipt = (
+            await self._curation.delete_matching(scope, asked.wanted, purge=asked.purge)
+            if asked.ids is None
+            else await self._curation.delete(scope, asked.ids, purge=asked.purge)
+        )
+        return answer({"deleted": len(receipt.deleted), "verified": receipt.verified})
+
+    async def undelete(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        back = await self._book.undelete(scope, await self._requests.read(request, ids))
+        return answer({"memories": await rows(self._users, scope, back)})
+
+    async def tombstones(self, request: Request) -> Response:
+        """What was forgotten or replaced, newest first."""
+        scope = await self._requests.scope(request)
+        most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
+        stones = await self._curation.tombstones(scope, most)
+        return answer({"tombstones": [rendering.tombstone_json(stone) for stone in stones]})
+
+    async def events(self, request: Request) -> Response:
+        scope = await self._requests.scope(request)
+        allowed = self._requests.allowed(request, scope)
+        return await self._streams.open(scope, last_event(request.headers), allowed)
+
+    # -- one of them ---------------------------------------------------------------------------
+
+    async def memory(self, request: Request) -> Response:
+        """One memory, by the method."""
+        methods = {"PATCH": self._update, "DELETE": self._delete}
+        return await methods.get(request.method, self._show)(request)
+
+    async def _show(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
+        with naming(MEMORY):
+            memory = await self._book.get(scope, id_)
+        return await self._shown(scope, memory)
+
+    async def _update(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
+        version = if_version(request.headers)
+        most, now = self._requests.max_text_chars, self._book.clock.now()
+        edit = await self._requests.read(request, lambda body: fields.edit(body, most, now))
+        with naming(MEMORY):
+            memory = await self._book.edit(scope, id_, edit, if_version=version)
+        return await self._shown(scope, memory)
+
+    async def _delete(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
+        purge = switch(request.query_params, "purge") or False
+        groups = (await self._users.groups_of(scope, [id_])).get(id_, [])
+        if not await self._book.delete(scope, [id_], purge=purge):
+            raise unknown(MEMORY)
+        return answer({"success": True, "deleted_from_groups": len(groups)})
+
+    async def confirm(self, request: Request) -> Response:
+        """A person says that it is so: a tainted memory counts as any other from now on."""
+        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
+        with naming(MEMORY):
+            memory = await self._book.confirm(scope, id_, by_person=True)
+        return await self._shown(scope, memory)
+
+    async def history(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
+        with naming(MEMORY):
+            return answer(rendering.past_json(await self._curation.past(scope, id_)))
+
+    async def merge(self, request: Request) -> Response:
+        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
+        version, most = if_version(request.headers), self._requests.max_text_chars
+        asked = await self._requests.read(request, lambda body: fields.merging(body, most))
+        with naming(MEMORY):
+            memory = await self._curation.merge(
+                scope, id_, asked.replaces, text=asked.text, if_version=version
+            )
+        return await self._shown(scope, memory)
+
+    async def _shown(self, scope: Scope, memory: Memory) -> Response:
+        return answer(await row(self._users, scope, memory), of=memory)
