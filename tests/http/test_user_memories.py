@@ -164,7 +164,10 @@ async def test_a_row_shows_the_group_that_was_asked_for():
     async with users() as of:
         row = await of.saved()
         await of.saved("User lives in Leeds")
-        groups = [await of.group(title) for title in ("One", "Two", "Three")]
+        groups = []
+        for title in ("One", "Two", "Three"):
+            of.opened.clock.time += 1
+            groups.append(await of.group(title))
         for group in groups[1::-1]:
             await of.put(group["id"], row["id"])
         both = [groups[0]["id"], groups[1]["id"]]
@@ -393,6 +396,7 @@ async def test_a_deleted_memory_is_in_no_answer_and_tells_its_groups():
     async with users(HashingEmbedder()) as of:
         row = await of.saved()
         for title in ("One", "Two"):
+            of.opened.clock.time += 1
             group = await of.group(title)
             await of.put(group["id"], row["id"])
         at = f"/{row['id']}"

@@ -210,6 +210,12 @@ COVERED_BY = {
         proxy/memories/chat/fields.py proxy/memories/chat/rendering.py
         proxy/memories/chat/routes.py proxy/memories/answers.py proxy/memories/fields.py
         proxy/memories/requests.py""",
+    "http/test_user_memories.py": """
+        proxy/memories/user/fields.py proxy/memories/user/rendering.py
+        proxy/memories/user/requests.py proxy/memories/user/routes.py
+        proxy/memories/user/rows.py""",
+    "http/test_user_memory_groups.py": """
+        proxy/memories/user/groups.py proxy/memories/user/settings.py""",
     "http/test_documents.py": """
         proxy/memories/documents/fields.py proxy/memories/documents/rendering.py
         proxy/memories/documents/routes.py""",
@@ -231,6 +237,8 @@ COVERED_BY = {
         proxy/openapi/memories/chat_paths.py proxy/openapi/memories/chat_shapes.py
         proxy/openapi/memories/document_paths.py proxy/openapi/memories/document_shapes.py
         proxy/openapi/memories/parts.py proxy/openapi/memories/transfer_paths.py
+        proxy/openapi/memories/user_paths.py
+        proxy/openapi/memories/user_shapes.py
         proxy/openapi/messages.py proxy/openapi/operations.py proxy/openapi/page.py
         proxy/openapi/server_paths.py proxy/openapi/shapes.py""",
     # -- proxy: memory tools over MCP
