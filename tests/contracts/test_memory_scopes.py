@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Awaitable
 from itertools import combinations
 
 import pytest
 
 from memtree.errors import NotFound
-from memtree.memories.memory import MemoryChange
+from memtree.memories.memory import Memory, MemoryChange
 from memtree.memories.ports import (
     ANY,
     MemoryFilter,
     MemoryMaintenance,
+    MemoryRecord,
     MemoryStore,
     ShownMemory,
     StoredSegment,
 )
 from memtree.memories.scope import Scope
+from memtree.memories.user_memories import GroupChange, MemoryGroup, SettingsChange
 from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
 from memtree.stores.memories import counters, reading, search, shown
 from memtree.stores.memories.rows import scope_values
 from memtree.stores.memories.store import SqlMemories
+from memtree.stores.memories.user import extracted, records, settings
 from tests.contracts.memory_backends import (
     RECIPE,
     START,
@@ -43,6 +47,8 @@ SCOPES = (
     Scope.of_agent("tenant", "one", "one"),
     Scope.of_agent("tenant", "two", "subject"),
     Scope.of_agent("another", "one", "subject"),
+    Scope.of_namespace("tenant", "one"),
+    Scope.of_namespace("another", "one"),
 )
 EVERY = MemoryFilter(superseded=True, expired=True, deleted=True)
 
@@ -85,10 +91,14 @@ def mark(scope: Scope) -> str:
     return f"canary{SCOPES.index(scope):02}"
 
 
+DIGEST = b"digest"  # of a message that everybody posts
+GROUP = "grp_of_each"
+
+
 async def fill(memories, scope: Scope) -> None:
-    """Five memories in every state, all with one text hash, session and tags."""
+    """Five memories in every state, all with one text hash, session, thread and tags."""
     name = mark(scope)
-    shared = {"tags": ("t",), "session_id": "s", "category": "fact"}
+    shared = {"tags": ("t",), "session_id": "s", "category": "fact", "thread_id": "thread"}
     for n in range(4):
         memory = new(f"{name} {n}", id=f"mem_{name}_{n}", data={"canary": name}, **shared)
         await memories.add(scope, memory, idempotency_key=f"key {n}")
@@ -104,6 +114,11 @@ async def fill(memories, scope: Scope) -> None:
     await memories.put_segment(scope, RECIPE, segment)
     both = [ShownMemory(f"mem_{name}_{n}", 1, START) for n in (0, 3)]
     await memories.put_shown(scope, "talk", both, START + 99)
+    for group in (GROUP, f"grp_{name}"):
+        await memories.add_group(scope, MemoryGroup(group, name, START, START, name), 9)
+        await memories.add_members(scope, group, [f"mem_{name}_0"])
+    await memories.change_settings(scope, SettingsChange(top_k=SCOPES.index(scope)))
+    await memories.add_extracted(scope, name.encode(), [], most=0)
 
 
 def rewritten(text: str) -> MemoryChange:
@@ -126,7 +141,22 @@ async def answers(memories, scope: Scope, refs: list[str | int]) -> dict[str, ob
         "without_vectors": await memories.without_vectors(scope, "another", 99),
         "segment": await memories.segment(scope, RECIPE),
         "shown": await memories.shown(scope, "talk"),
+        "as_of": [await memories.as_of(scope, START + at, ANY) for at in (0, 99)],
+        "records": await memories.records(scope),
+        "groups": await memories.groups(scope),
+        "group": [await asked(memories.group(scope, f"grp_{mark(each)}")) for each in SCOPES]
+        + [await memories.group(scope, GROUP)],
+        "groups_of": await memories.groups_of(scope, ids),
+        "settings": await memories.settings(scope),
+        "extracted": await memories.extracted(scope, [mark(each).encode() for each in SCOPES]),
     }
+
+
+async def asked(answer: Awaitable[object]) -> object:
+    try:
+        return await answer
+    except NotFound:
+        return None
 
 
 WRITES = {
@@ -139,7 +169,21 @@ WRITES = {
     "put_vectors",
     "put_segment",
     "put_shown",
+    "add_many",
+    "merge",
+    "delete_matching",
+    "replace_thread",
+    "restore",
+    "add_group",
+    "change_group",
+    "delete_group",
+    "add_members",
+    "remove_members",
+    "change_settings",
+    "add_extracted",
+    "put_snapshot",
 }
+NUMBERS_ONLY = {"state", "matching", "settings"}
 
 
 class MemoryScopesContract:
@@ -154,7 +198,7 @@ class MemoryScopesContract:
         seen = set()
         for scope in SCOPES:
             every = await answers(memories, scope, filled)
-            assert every.keys() | WRITES == methods(MemoryStore).keys()
+            assert every.keys() | WRITES == {name for port in SCOPED for name in methods(port)}
             for name, answer in every.items():
                 others = [mark(each) for each in SCOPES if mark(each) in repr(answer)]
                 assert set(others) <= {mark(scope)}, name
@@ -163,15 +207,24 @@ class MemoryScopesContract:
             assert set(every["matching"][1]) == numbers
             assert {row.number for row in every["search_rows"].rows} == numbers
             assert every["state"].total == 3
+            assert every["settings"].top_k == SCOPES.index(scope)
+            assert [group.members for group in every["groups"]] == [1, 1]
+            of_group = MemoryFilter(group=GROUP)
+            members = await memories.page(scope, of_group)
+            assert [m.id for m in members.memories] == [f"mem_{mark(scope)}_0"]
+            assert await memories.matching(scope, of_group) == [members.memories[0].number]
+            then = await memories.as_of(scope, START + 99, of_group)
+            assert [m.id for m in then.memories] == [f"mem_{mark(scope)}_0"]
+            assert then.total == 3
         # The canaries can be seen at all, but where an answer holds numbers only.
-        assert seen == every.keys() - {"state", "matching"}
+        assert seen == every.keys() - NUMBERS_ONLY
 
     async def test_the_canaries_would_be_seen(self, memories, filled, monkeypatch):
-        for module in (counters, reading, search, shown):
+        for module in (counters, reading, search, shown, extracted, records, settings):
             monkeypatch.setattr(module, "scope_values", lambda scope: scope_values(SCOPES[1]))
         every = await answers(memories, SCOPES[0], filled)
         seen = {name for name, answer in every.items() if mark(SCOPES[1]) in repr(answer)}
-        assert seen == every.keys() - {"state", "matching"}
+        assert seen == every.keys() - NUMBERS_ONLY
 
     async def test_a_text_or_key_of_another_scope_is_no_duplicate(self, memories, filled):
         for number, (scope, other) in enumerate(combinations(SCOPES, 2)):
@@ -193,6 +246,9 @@ class MemoryScopesContract:
                 await memories.change(scope, ref, rewritten("stolen"))
             with pytest.raises(NotFound):
                 await memories.supersede(scope, ref, new("stolen"), "stolen")
+            for one, other in ((ref, f"mem_{mark(scope)}_0"), (f"mem_{mark(scope)}_0", ref)):
+                with pytest.raises(NotFound):
+                    await memories.merge(scope, one, other, "stolen")
         ids = [ref for ref in foreign if isinstance(ref, str)]
         for id_ in ids:
             assert not await memories.mark_duplicate(scope, id_, f"mem_{mark(scope)}_0")
@@ -205,10 +261,59 @@ class MemoryScopesContract:
         theirs = [ShownMemory(id_, 1, START) for id_ in ids]
         await memories.put_shown(scope, "talk", theirs, START + 99)
         assert await memories.shown(scope, "talk") == []
+        await self.curate(memories, scope, foreign)
         # All of one scope goes.
         await memories.delete(scope, [*own], purge=True)
         assert (await memories.page(scope, EVERY)).memories == ()
         assert [await answers(memories, each, filled) for each in SCOPES[1:]] == before
+
+    async def curate(self, memories, scope: Scope, foreign: list[str | int]) -> None:
+        """With everybody's ids, group names, threads, digests and keys."""
+        assert await memories.add_members(scope, GROUP, foreign) == 0
+        assert await memories.remove_members(scope, GROUP, foreign) == 0
+        for each in SCOPES[1:]:
+            theirs = f"grp_{mark(each)}"
+            assert not await memories.delete_group(scope, theirs)
+            with pytest.raises(NotFound):
+                await memories.change_group(scope, theirs, GroupChange("stolen"), START)
+            with pytest.raises(NotFound):
+                await memories.add_members(scope, theirs, [f"mem_{mark(scope)}_0"])
+        await memories.change_group(scope, GROUP, GroupChange("mine"), START)
+        await memories.remove_members(scope, GROUP, [f"mem_{mark(scope)}_0"])
+        assert await memories.delete_group(scope, GROUP)
+        await memories.change_settings(scope, SettingsChange(save=True, history=True))
+        for at, each in enumerate(SCOPES):
+            taken = [new("stolen", id=f"mem_new_{at}")]
+            done = await memories.add_extracted(scope, mark(each).encode(), taken, most=0)
+            assert (done is None) == (each == scope)
+        ids = [ref for ref in foreign if isinstance(ref, str)]
+        links = [
+            Memory(f"mem_link_{at}", 1, "mine", START, START, supersedes=id_, duplicate_of=id_)
+            for at, id_ in enumerate(ids)
+        ]
+        kept = await memories.restore(scope, [MemoryRecord(each) for each in links])
+        assert not any(each.supersedes or each.duplicate_of for each in kept)
+        assert await memories.replace_thread(scope, "thread", []) == 2
+        assert len(await memories.delete_matching(scope, EVERY)) > 0
+        await memories.delete_matching(scope, EVERY, purge=True)
+
+    async def test_the_same_ids_digests_keys_and_groups_are_each_scope_s_own(self, memories):
+        for scope in SCOPES:
+            (added,) = await memories.add_many(scope, [new("same", id="mem_same")], once=True)
+            assert not added.existing
+            (added,) = await memories.add_extracted(scope, DIGEST, [new("more")], most=0)
+            assert not added.existing
+            assert await memories.put_snapshot(scope, DIGEST, new("snapshot"))
+            await memories.add_group(scope, MemoryGroup(GROUP, "t", START, START), 1)
+            assert await memories.add_members(scope, GROUP, ["mem_same"]) == 1
+            thread = [new("passage", thread_id="t")]
+            assert await memories.replace_thread(scope, "t", thread) == 0
+            record = MemoryRecord(Memory("mem_back", 1, "back", START, START))
+            assert len(await memories.restore(scope, [record])) == 1
+            assert (await memories.state(scope)).total == 5
+            assert len(await memories.delete_matching(scope, MemoryFilter(group=GROUP))) == 1
+        for scope in SCOPES:
+            assert (await memories.state(scope)).total == 4
 
 
 class TestInRam(InRam, MemoryScopesContract):

@@ -113,6 +113,8 @@ async def undelete(
     after = await stored(sql, at.number, [row.superseded_by for row in rows if row.superseded_by])
     ended = {row.id for row in after if row.deleted}
     rows = [row for row in rows if row.superseded_by not in ended]
+    if not rows:
+        return []
     values = {"scope": at.number, "changed": at.next}
     times = {row.deleted for row in rows}
     before = [r for r in await lineage(sql, at.number, rows) if r.deleted in times]
