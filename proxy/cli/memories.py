@@ -17,19 +17,16 @@ import msgspec
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
-from memtree.errors import BadRequest
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import Memory
-from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryRef
+from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.rules.expiry import shown, timestamp
 from memtree.memories.rules.tags import canonical_tags
-from memtree.memories.scope import Scope, ScopeKind, checked_id
-from memtree.ports.store import KeyStore
-from proxy.access import auth
-from proxy.cli.keys import named_tenant
+from memtree.memories.scope import Scope, ScopeKind
+from proxy.cli import memory_transfer
+from proxy.cli.memory_scope import add_scope, scope_of, tenant_of
 
-LOCAL = "local"  # the tenant of `memtree mcp` on standard input and output
 PAGE = 1_000
 WIDTH = 160  # characters of a text in a line
 
@@ -42,7 +39,7 @@ def register(
 
     def action(name: str, help_: str, run: Any) -> argparse.ArgumentParser:
         added: argparse.ArgumentParser = actions.add_parser(name, help=help_)
-        _add_scope(added)
+        add_scope(added)
         added.add_argument("--json", action="store_true", help="one JSON object a line")
         add_settings(added, ["store", "embedder"])
         added.set_defaults(run=run)
@@ -65,6 +62,7 @@ def register(
     delete.add_argument("--purge", action="store_true", help="erase them for good")
     undelete = action("undelete", "bring deleted memories back", bring_back)
     undelete.add_argument("ids", nargs="+", metavar="ID")
+    memory_transfer.register(action)
     trust = action("confirm", "say that it is true: `unconfirmed` is taken away", confirm)
     trust.add_argument("ids", nargs="+", metavar="ID")
 
@@ -146,53 +144,21 @@ async def confirm(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _add_scope(parser: argparse.ArgumentParser) -> None:
-    whose = parser.add_argument_group("whose memories")
-    whose.add_argument(
-        "--tenant",
-        default=auth.ANONYMOUS,
-        metavar="WHICH",
-        help="a key (id or label), a tenant, - for a credential that is asked for, or "
-        f"{LOCAL}, that of `memtree mcp` (default {auth.ANONYMOUS}: requests without a credential)",
-    )
-    kinds = whose.add_mutually_exclusive_group()
-    kinds.add_argument("--chat", metavar="ID", help="of one chat")
-    kinds.add_argument("--user", metavar="ID", help="of one user of the tenant")
-    kinds.add_argument("--agent", metavar="ID", help="of an agent")
-    whose.add_argument("--subject", metavar="ID", help="whom the agent remembers it of")
-
-
 @asynccontextmanager
 async def _opened(
     options: argparse.Namespace, settings: Settings, **changes: Any
 ) -> AsyncIterator[tuple[MemoryBook, list[Scope]]]:
     """The memories, and the scopes that are meant: one, but for a list without a scope."""
     async with open_runtime(replace(settings, **changes), drain=0.0) as runtime:
-        tenant = await _tenant(runtime.store, runtime.memories, options.tenant)
+        tenant = await tenant_of(runtime.store, runtime.memories, options.tenant)
         if options.run is show and not (options.chat or options.user or options.agent):
             own = Scope.of_user(tenant)
             others = [scope for scope, _ in await runtime.memories.memory_scopes(tenant)]
             others = [scope for scope in others if scope.kind is not ScopeKind.NAMESPACE]
             scopes = [own, *(scope for scope in others if scope != own)]
         else:
-            scopes = [_scope(tenant, options)]
+            scopes = [scope_of(tenant, options)]
         yield runtime.memory_services.book, scopes
-
-
-async def _tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
-    """`BadRequest` for a name that means nobody: what is saved there could never be reached."""
-    return LOCAL if name == LOCAL else await named_tenant(store, memories, name)
-
-
-def _scope(tenant: str, options: argparse.Namespace) -> Scope:
-    if options.subject and not options.agent:
-        raise BadRequest("--subject belongs to --agent", param="subject")
-    if options.chat:
-        return Scope.of_chat(tenant, checked_id(options.chat, "chat"))
-    if options.agent:
-        subject = checked_id(options.subject, "subject") if options.subject else ""
-        return Scope.of_agent(tenant, checked_id(options.agent, "agent"), subject)
-    return Scope.of_user(tenant, checked_id(options.user, "user") if options.user else "")
 
 
 def _refs(given: Sequence[str]) -> list[MemoryRef]:
