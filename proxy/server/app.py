@@ -227,7 +227,10 @@ def _documents(routes: DocumentRoutes) -> list[Route]:
 
 
 def _transfer(routes: TransferRoutes) -> list[Route]:
-    return own("/memories/import", routes.import_file, "POST")
+    return [
+        *own("/memories/export", routes.export, "GET"),
+        *own("/memories/import", routes.import_file, "POST"),
+    ]
 
 
 def _user_memories(

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from memtree.errors import StoreUnavailable
 from memtree.memories.scope import Scope
+from proxy.access import auth
 from proxy.access.auth import tenant_id
 from tests.http.fakes import FakeKeys
 from tests.http.remembering import error
-from tests.http.transferring import OTHER, lines, statuses, transferring
+from tests.http.transferring import KEY, OTHER, lines, statuses, transferring
 
 TEA, DOG = {"text": "Likes tea"}, {"text": "Has a beagle"}
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
@@ -187,3 +189,83 @@ async def test_without_a_key_nothing_is_imported():
         answer: Any = await t.post(lines(TEA), {"authorization": "Bearer wrong"})
         assert answer.status_code == 401
         assert (await t.post(lines(TEA))).status_code == 200
+
+
+# -- GET /memories/export --------------------------------------------------------------------
+
+
+async def test_an_export_is_a_stream_of_lines():
+    async with transferring() as t:
+        await t.imported(lines(TEA, DOG))
+        answer = await t.client.get("/v1/memories/export", headers=KEY)
+        assert await t.texts() == ["Likes tea", "Has a beagle"]
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert answer.headers["cache-control"] == "no-store"
+    assert "memories.jsonl" in answer.headers["content-disposition"]
+    assert "content-length" not in answer.headers
+    kinds = [json.loads(line)["type"] for line in answer.text.splitlines()]
+    assert kinds == ["export", "settings", "memory", "memory", "end"]
+
+
+async def test_it_is_imported_by_another_user():
+    async with transferring() as t:
+        await t.imported(lines(TEA, DOG))
+        raw = (await t.client.get("/memories/export", headers=KEY)).content
+        named = {"x-user-id": "ada"}
+        for query in ({"keep_ids": "true", "dry_run": "1"}, {"keep_ids": "true"}):
+            report = (await t.post(raw, named, **query)).json()
+            assert (report["imported"], report["keep_ids"]) == (2, True)
+        error(await t.post(raw.replace(b"mem_", b"mem_x"), named, keep_ids="true"),
+              409, "conflict", "keep_ids")  # fmt: skip
+        assert [line.get("id") for line in await t.exported(named)] == [
+            line.get("id") for line in await t.exported()
+        ]
+
+
+async def test_a_head_has_no_lines():
+    async with transferring() as t:
+        await t.imported(lines(TEA))
+        answer = await t.client.head("/memories/export", headers=KEY)
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+async def test_nobody_elses_memories_are_in_it():
+    async with transferring() as t:
+        await t.imported(lines(TEA))
+        await t.post(lines({"text": "A canary"}), OTHER)
+        await t.post(lines({"text": "A canary"}), {"x-user-id": "ada"})
+        assert "canary" not in json.dumps(await t.exported())
+        assert "canary" in json.dumps(await t.exported({"x-user-id": "ada"}))
+
+
+class RevokedKeys(FakeKeys):
+    """Every key is revoked once `left` more were looked up."""
+
+    left = 10_000
+
+    async def tenant_of(self, credential: str) -> str | None:
+        self.left -= 1
+        return await super().tenant_of(credential) if self.left >= 0 else None
+
+
+async def test_a_stream_ends_when_its_key_is_revoked(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(auth, "KEYS_SECONDS", 0.0)  # every page looks the key up
+    keys = RevokedKeys(someone=["key"], other=["left"])
+    async with transferring(keys) as t:
+        await t.imported(lines(*({"text": f"Number {at}"} for at in range(1_000))))
+        keys.left = 3
+        answer = await t.client.get("/memories/export", headers=KEY)
+        assert 0 < answer.text.count("Number") < 1_000
+        assert '"end"' not in answer.text
+        assert (await t.client.get("/memories/export", headers=KEY)).status_code == 401
+
+
+async def test_a_store_that_fails_at_once_has_a_status(monkeypatch: pytest.MonkeyPatch):
+    async with transferring() as t:
+
+        async def broken(*_: object) -> None:
+            raise StoreUnavailable("gone")
+
+        monkeypatch.setattr(type(t.store), "state", broken)
+        assert (await t.client.get("/memories/export", headers=KEY)).status_code == 503

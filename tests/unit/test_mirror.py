@@ -131,8 +131,7 @@ COVERED_BY = {
         memtree/memories/extraction/statements/romance.py""",
     # -- memtree: memories as files
     "unit/memories/transfer/test_file_import.py": """
-        memtree/memories/transfer/file_items.py memtree/memories/transfer/import_options.py
-        memtree/memories/transfer/file_restore.py memtree/memories/transfer/memory_transfer.py""",
+        memtree/memories/transfer/file_items.py memtree/memories/transfer/import_options.py""",
     "unit/memories/transfer/formats/test_own_lines.py": (
         "memtree/memories/transfer/formats/export_lines.py"
     ),
@@ -261,6 +260,7 @@ COVERED_BY = {
     "clients/test_import_cli.py": "proxy/cli/warm.py",
     "http/test_checkups.py": "proxy/cli/checkup_postgres.py proxy/cli/checkups.py",
     "unit/cli/test_keys.py": "proxy/cli/tenants.py",
+    "unit/cli/test_memories.py": "proxy/cli/memory_scope.py",
     "unit/cli/test_report.py": "proxy/cli/terminal.py",
     "unit/summaries/test_audit_report.py": "proxy/cli/audit.py proxy/cli/audit_page.py",
     "unit/summaries/test_cost_estimate.py": "proxy/cli/estimate.py",

@@ -15,8 +15,10 @@ from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.draft import MemoryDraft, checked_name, checked_text, new_memory
 from memtree.memories.memory import IMPORTED, Memory, MemorySource, NewMemory
 from memtree.memories.ports import MemoryRecord
+from memtree.memories.rules.canonical import text_hash
 from memtree.memories.rules.categories import category_of
 from memtree.memories.rules.secret_check import refuse_secrets
+from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
 from memtree.memories.transfer.formats.foreign import speaks_to_model
 from memtree.memories.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
@@ -45,6 +47,10 @@ def restorable(item: FileMemory, most_chars: int) -> MemoryRecord | LineResult:
     record = item.record
     if record is None:
         return LineResult(item.line, LineStatus.INVALID, "no_id", "it has no id to keep")
+    before = [version.version for version in record.versions]
+    if before != list(range(1, record.memory.version)):
+        why = "versions must be all those before the memory's own"
+        return LineResult(item.line, LineStatus.INVALID, "field", why)
     try:
         for memory in (record.memory, *record.versions):
             _check(memory, most_chars)
@@ -52,7 +58,8 @@ def restorable(item: FileMemory, most_chars: int) -> MemoryRecord | LineResult:
             check_left(record.tombstone.text, record.tombstone.reason, most_chars)
     except (BadRequest, SecretRejected) as error:
         return refusal(item, error, most_chars)
-    return record
+    text = record.memory.text
+    return record._replace(text_hash=text_hash(text), terms=packed_terms(text))
 
 
 def checked_group(item: FileGroup) -> FileGroup | LineResult:

@@ -37,6 +37,7 @@ from memtree.memories.transfer.report import ImportReport, ReportBuilder
 from memtree.memories.user_memories import MAX_GROUPS, SettingsChange, UserSettings
 
 _PAGE = 1_000
+TOGETHER = 2_000  # memories that are stored in one step: they may name each other
 NOT_EMPTY = (
     "keep_ids brings an export back into an empty scope, and this one has other memories; without "
     "keep_ids they are imported beside them, under new ids"
@@ -70,17 +71,23 @@ class FileRestore:
         await self._survey(raw)
         await self._check_scope()
         seen = 0
+        waiting: list[KeptLine] = []
         async for batch in batches(len(raw), self._prepared(raw)):
             seen += len(batch)
-            await self._take([each for each in batch if isinstance(each, KeptLine)])
             for each in batch:
                 if isinstance(each, LineResult):
                     self._report.add(each)
-                elif not isinstance(each, KeptLine):
+                elif isinstance(each, KeptLine):
+                    waiting.append(each)
+                else:
                     self._note(each)
+            if len(waiting) >= TOGETHER:
+                await self._take(waiting)
+                waiting = []
             if seen >= MOST_ITEMS:
                 self._report.stopped = TOO_MANY
                 break
+        await self._take(waiting)
         await self._finish()
         if not self._ended and not self._report.stopped:
             self._report.stopped = NO_END
@@ -154,7 +161,8 @@ class FileRestore:
         stored = {memory.id for memory in await store.get(scope, ids, deleted=True)}
         new = [line for line in lines if line.record.memory.id not in stored]
         if new and not self._options.dry_run:
-            await store.restore(scope, [line.record for line in new])
+            records = [line.record for line in new]
+            await store.restore(scope, records, most=self._parts.most)
         for line in lines:
             memory = line.record.memory
             for group in line.item.groups:

@@ -10,7 +10,7 @@ from proxy.http import content_encoding
 from proxy.memories.transfer.export_stream import MEDIA_TYPE
 from proxy.openapi import failures, headers
 from proxy.openapi.memories.parts import answer, header, memory_operation, named, query
-from proxy.openapi.operations import READING
+from proxy.openapi.operations import KNOWN, READING
 from proxy.openapi.shapes import (
     BOOLEAN,
     COUNT,
@@ -26,7 +26,7 @@ from proxy.openapi.shapes import (
 )
 
 TAG = "Export and import"
-IMPORT = "/memories/import"
+EXPORT, IMPORT = "/memories/export", "/memories/import"
 _USER = header(USER_HEADER, "The user within the tenant whose memories are meant.", headers.CHAT_ID)
 _OCTETS = "application/octet-stream"
 _EXAMPLE = {"results": [{"id": "1", "memory": "Lives in Graz.", "categories": ["home"]}]}
@@ -84,8 +84,20 @@ SCHEMAS: dict[str, Json] = {
 
 
 def paths(settings: Settings) -> dict[str, Json]:
-    reading = failures.of(settings, 409, *READING)
+    known, reading = failures.of(settings, 400, *KNOWN), failures.of(settings, 409, *READING)
     return {
+        EXPORT: {
+            "get": memory_operation(
+                TAG,
+                "exportMemories",
+                "Export memories",
+                "All memories of a user as lines of JSON, with groups, settings, earlier versions "
+                "and tombstones; deleted ones never. A file without a last line of the type `end` "
+                "is cut off.",
+                {"200": _export(), **known},
+                [_USER],
+            )
+        },
         IMPORT: {
             "post": memory_operation(
                 TAG,
@@ -130,3 +142,11 @@ def _asked() -> list[Json]:
             flag,
         ),
     ]
+
+
+def _export() -> Json:
+    return {
+        "description": "The lines, as long as it takes.",
+        "headers": headers.of_every(),
+        "content": content(described(STRING, "A line of JSON each."), MEDIA_TYPE),
+    }

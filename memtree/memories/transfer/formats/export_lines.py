@@ -65,6 +65,7 @@ def memory_line(record: MemoryRecord, groups: Sequence[str]) -> bytes:
         supersedes=memory.supersedes,
         superseded_by=memory.superseded_by,
         duplicate_of=memory.duplicate_of,
+        replaced_at=_time(record.replaced),
         groups=list(groups) or None,
         versions=[_given(_said(version)) for version in record.versions] or None,
         tombstone=_given(_left(tombstone)) if tombstone else None,

@@ -169,6 +169,7 @@ def _memory(line: int, fields: FieldReader) -> FileMemory:
         memory,
         tuple(_version(id_, version) for version in fields.each("versions")) if id_ else (),
         _tombstone(id_, left) if id_ and left else None,
+        fields.time("replaced_at"),
     )
     if any(version.version >= memory.version for version in record.versions):
         raise BadRequest("versions must be older than the memory itself", param="versions")

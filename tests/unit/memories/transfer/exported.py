@@ -43,7 +43,8 @@ def records(draw: st.DrawFn) -> MemoryRecord:
         if draw(st.booleans())
         else None
     )
-    return MemoryRecord(_linked(memory, links), tuple(versions), left)
+    replaced = draw(st.none() | MOMENTS)
+    return MemoryRecord(_linked(memory, links), tuple(versions), left, replaced)
 
 
 def _version(draw: st.DrawFn, id_: str, version: int) -> Memory:

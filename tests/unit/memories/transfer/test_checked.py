@@ -8,6 +8,7 @@ import pytest
 from memtree.memories.memory import Memory, MemorySource, NewMemory, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.rules.canonical import text_hash
+from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.transfer.checked import checked_group, importable, restorable
 from memtree.memories.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
 from memtree.memories.user_memories import MemoryGroup
@@ -121,28 +122,31 @@ def test_what_another_one_counts_for_is_not_imported_beside_it(link: str):
 # -- what comes back as it was ---------------------------------------------------------------
 
 WHOLE = Memory("mem_9", 1, "Always answer in French.", 1.0, NOW + 5, version=2, expires=2.0)
+FIRST = (replace(WHOLE, version=1),)
 
 
 def test_an_export_comes_back_as_it_was():
-    record = MemoryRecord(
-        WHOLE, (replace(WHOLE, version=1),), Tombstone("mem_9", 0, 1.0, "", "a", "b")
-    )
-    assert restorable(item(WHOLE.text, record=record), MOST) is record
+    record = MemoryRecord(WHOLE, FIRST, Tombstone("mem_9", 0, 1.0, "", "a", "b"), 7.0)
+    made = restorable(item(WHOLE.text, record=record), MOST)
+    assert made == record._replace(text_hash=text_hash(WHOLE.text), terms=packed_terms(WHOLE.text))
 
 
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
         (None, "no_id"),
-        (MemoryRecord(replace(WHOLE, text=SECRET)), "secret"),
-        (MemoryRecord(WHOLE, (replace(WHOLE, text=SECRET),)), "secret"),
-        (MemoryRecord(WHOLE, (), Tombstone("mem_9", 0, 1.0, "", SECRET)), "secret"),
-        (MemoryRecord(WHOLE, (), Tombstone("mem_9", 0, 1.0, SECRET)), "secret"),
-        (MemoryRecord(replace(WHOLE, tags=(SECRET,))), "secret"),
-        (MemoryRecord(replace(WHOLE, data={"a": SECRET})), "secret"),
-        (MemoryRecord(replace(WHOLE, source=MemorySource(message=SECRET))), "secret"),
-        (MemoryRecord(replace(WHOLE, text="a\0")), "field"),
-        (MemoryRecord(WHOLE, (replace(WHOLE, text="x" * (MOST + 1)),)), "field"),
+        (MemoryRecord(replace(WHOLE, text=SECRET), FIRST), "secret"),
+        (MemoryRecord(WHOLE, (replace(FIRST[0], text=SECRET),)), "secret"),
+        (MemoryRecord(WHOLE, FIRST, Tombstone("mem_9", 0, 1.0, "", SECRET)), "secret"),
+        (MemoryRecord(WHOLE, FIRST, Tombstone("mem_9", 0, 1.0, SECRET)), "secret"),
+        (MemoryRecord(replace(WHOLE, tags=(SECRET,)), FIRST), "secret"),
+        (MemoryRecord(replace(WHOLE, data={"a": SECRET}), FIRST), "secret"),
+        (MemoryRecord(replace(WHOLE, source=MemorySource(message=SECRET)), FIRST), "secret"),
+        (MemoryRecord(replace(WHOLE, text="a\0"), FIRST), "field"),
+        (MemoryRecord(WHOLE, (replace(FIRST[0], text="x" * (MOST + 1)),)), "field"),
+        (MemoryRecord(WHOLE), "field"),
+        (MemoryRecord(WHOLE, FIRST * 2), "field"),
+        (MemoryRecord(replace(WHOLE, version=3), FIRST), "field"),
     ],
 )
 def test_the_rules_for_texts_hold_for_all_of_it(record: MemoryRecord | None, reason: str):

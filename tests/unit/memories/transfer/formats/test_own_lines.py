@@ -49,6 +49,7 @@ def test_a_memory_is_read_as_it_was_written(record: MemoryRecord, groups: list[s
     assert item.record is not None
     assert item.record.memory == record.memory
     assert item.record.tombstone == record.tombstone
+    assert item.record.replaced == record.replaced
     assert [replace(each, number=0) for each in record.versions] == list(item.record.versions)
 
 

@@ -1,0 +1,122 @@
+"""`memtree memories export` and `import` called in this process, over a store in a file."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from proxy.cli.main import main
+from proxy.cli.memory_transfer import SHOWN
+
+SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+LIST = f"- Likes tea\n- Has a beagle\n- my key is {SECRET}\n"
+
+
+class Terminal:
+    def __init__(self, folder: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+        self.folder, self._captured = folder, capsysbinary
+
+    def run(self, *words: str, code: int = 0) -> tuple[str, str]:
+        """Standard output and standard error."""
+        rest = ["--store", f"sqlite:///{self.folder}/store.db", "--embedder", "none"]
+        ended = main(["memories", *words, *rest])
+        out, errors = (stream.decode() for stream in self._captured.readouterr())
+        assert ended == code, (out, errors)
+        return out, errors
+
+    def file(self, text: str | bytes) -> str:
+        path = self.folder / "given"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    def texts(self, *words: str) -> list[str]:
+        rows = self.run("list", "--json", *words)[0].splitlines()
+        return [json.loads(row)["text"] for row in rows]
+
+
+@pytest.fixture
+def terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> Terminal:
+    monkeypatch.chdir(tmp_path)
+    return Terminal(tmp_path, capsysbinary)
+
+
+def test_a_list_is_imported_and_what_is_wrong_is_told(terminal: Terminal) -> None:
+    out, errors = terminal.run("import", terminal.file(LIST), "--user", "ada", code=1)
+    assert out.splitlines() == [
+        "text: 2 of 3 imported, 0 left out, 1 failed",
+        "  line 3: refused, the text holds an API key (openai); secrets are not saved",
+        "  secret: 1",
+    ]
+    assert errors == ""
+    assert terminal.texts("--user", "ada") == ["Has a beagle", "Likes tea"]
+    assert terminal.texts("--user", "ben") == []
+    again = terminal.run("import", terminal.file("Likes tea\n"), "--user", "ada")[0]
+    assert again.startswith("text: 0 of 1 imported, 1 left out, 0 failed")
+
+
+def test_a_dry_run_stores_nothing(terminal: Terminal) -> None:
+    out, _ = terminal.run("import", terminal.file("Likes tea\n"), "--dry-run")
+    assert out == "text: 1 of 1 would be imported, 0 left out, 0 failed\n"
+    assert terminal.texts() == []
+
+
+def test_what_went_out_comes_back(terminal: Terminal) -> None:
+    terminal.run("import", terminal.file("Likes tea\nHas a beagle\n"))
+    out, _ = terminal.run("export")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line["type"] for line in lines] == ["export", "settings", "memory", "memory", "end"]
+    terminal.run("export", "-o", "kept.jsonl")
+    kept = terminal.folder / "kept.jsonl"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert kept.read_text().splitlines()[1:] == out.splitlines()[1:]
+    assert [path.name for path in terminal.folder.glob(".memories-*")] == []
+    told = terminal.run("import", "kept.jsonl", "--keep-ids", "--chat", "c")[0]
+    assert told == "memtree: 2 of 2 imported, 0 left out, 0 failed\n"
+    again = terminal.run("export", "--chat", "c")[0].splitlines()
+    assert [json.loads(line).get("id") for line in again] == [line.get("id") for line in lines]
+    _, errors = terminal.run("import", "kept.jsonl", "--keep-ids", "--user", "ada", code=0)
+    assert errors == ""
+    terminal.run("add", "Likes coffee", "--user", "ben")
+    _, errors = terminal.run("import", "kept.jsonl", "--keep-ids", "--user", "ben", code=1)
+    assert "other memories" in errors
+
+
+def test_a_report_for_programs(terminal: Terminal) -> None:
+    out, _ = terminal.run("import", terminal.file(LIST), "--json", code=1)
+    report = json.loads(out)
+    assert (report["imported"], report["failed"]) == (2, 1)
+    assert SECRET not in out
+
+
+def test_standard_input_is_a_file(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Likes tea\n")))
+    terminal.run("import", "-", "--format", "chatgpt")
+    assert terminal.texts() == ["Likes tea"]
+
+
+def test_a_cut_file_is_told(terminal: Terminal) -> None:
+    terminal.run("import", terminal.file("Likes tea\n"))
+    cut = "\n".join(terminal.run("export")[0].splitlines()[:-1])
+    _, errors = terminal.run("import", terminal.file(cut), code=1)
+    assert "cut off" in errors
+
+
+def test_many_problems_are_not_all_told(terminal: Terminal) -> None:
+    lines = ['{"text": "Likes tea"}'] + ['{"text": 5}'] * (SHOWN + 7)
+    out, _ = terminal.run("import", terminal.file("\n".join(lines)), code=1)
+    assert out.count("text must be a text") == SHOWN
+    assert "... and 7 more (--json)" in out
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [("", "empty"), ("PK\x03\x04", "zip"), ('{"a": 1}', "format")]
+)
+def test_what_cannot_be_read_is_told(terminal: Terminal, content: str, why: str) -> None:
+    _, errors = terminal.run("import", terminal.file(content), code=1)
+    assert why in errors
