@@ -26,6 +26,9 @@ from memtree.extraction.clause import SourcePassage
 from memtree.memories.documents.document import checked
 from memtree.memories.extraction import dates, own_words, schedule, sentences
 from memtree.memories.extraction import rules as extraction_rules
+from memtree.memories.extraction.model import grounding
+from memtree.memories.extraction.model import prompt as memory_prompt
+from memtree.memories.extraction.model import reply as memory_reply
 from memtree.memories.extraction.spans import Span
 from memtree.memories.injection import passages as passage_lines
 from memtree.memories.injection import rendering
@@ -241,6 +244,14 @@ TEXTS = {
     "a schedule": Subject(
         lambda text: schedule.with_day(text, None) and schedule.is_schedule(text, date(2026, 3, 2)),
         hostile.as_it_is,
+    ),
+    "what a model is shown of a message": Subject(memory_prompt.shown_spans, hostile.as_it_is),
+    "what a model found": Subject(lambda text: memory_reply.read(text, ["1"]), hostile.as_it_is),
+    "a quotation in a message": Subject(
+        lambda text: grounding.grounds(text, [Span(0, len(text))], text[:300]), hostile.as_it_is
+    ),
+    "whether it is grounded": Subject(
+        lambda text: grounding.grounded("User has 2 cats.", text, text, text), hostile.as_it_is
     ),
     "sentences": Subject(
         lambda text: list(sentences.sentences(text, Span(0, len(text)))), hostile.as_it_is

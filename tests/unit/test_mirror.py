@@ -16,6 +16,8 @@ TOPS = ("indexer", "memtree", "proxy")
 COVERED_BY = {
     # -- indexer
     "unit/embedding/test_queue.py": "indexer/embedding/embed.py",
+    "unit/extracting/test_conversation.py": """
+        indexer/extracting/keep_snapshots.py indexer/extracting/open.py""",
     "unit/growing/test_builder.py": "indexer/growing/runs.py memtree/ports/builder.py",
     "unit/growing/test_child_process.py": "indexer/growing/children.py",
     "unit/summarizing/test_scheduler.py": "indexer/jobs.py indexer/summarizing/summary_job.py",

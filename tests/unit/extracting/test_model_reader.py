@@ -1,0 +1,203 @@
+"""A model finds memories: what it is asked, what that costs, and what of its answer is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+
+from indexer.extracting.model_reader import ModelReader
+from indexer.summarizing.spending import TOKENS, DailyLimits, Spending
+from memtree.days import day_of
+from memtree.errors import SummarizerUnavailable
+from memtree.memories.extracting import ReadMessage, UserMessage
+from memtree.memories.scope import Scope
+from memtree.models.chat_endpoint import ChatEndpoint
+from memtree.ports.chat_model import ModelAnswer, ModelQuestion
+from memtree.ports.models import Usage
+from memtree.stores import RamStore
+from tests.summaries import Answer, Hand, Status, Summaries, serving
+from tests.unit.memories.books import HandClock
+
+ME = Scope.of_user("t", "me")
+KEY = "sk-proj-" + "aB3dE5gH7jK9" * 4
+
+
+def note(message: str, quote: str, text: str, category: str = "fact") -> dict[str, str]:
+    return {"message": message, "quote": quote, "text": text, "category": category}
+
+
+def said(*notes: dict[str, str]) -> str:
+    return json.dumps({"memories": list(notes)})
+
+
+class Scripted:
+    """A `ChatModel` that gives these answers, one a call; an error is raised."""
+
+    recipe = "scripted"
+
+    def __init__(self, *answers: str | ModelAnswer | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[ModelQuestion] = []
+        self.closed = False
+
+    async def answer(self, question: ModelQuestion) -> ModelAnswer:
+        self.asked.append(question)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, str):
+            answer = ModelAnswer(answer, True, Usage(100, 20))
+        return answer
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class Counted:
+    """A reader over a model, and what is tallied."""
+
+    def __init__(self, model: Scripted, limits: DailyLimits | None = None) -> None:
+        self.store, self.clock = RamStore(), HandClock()
+        spending = Spending(self.store, self.clock, limits=limits or DailyLimits())
+        self.reader = ModelReader(model, spending)
+
+    async def read(self, *texts: str) -> Sequence[ReadMessage]:
+        messages = [UserMessage(text.encode(), text, date(2026, 3, 4)) for text in texts]
+        return await self.reader.read(ME, messages)
+
+    async def tallied(self) -> dict[str, int]:
+        day = day_of(self.clock.now())
+        return dict(await self.store.tallies("t", day, day))
+
+
+def found(rows: Sequence[ReadMessage]) -> list[list[str]]:
+    return [[candidate.text for candidate in row.candidates] for row in rows]
+
+
+def reasons(row: ReadMessage) -> list[str]:
+    return [skip.reason for skip in row.skipped]
+
+
+ROME, CATS = "I live in Rome.", "Hi! I have two cats and a dog."
+
+
+async def test_what_is_grounded_is_a_memory_with_its_place() -> None:
+    model = Scripted(
+        said(
+            note("2", "I have two cats", "User has two cats.", "general"),
+            note("1", "I live in Rome", "User lives in Rome."),
+            note("1", "I live in Rome", "User lives in Paris."),
+            note("2", "I have a bird", "User has a bird."),
+        )
+    )
+    one, two = await Counted(model).read(ROME, CATS)
+    assert found([one, two]) == [["User lives in Rome."], ["User has two cats."]]
+    [cats] = two.candidates
+    assert (CATS[cats.start : cats.end], cats.category) == ("I have two cats", "general")
+    assert [tuple(skip) for skip in one.skipped] == [("User lives in Paris.", "not_grounded")]
+    assert reasons(two) == ["not_grounded"]
+
+
+async def test_it_is_asked_once_for_several_messages_and_pays_within_the_limits() -> None:
+    model = Scripted(said())
+    counted = Counted(model)
+    rows = await counted.read(ROME, CATS, "```\ncode\n```")
+    assert found(rows) == [[], [], []]  # read, and nothing was in them
+    [question] = model.asked
+    content = question.messages[1]["content"]
+    assert "I live in Rome." in content
+    assert "code" not in content
+    assert question.fruitful(said(), True)
+    assert not question.fruitful("I cannot", True)
+    tallied = await counted.tallied()
+    assert tallied[TOKENS] == 120  # what it was, not what was reserved
+    assert tallied["summary.calls"] == 1
+    assert counted.reader.totals.calls == {"answered": 1}
+    assert counted.reader.totals.tokens["output"] == 20
+
+
+async def test_what_holds_nothing_to_ask_about_costs_nothing() -> None:
+    model = Scripted()
+    counted = Counted(model)
+    rows = await counted.read("```\nI = 1\n```", f"The key is {KEY}")
+    assert found(rows) == [[], []]
+    assert reasons(rows[1]) == ["secret"]
+    assert model.asked == []
+    assert await counted.tallied() == {}
+
+
+async def test_a_model_that_is_down_leaves_the_messages_undone() -> None:
+    model = Scripted(SummarizerUnavailable("down", wait=7.0, cost=(30, 0)), said())
+    counted = Counted(model)
+    with pytest.raises(SummarizerUnavailable):
+        await counted.read(ROME)
+    assert (await counted.tallied())[TOKENS] == 30
+    assert found(await counted.read(ROME)) == [[]]
+    assert counted.reader.totals.calls == {"failed": 1, "answered": 1}
+
+
+async def test_when_the_limit_of_the_day_is_reached_messages_wait() -> None:
+    model = Scripted(said(), said())
+    counted = Counted(model, DailyLimits(tokens=1_200))
+    assert len(await counted.read(ROME)) == 1
+    rows = await counted.read(*(f"I own {number} red books." for number in range(40)))
+    assert rows == []  # none of them is done
+    assert counted.reader.totals.calls["limited"] == 1
+    counted.clock.time += 86_400.0
+    assert len(await counted.read(CATS)) == 1
+
+
+UNREADABLE: list[str | ModelAnswer] = [
+    "I'd rather not say.",
+    ModelAnswer(said(note("1", "I live in Rome", "User lives in Rome.")), False, Usage(9, 9)),
+]
+
+
+@pytest.mark.parametrize("first", UNREADABLE)
+async def test_an_answer_that_cannot_be_read_or_was_cut_is_asked_for_one_by_one(
+    first: str | ModelAnswer,
+) -> None:
+    model = Scripted(
+        first,
+        said(note("1", "I live in Rome", "User lives in Rome.")),
+        "I'd rather not say.",
+    )
+    one, two = await Counted(model).read(ROME, CATS)
+    assert found([one]) == [["User lives in Rome."]]
+    # Alone it is not asked for again and again: it is done, with nothing.
+    assert (two.candidates, reasons(two)) == ((), ["no_answer"])
+    assert len(model.asked) == 3
+
+
+async def test_a_message_gives_so_many_candidates_and_no_more() -> None:
+    towns = ["Rome", "Pisa", "Oslo", "Graz", "Bonn", "Bern", "Kyiv", "Lima", "Cork", "Bath"]
+    text = " ".join(f"I know {town} well." for town in towns)
+    answer = said(*(note("1", f"I know {t} well", f"User knows {t} well.") for t in towns))
+    [row] = await Counted(Scripted(answer)).read(text)
+    assert len(row.candidates) == 8
+    assert reasons(row) == ["cap", "cap"]
+
+
+async def test_a_real_endpoint_is_asked_in_the_form_that_it_takes() -> None:
+    answer = Answer(said(note("1", "I live in Rome", "User lives in Rome.")))
+    async with serving(Summaries(Status(503), answer, always=answer)) as server:
+        server.refuses = {"max_tokens", "json_schema"}
+        hand = Hand()
+        endpoint = ChatEndpoint(server.url, "m", clock=hand, sleep=hand.sleep)
+        store = RamStore()
+        reader = ModelReader(endpoint, Spending(store, HandClock()))
+        [row] = await reader.read(ME, [UserMessage(b"a", ROME)])
+        assert found([row]) == [["User lives in Rome."]]
+        asked = server.answered[-1].body
+        assert asked["response_format"] == {"type": "json_object"}
+        assert "max_completion_tokens" in asked
+        await reader.close()
+
+
+async def test_closing_closes_the_model() -> None:
+    model = Scripted()
+    await Counted(model).reader.close()
+    assert model.closed
