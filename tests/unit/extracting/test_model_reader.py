@@ -18,7 +18,8 @@ from memtree.models.chat_endpoint import ChatEndpoint
 from memtree.ports.chat_model import ModelAnswer, ModelQuestion
 from memtree.ports.models import Usage
 from memtree.stores import RamStore
-from tests.summaries import Answer, Hand, Status, Summaries, serving
+from tests.embeddings import Status
+from tests.summaries import Answer, Hand, Summaries, serving
 from tests.unit.memories.books import HandClock
 
 ME = Scope.of_user("t", "me")
