@@ -30,6 +30,7 @@ from memtree.memories.extraction.model import grounding
 from memtree.memories.extraction.model import prompt as memory_prompt
 from memtree.memories.extraction.model import reply as memory_reply
 from memtree.memories.extraction.spans import Span
+from memtree.memories.extraction.statements import events
 from memtree.memories.injection import passages as passage_lines
 from memtree.memories.injection import rendering
 from memtree.memories.memory import Memory
@@ -241,6 +242,7 @@ TEXTS = {
     "what is extracted": Subject(extraction_rules.extract, hostile.as_it_is),
     "own words": Subject(own_words.own_words, hostile.as_it_is),
     "dates": Subject(dates.dates, hostile.as_it_is),
+    "something that happened": Subject(events.is_event, hostile.as_it_is),
     "a schedule": Subject(
         lambda text: schedule.with_day(text, None) and schedule.is_schedule(text, date(2026, 3, 2)),
         hostile.as_it_is,
@@ -360,6 +362,7 @@ READS = {
     ),
     "sentences": (*hostile.SPEECH, *hostile.WORDS),
     "dates": (*hostile.WORDS, *hostile.DATES),
+    "something that happened": (*hostile.DATES, "i went ", "my a a wife ", "i just also "),
     "a schedule": (*hostile.DATES, "my meeting ", "the a a a demo ", "on Friday my a a a a a "),
     "who spoke": ("[a for '", " for '", "] Result:", "[a"),
     "anchors": hostile.WORDS,

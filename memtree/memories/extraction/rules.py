@@ -23,6 +23,7 @@ from memtree.memories.extraction.schedule import is_schedule, with_day
 from memtree.memories.extraction.sentences import is_torn, sentences
 from memtree.memories.extraction.spans import Span
 from memtree.memories.extraction.statements import facts, general, other_languages, preferences
+from memtree.memories.extraction.statements.events import is_event
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.rules.canonical import canonical
 from memtree.text import rule_phrases, rule_topics, secrets
@@ -211,6 +212,8 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
     category = _category(lower) or (_category(lower[intro.end() :]) if intro else "")
     if not category and remembered and other is SkipReason.NOT_ABOUT_USER:
         category = "general"
+    if not category and other is SkipReason.NOT_ABOUT_USER and is_event(text[start:end], said):
+        category = "fact"
     return _candidate(text, start, end, category, said) if category else other
 
 

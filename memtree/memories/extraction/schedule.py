@@ -142,6 +142,7 @@ _PAST = re.compile(
     r"last|ago$|yesterday|letzte|vorige|gestern|pasado$|ayer|hier$|ontem|ieri|gisteren",
     re.IGNORECASE,
 )
+_RECKONED = re.compile(r"\d\s?(?:mph|km/?h|kmh|m/s|knots)\b")  # trains in exercises
 _NOW = frozenset("today tonight heute hoy hoje oggi vandaag aujourd'hui aujourd’hui".split())
 
 
@@ -150,6 +151,8 @@ def is_schedule(sentence: str, said: date | None = None) -> bool:
     theirs with its date. `said`: the day it was said; without it, what counts from that day tells
     nothing and is left out."""
     text = sentence[:LONGEST]
+    if _RECKONED.search(text):
+        return False
     found = [one for one in dates(text, said) if not _PAST.search(text[one.start : one.end])]
     if said is None:
         found = [one for one in found if one.kind not in _COUNTED or one.kind is DateKind.MONTH_DAY]
