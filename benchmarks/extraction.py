@@ -21,7 +21,12 @@ from memtree.memories.extraction.gate import is_role_play
 from memtree.memories.extraction.rules import extract
 
 CASES = Path(__file__).with_name("cases")
-FILES = ("extraction.txt", "extraction_later.txt")
+FILES = (
+    "extraction.txt",
+    "extraction_later.txt",
+    "extraction_last.txt",
+    "extraction_final.txt",
+)
 ROLES = {"U": "user", "A": "assistant", "T": "tool"}
 SAID = date(2026, 3, 2)
 PRECISION, RECALL = 90.0, 50.0  # percent

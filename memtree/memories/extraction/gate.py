@@ -22,15 +22,17 @@ _HYPOTHETICAL = re.compile(
     r"^(?:if|imagine|suppose|supposing|assume|assuming|say i|let's (?:say|pretend|imagine"
     r"|suppose)|what if|pretend|in case|unless|wenn ich|falls|angenommen|stell dir|si (?:yo|j'"
     r"|je)|imagina|supón|se (?:io|eu)|stel)\b|\b(?:hypothetically|theoretically"
-    r"|for the sake of argument)\b|\bif i (?:were|was|had)\b|\bi (?:wish|guess|suppose|might|may"
-    r"|could|would have|should have)\b|^(?:maybe|perhaps|vielleicht|peut-être|quizás|forse|talvez"
-    r"|misschien)\b|\bas if\b|\bpretend(?:ing)?\b"
+    r"|for the sake of argument)\b|\bif (?:i (?:were|was|had)|that's|it's|that is|possible)\b"
+    r"|\bi (?:wish|guess|suppose|might|may|could|would have|should have)\b|^(?:maybe|perhaps"
+    r"|vielleicht|peut-être|quizás|forse|talvez|misschien)\b|\bas if\b|\bpretend(?:ing)?\b"
 )
 _TRANSIENT = re.compile(
     r"\b(?:right now|at the moment|for now|in a (?:minute|moment|second|sec|hurry|rush)"
     r"|a (?:minute|moment|second|few minutes) ago|brb|so far|this time|yet|again|gerade eben"
     r"|en ce moment|ahora mismo)\b"
 )
+_MOOD = re.compile(r"\b(?:stressed|exhausted|overwhelmed|no idea|im stress|keine ahnung)\b")
+_JOINT = re.compile(r",? (?:and|but|so) |, |; ")
 _TROUBLE = re.compile(
     r"\b(?:errors?|exceptions?|traceback|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|broken|breaks"
     r"|(?:doesn't|does not|don't|isn't|not|won't|stopped) work\w*|bugs?|stuck|undefined|null|nan"
@@ -40,9 +42,13 @@ _TROUBLE = re.compile(
 )
 _CODE = re.compile(
     r"[{}<>;=]|\w\(\)|\b\w+\.(?:py|js|ts|tsx|jsx|go|rs|java|cpp|rb|php|css|html|json|ya?ml|toml"
-    r"|sql|sh|vue|kt|cs|c|h)\b|\b(?:function|method|variable|class|regex|param(?:eter)?s?"
-    r"|argument|loop|array|div|tuple|dataframe|column|enum|struct|import|const|let|async|await"
-    r"|useeffect|usestate|stdout|stderr)\b"
+    r"|sql|sh|vue|kt|cs|c|h)\b|\b(?:function|variable|regex|param(?:eter)?s?|argument|loop|array"
+    r"|div|tuple|dataframe|column|enum|struct|import|const|async|await|useeffect|usestate|stdout"
+    r"|stderr)\b"
+)
+_SHORT = re.compile(
+    r"(?:(?:i'm )?(?:celiac|coeliac|vegan|vegetarian|diabetic|lactose intolerant|\d\d)"
+    r"|i smoke)\W*$"
 )
 _VAGUE = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|there|here|them|one|es|das|dies|c'est|ça|eso|esto"
@@ -55,7 +61,8 @@ _DANGLING = re.compile(
 _VAGUELY = re.compile(
     r"\b(?:about|on|with|of|for|to|from|in|at|handle|by|write|use) (?:this|that)\b(?! (?:year"
     r"|month|week|spring|summer|autumn|fall|winter|weekend|project|repo|company|team))"
-    r"|\b(?:for a while|a lot of (?:things|stuff)|some (?:things|stuff))\b|\bor something\b"
+    r"|\b(?:for a while|(?:\d+|one|two|some|many) more|of (?:those|these|them|it)"
+    r"|a lot of (?:things|stuff)|some (?:things|stuff))\b|\bor something\b"
 )
 _TO_SOMEBODY = re.compile(r"\b(?:you|your|yours|you're|u|ur)\b")
 _REQUEST = re.compile(
@@ -76,16 +83,19 @@ _SYSTEM = re.compile(
     r"^\W{0,4}(?:you are (?:an?|the|now) |you're an? |(?:i want you to |please )?act as "
     r"|(?:i want you to |please )(?:be|play) (?:a|an|the|my) |your (?:task|role|job|goal|name) is"
     r"|system(?: prompt)?:|instructions?:|<\w|#{1,3} |du bist (?:ein|der|die)|tu es une? "
-    r"|eres una? |as an ai |respond only|output only|\[system)",
+    r"|eres una? |as an ai |(?:please )?(?:summari[sz]e|create a (?:\w+ )?summary of) (?:this|the"
+    r"|our) (?:session|conversation|chat|thread|above)|(?:generate|write|create"
+    r"|suggest) a (?:\w+ )?title\b|respond only|output only|\[system)",
 )
 _STAGE = re.compile(r"\A\s{0,9}\*(?:i |he |she |they )?[a-z]+(?:s|ing)?\b[^*\n]{0,300}\*(?=\s|$)")
 _PLAY = re.compile(
     r"\b(?:role-?play\w*|rp\b|stay in character|i play (?:as|a character)\b|i play \w+, (?:a|an"
-    r"|the) |dungeon master|game master|text adventure|rollenspiel|jeu de rôle|juego de rol"
-    r"|gioco di ruolo|let's (?:play (?:a|the) (?:game|scene|role)|write a (?:\w+ )?(?:story"
-    r"|novel) together)|(?:your|my) character(?:'s name)? (?:is|are|will be|lives)"
-    r"|pretend (?:you(?:'re| are)|to be|that (?:you|i|we)|i(?:'m| am))|(?:act as|be|play) (?:an?"
-    r"|the|my) (?:\w+ ){0,2}(?:interviewer|customer|girlfriend|boyfriend|narrator|therapist|boss)"
+    r"|the) |take the (?:side|role|part|perspective) of|devil's advocate|dungeon master"
+    r"|game master|text adventure|rollenspiel|jeu de rôle|juego de rol|gioco di ruolo"
+    r"|let's (?:play (?:a|the) (?:game|scene|role)|write a (?:\w+ )?(?:story|novel) together)"
+    r"|(?:your|my) character(?:'s name)? (?:is|are|will be|lives)|pretend (?:you(?:'re| are)"
+    r"|to be|that (?:you|i|we)|i(?:'m| am))|(?:act as|be|play) (?:an?|the"
+    r"|my) (?:\w+ ){0,2}(?:interviewer|customer|girlfriend|boyfriend|narrator|therapist|boss)"
     r"|d(?:&|n)d (?:one-?shot|game|campaign|session)|(?:you are|you're|du bist|tu es|eres|sei"
     r"|je bent) (?:\w+ ){1,6}(?:and|und|et|y|e|en) (?:i'm|i am|ich bin|je suis|soy|sono|sou"
     r"|ik ben)\b)",
@@ -98,6 +108,11 @@ _STORY = re.compile(
     r"|protagonist|schreib\w* (?:mir )?(?:eine|die) (?:[\w-]+ ){0,3}geschichte|(?:écris"
     r"|raconte)[\w-]* une histoire|(?:escribe|cuenta)\w* (?:una|un) (?:historia|cuento))\b",
     re.IGNORECASE,
+)
+_GAME = re.compile(
+    r"\b(?:stardew|minecraft|skyrim|the sims|zelda|elden ring|baldur's gate|pok[eé]mon|fortnite"
+    r"|animal crossing|roblox|terraria|factorio|warcraft|witcher|rimworld|dwarf fortress"
+    r"|crusader kings|playthrough|in-game|save file|respawn|quest)\b"
 )
 _BEGINNING = 2_000  # characters that tell what kind of message it is
 
@@ -129,8 +144,12 @@ def refused(lower: str) -> SkipReason | None:
         return SkipReason.QUESTION
     if _HYPOTHETICAL.search(lower):
         return SkipReason.HYPOTHETICAL
-    if _VAGUE.match(lower) or lower.count(" ") + 1 < SHORTEST:
+    if _GAME.search(lower) and "i play" not in lower:
+        return SkipReason.FICTION
+    if _VAGUE.match(lower) or (lower.count(" ") + 1 < SHORTEST and not _SHORT.match(lower)):
         return SkipReason.VAGUE
+    if _MOOD.search(lower):
+        return SkipReason.TRANSIENT
     if _DANGLING.match(lower) or _VAGUELY.search(lower) or _TO_SOMEBODY.search(lower):
         return SkipReason.VAGUE
     if _TROUBLE.search(lower) or _CODE.search(lower):
@@ -138,9 +157,17 @@ def refused(lower: str) -> SkipReason | None:
     return None
 
 
-def passes(lower: str) -> bool:
-    """Whether a statement holds for now only."""
-    return _TRANSIENT.search(lower) is not None
+def lasting(lower: str) -> str:
+    """A statement without what holds for now only; empty where nothing of it lasts.
+
+    >>> lasting("i teach maths in leeds and my class is loud right now")
+    'i teach maths in leeds'
+    """
+    match = _TRANSIENT.search(lower)
+    if match is None:
+        return lower
+    joints = [joint.start() for joint in _JOINT.finditer(lower, 0, match.start())]
+    return lower[: joints[-1]] if joints and lower.count(" ", 0, joints[-1]) + 1 >= SHORTEST else ""
 
 
 def other_reason(lower: str) -> SkipReason:

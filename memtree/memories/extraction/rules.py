@@ -34,11 +34,11 @@ SENTENCES = 400  # of a message that are read
 SKIPS = 100  # that are told of one message
 
 _LEAD = re.compile(
-    r"(?:(?:btw|by the way|also|oh and|oh|and|but|so|well|ok|okay|hey|hi|hello|yes|yeah|yep|no"
-    r"|nope|actually|anyway|fyi|just so you know|for context|context|correction|sorry|thanks"
-    r"|thank you|great|one more thing|side note|for the record|in case it matters|if it helps"
-    r"|as i said|like i said|honestly|to be clear|update|first|second|because|since|plus"
-    r"|additionally|note|p\.?s\.?|good|cool|perfect|right|sure|fine|hm+|ah|true|important"
+    r"(?:(?:btw|by the way|also|oh and|oh|and|but|so|well|ok|okay|hey|hi|hello|yes|yeah|yep"
+    r"|no(?=,)|nope|actually|anyway|fyi|just so you know|for context|context|correction|sorry"
+    r"|thanks|thank you|great|one more thing|side note|for the record|in case it matters"
+    r"|if it helps|as i said|like i said|honestly|to be clear|update|first|second|because|since"
+    r"|plus|additionally|note|p\.?s\.?|good|cool|perfect|right|sure|fine|hm+|ah|true|important"
     r"|quick question|lol|haha)\b[\s,:;.!–—-]*+)++",
     re.IGNORECASE,
 )
@@ -46,11 +46,12 @@ _LEAD = re.compile(
 _TAIL = re.compile(
     r"(?:,| -| –| —|;|\.\.\.) *(?:(?:so|and|but|also|then),? )?(?:(?:please|pls|plz|kindly|can"
     r"|could|would|will|should|do|does|did|is|are|was|am|what|what's|how|how's|where|when|why|any"
-    r"|give|help|tell|show|make|write|suggest|recommend|let's|let me know)\b|which (?!is|are|was"
-    r"|were|has|have|we|i|means)|who (?:can|should|do|would))| (?:so|and|but),? (?:(?:please|pls"
-    r"|plz)\b|(?:can|could|would|will) you\b|(?:what|how|which|where|when) (?:is|are|do|does|did"
-    r"|can|could|should|would|to|about)\b|what's\b|(?:is|are) there\b|any (?:ideas?|tips"
-    r"|suggestions?|advice|recommendations?)\b)| (?:please|pls|plz)\b",
+    r"|give|help|tell|show|make|write|suggest|recommend|keep|use|avoid|add|don't|do not|explain"
+    r"|skip|remember|find|create|draft|check|let's|let me know)\b|which (?!is|are|was|were|has"
+    r"|have|we|i|means)|who (?:can|should|do|would))| (?:so|and|but),? (?:(?:please|pls|plz)\b"
+    r"|(?:can|could|would|will) you\b|(?:what|how|which|where|when) (?:is|are|do|does|did|can"
+    r"|could|should|would|to|about)\b|what's\b|(?:is|are) there\b|any (?:ideas?|tips|suggestions?"
+    r"|advice|recommendations?)\b)| (?:please|pls|plz)\b",
     re.IGNORECASE,
 )
 # "..., but I'm not sure how": what the user thinks about it today.
@@ -60,8 +61,8 @@ _AFTERTHOUGHT = re.compile(
     r"|wondering|wonder|worried|struggling|stuck|trying|thinking|confused|nervous|excited|curious"
     r"|having|need|want|wanted? to (?:make sure|know|see|ask|check)|would like|don't know"
     r"|can't decide|hope|feel|think|guess|was hoping)\b|,? (?:so|and|but) i'd (?:like|love"
-    r"|appreciate)\b|,? (?:(?:so|and|but) )?you (?:can|could|should|may|might|need|know|are"
-    r"|have)\b|, (?:you know|right|lol|haha)\b"
+    r"|appreciate)\b|,? (?:so|and|but) if\b|,? (?:(?:so|and|but) )?you (?:can|could|should|may"
+    r"|might|need|know|are|have)\b|, (?:you know|right|lol|haha)\b"
 )
 _COMMA = re.compile(r"[,;:] | [-–—] ")
 # "After a long discussion we agreed to ..."
@@ -76,6 +77,8 @@ _CLAUSE = re.compile(
     r"|my|our)\b)"
 )
 _CLAUSES = 3
+_NEAR = 40  # characters before a sentence
+_CUT = re.compile(r"[^.!?…:\s][\"'”’»`)\]]\s+$")
 # Parts of a rule that speak to the assistant; "names should be short" may be about anything.
 _ASKS = {"order", "task", "duty", "forbid", "wish", "fixed", "nearly", "polite"}
 _TELLS = re.compile(r"^(?:write|draft|compose) (?:me )?(?:a|an|the)\b")
@@ -84,7 +87,7 @@ _SPOKEN_FOR = re.compile(
     r"|whether|pretend|example|explain|mention|like|assuming|why|how|once|until|unless|before"
     r"|after|while|where|so)\b"
 )
-_WHOLE = {SkipReason.HYPOTHETICAL, SkipReason.LONG}  # true of each of its clauses
+_WHOLE = {SkipReason.HYPOTHETICAL, SkipReason.LONG, SkipReason.FICTION}  # and so each clause
 # People who type in small letters: "... in flutter, my first app. what now"
 _SMALL_STOP = re.compile(
     r"(?<=[^\W_][^\W_])(?<!\betc)(?<!\bvs)(?<!\bca)(?<!\bapprox)[.!?]+\s+(?=[a-zà-ÿ])"
@@ -108,7 +111,7 @@ def extract(
         start, end = sentence
         if any(secret.start < end and start < secret.end for secret in hidden):
             found: Candidate | SkipReason = SkipReason.SECRET
-        elif is_torn(text, sentence):
+        elif is_torn(text, sentence) or _begins_torn(text, start):
             found = SkipReason.QUOTED
         else:
             rule = any(low < end and start < high for low, high in rules)
@@ -136,6 +139,12 @@ def _sentences(text: str) -> Iterator[Span]:
         for piece in _pieces(text, sentence)
     )
     return islice(found, SENTENCES)
+
+
+def _begins_torn(text: str, start: int) -> bool:
+    """Whether code or a quotation was cut out before a sentence, so that it lacks its beginning."""
+    before = text[max(text.rfind("\n", max(0, start - _NEAR), start) + 1, start - _NEAR) : start]
+    return bool(_CUT.search(before))
 
 
 def _pieces(text: str, sentence: Span) -> Iterator[Span]:
@@ -206,7 +215,9 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Candidat
     other = gate.other_reason(lower)
     if other is SkipReason.NOT_ABOUT_USER and is_schedule(text[start:end], said):
         return _candidate(text, start, end, "schedule", said)
-    if gate.passes(lower):
+    lower = gate.lasting(lower)
+    end = start + len(lower)
+    if not lower:
         return SkipReason.TRANSIENT
     intro = _INTRO.match(lower)
     category = _category(lower) or (_category(lower[intro.end() :]) if intro else "")
@@ -222,7 +233,9 @@ def _category(lower: str) -> str:
         return "preference"
     if facts.is_fact(lower) or preferences.is_decision(lower):
         return "fact"
-    return "general" if general.is_goal(lower) else other_languages.category_of(lower)
+    if general.is_goal(lower) or general.is_event(lower):
+        return "general"
+    return other_languages.category_of(lower)
 
 
 def _candidate(
@@ -230,7 +243,9 @@ def _candidate(
 ) -> Candidate:
     words = " ".join(text[start:end].split()).rstrip(" ,;:-–—")
     told = told_of_user(words) or words
-    told = (told[0].upper() + told[1:]).rstrip(".")
+    if len(told) > gate.LONGEST:
+        told = words
+    told = (told[0].upper() + told[1:]).rstrip(".!")
     return Candidate(with_day(told, said), category, start, end)
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 
+from memtree.memories.rules.wording.foreign import TELLING
+
 _BASES = frozenset(
     """
     live work study speak own drive play use run code program develop write deploy host prefer like
@@ -58,7 +60,7 @@ _GIVEN = {
     "haven't": "hasn't",
 }
 _JOINED = {"i'm": "is", "im": "is", "i've": "has", "i'll": "will"}
-_OWNED = {"my": "the user's", "mine": "the user's", "me": "the user", "myself": "the user"}
+_OWNED = {"my": "the user's", "mine": "the user's", "me": "the user", "myself": "themselves"}
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]|\S")
 # "I live here and work there": whether "work" is a verb needs a reader.
 _LOOSE = re.compile(r"\b(?:and|but|or|then) (?:\w+ly )?([a-z]+)\b")
@@ -72,6 +74,8 @@ def told_of_user(sentence: str) -> str | None:
     if len(lower) != len(plain) or _OTHERS.search(lower):
         return None
     if any(match[1] in _BASES or match[1] in _GIVEN for match in _LOOSE.finditer(lower)):
+        return None
+    if any(word in TELLING for word in lower.split()):  # "im" is English and German
         return None
     made: list[str] = []
     at, waits, changed = 0, False, False

@@ -22,9 +22,9 @@ _NOT_NOW = (
     r"|driving me|being|having|looking|right|wrong|ok|okay|fine|great|awesome|amazing|ready|away"
     r"|out|down|up|back|broken|slow|failing|red|green|flaky|done|gone|stuck|hungry|bored|about"
     r"|that|this|it|how|what|why|where|when|to|as follows|below|above|my|the best|the worst|like"
-    r"|so|such|what|everything|important|worth|cute|amazing|nice|cool|beautiful|awesome|lovely"
-    r"|fun|hard|tough|full|one of|a (?:blast|joy|pleasure|treat|huge|great|good|big|bit|nightmare"
-    r"|mess|pain|disaster|reminder|source|motivation))\b)"
+    r"|so|such|what|low\b|high\b|everything|important|worth|cute|amazing|nice|cool|beautiful"
+    r"|awesome|lovely|fun|hard|tough|full|one of|a (?:blast|joy|pleasure|treat|huge|great|good"
+    r"|big|bit|nightmare|mess|pain|disaster|reminder|source|motivation))\b)"
 )
 _DOES = (
     r"(?:(?:has|have)(?! (?:so|such|been|a point|to|no idea|just|already))|works|work|lives|live"
@@ -32,7 +32,8 @@ _DOES = (
     r"|suffers|moved|was born|were born|passed away|died|goes to|go to|is called|are called"
     r"|turned|turns|retired|got married|was diagnosed|(?:can't|cannot|can not|doesn't|does not"
     r"|don't|do not|never) (?:eat|drink|like|have|speak|tolerate|own|drive|use)|always|used to"
-    r"|grew up|comes from|come from|uses|use|sleeps|belongs|weighs)"
+    r"|grew up|comes from|come from|uses|use|sleeps|belongs|weighs|starts? (?:school|kindergarten"
+    r"|university|college|work|a new)|attends?|graduated|graduates|competes?|collects?)"
 )
 _PEOPLE = re.compile(
     rf"{_KIN_OR_PET}{_NAME}(?: \([\w' ,-]{{1,30}}\))? (?:(?:is|are|was|'s) {_NOT_NOW}\w"
@@ -79,8 +80,9 @@ _SELF = re.compile(
     r"|claustrophobic|nonbinary|non-binary|trans|gay|lesbian|bi|queer|adopted|severely"
     r"|highly allergic|deathly)\b"
     rf"|{_I_AM} (?:(?:about|almost|nearly|over) )?\d{{1,2}}(?: years? old| yrs? old|yo\b"
-    rf"|(?:\.(?!\d))?$|,| and |;| -)|{_I_AM} \d{{3}} ?cm|{_I_AM} \d'\d|{_I_AM} (?:in"
-    rf"|at) (?:my (?:\w+ ){{0,2}}(?:year|thirties|forties|fifties|sixties|twenties)"
+    rf"|(?:\.(?!\d))?$|,| and |;| -)|{_I_AM} \d{{1,2}} weeks pregnant|{_I_AM} \d{{3}} ?cm"
+    rf"|{_I_AM} \d'\d|{_I_AM} (?:in|at) (?:my (?:\w+ ){{0,2}}(?:year|thirties|forties|fifties"
+    rf"|sixties|twenties)"
     r"|\w+ grade|grade \d+|year \d+|cet|est|pst|utc|gmt|the (?:\w+ )?(?:industry|business|army"
     r"|navy|military|netherlands|uk|us|usa))\b"
     rf"|{_I_AM} (?:learning|studying|training for|working (?:as|at|for)|living (?:in|at|with|on"
@@ -180,18 +182,17 @@ _PASSING = (
     r"|terminal output|turn|head|stomach|mind|day|week|night|life|weekend|fault|only|next|last"
     r"|first|main|conversation|chat|session|words?|feelings?|mood|version|hands?|eyes?|heart|bank"
     r"|part|side|way|thing|things|time|pleasure|bet|opinion|take|view|suggestion|preference order"
-    r"|order|package|delivery|reason|reasons|dreams|hope|fear|worry|confusion|doubt|struggle"
-    r"|internet|connection|wifi|browser|pc|computer|server|site|website|app|game|calculation|math"
-    r"|homework|assignment|pr|mr|pull request|branch|diff|patch|environment|config|settings?"
-    r"|imports?|types?|endpoint|response|payload)"
+    r"|order|package|delivery|reason|reasons|dreams|index|hope|fear|worry|confusion|doubt"
+    r"|struggle|internet|connection|wifi|browser|pc|computer|server|site|website|app|game"
+    r"|calculation|math|homework|assignment|pr|mr|pull request|branch|diff|patch|environment"
+    r"|config|settings?|imports?|types?|endpoint|response|payload)"
 )
 _OWNED = re.compile(
-    rf"(?:my|our) (?:(?!is |are |was |has |have |to |that |and "
-    rf"|which )[\w.'/-]+ ){{0,3}}?(?!{_PASSING} )"
-    r"(?!to |that |and |which )[\w.'/-]+(?: (?:for|of|at|in) (?:the |my |our )?[\w.'-]+)? (?:is"
-    r"|are|'s) "
-    rf"{_NOT_NOW}(?!\w+(?:ed|ing)\b|to be|too\b|the (?:following|same)|like\b|still\b|now\b"
-    rf"|about\b)\w"
+    rf"(?:my|our) (?!(?:(?!is |are )[\w.'/-]+ ){{0,3}}?{_PASSING} )(?:(?!is |are |was |has |have "
+    rf"|to |that |and |which )[\w.'/-]+ ){{1,4}}?"
+    r"(?:(?:for|of|at|in) (?!it |this |that )(?:the |my |our )?[\w.'-]+ )?(?:is|are) "
+    rf"{_NOT_NOW}(?!\w+(?:ed|ing)\b|to be|too\b|in the same|the (?:following|same)|like\b|still\b"
+    rf"|now\b|about\b)\w"
 )
 # "Celiac. Need ideas ...": who is short of words leaves out who.
 _TERSE = re.compile(
@@ -206,7 +207,14 @@ _BODY = re.compile(
     r"|big|large) (?:feet|foot|arches|hair|skin|eyes|knees?|back|teeth|hands|soil|eyesight"
     r"|blood pressure|cholesterol|blood sugar|scalp|nails)\b"
 )
-_PATTERNS = (_TERSE, _BODY, _SELF, _PEOPLE, _TRAITS, _LIFE, _WE, _PROJECT, _TOOLS, _OWNED)
+_WE_ARE = re.compile(
+    r"we(?:'re| are) (?:(?:both|all|only|just) )?(?:an? (?!bit|little|lot|good|great|long|big)"
+    r"|two|three|four|five|six|\d|based in|located in|vegan|vegetarian|expecting|married|engaged"
+    r"|retired|german|french|dutch|italian|spanish|british|american)|our (?!code|test|tests|build"
+    r"|problem|issue|question|script|function)[\w-]+(?: [\w-]+)? (?:has|have) (?:an?|no|only|\d+"
+    r"|two|three|four|five|one) \w"
+)
+_PATTERNS = (_TERSE, _WE_ARE, _BODY, _SELF, _PEOPLE, _TRAITS, _LIFE, _WE, _PROJECT, _TOOLS, _OWNED)
 
 
 def is_fact(lower: str) -> bool:

@@ -20,8 +20,8 @@ FRENCH = {
     "fact": (
         rf"je (?:suis|m'appelle|ne suis pas) {_FR_NOT}\w"
         r"|j'(?:habite|étudie|enseigne|utilise)\b (?!ce|cette|ça|le suivant)|j'ai \d+ ans"
-        r"|je n'habite \w|je (?:viens de(?! (?:faire|finir|lancer|pousser|voir|le|la|les))|vis"
-        r"|travaille(?! (?:dessus|sur (?:ce|le|la|un)))|parle|joue|conduis|bois|mange"
+        r"|je n'habite \w|je (?:viens (?:de|du|d')(?!\s?\w+(?:er|ir|re)\b)(?! (?:le|la|les)\b)"
+        r"|vis|travaille(?! (?:dessus|sur (?:ce|le|la|un)))|parle|joue|conduis|bois|mange"
         r"|prends (?:du|de la|\d|tous)|porte|fume|dirige|possède|loue|cuisine|cours (?:tous|un)"
         r"|ne (?:mange|bois|fume|supporte|tolère|parle|conduis) (?:pas|plus|jamais))"
         rf"\b {_FR_NOT}|j'ai (?:[\w'-]+ ){{0,4}}?(?:{_FR_KIN}|allergies?|diabète|asthme"
