@@ -29,7 +29,7 @@ _ADDRESS: Json = {"type": "string", "pattern": f"^[0-9a-fA-F]{{{2 * DIGEST_BYTES
 _NO: Json = {"enum": [None, False]}
 
 
-def _messages(settings: Settings) -> Json:
+def messages(settings: Settings) -> Json:
     return array(schema("Message"), minItems=1, maxItems=settings.max_messages)
 
 
@@ -92,7 +92,7 @@ def _optional(shape: Json, description: str, default: object = None) -> Json:
 def own_fields(settings: Settings) -> dict[str, Json]:
     """Every field that MemTree reads, by name; null means absent."""
     return {
-        "messages": described(_messages(settings), "The whole history, as it was always sent."),
+        "messages": described(messages(settings), "The whole history, as it was always sent."),
         "model_context_limit": _integer(
             "Tokens that the model takes. Absent: known from `model`, else "
             f"{context_windows.assumed(settings.window):,}.",

@@ -36,6 +36,7 @@ from proxy.memories.documents.routes import DocumentRoutes
 from proxy.memories.events import EVENT_PACE, EventPace, EventStreams
 from proxy.memories.requests import MemoryRequests
 from proxy.memories.transfer.routes import TransferRoutes
+from proxy.memories.user.extract_route import ExtractionRoute
 from proxy.memories.user.groups import GroupRoutes
 from proxy.memories.user.requests import UserRequests
 from proxy.memories.user.routes import UserMemoryRoutes
@@ -165,6 +166,7 @@ def create_app(services: Services) -> Starlette:
         *_chat_memory(chat_memory),
         *_documents(documents),
         *_transfer(transfer),
+        *_extraction(services, gate),
         *_user_memories(services.memory_services, UserRequests(gate, settings), streams),
         *own("/health", health, "GET"),
         *own("/healthz", health, "GET"),
@@ -231,6 +233,13 @@ def _transfer(routes: TransferRoutes) -> list[Route]:
         *own("/memories/export", routes.export, "GET"),
         *own("/memories/import", routes.import_file, "POST"),
     ]
+
+
+def _extraction(services: Services, gate: Gate) -> list[Route]:
+    settings = services.settings
+    requests = UserRequests(gate, settings)
+    route = ExtractionRoute(services.memory_services, requests, settings.max_messages)
+    return own("/memories/extract", route.extract, "POST")
 
 
 def _user_memories(

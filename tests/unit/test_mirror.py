@@ -111,6 +111,7 @@ COVERED_BY = {
     "unit/context/test_continued.py": """
         memtree/context/turn_planner.py memtree/context/turn_request.py""",
     "unit/context/test_injected.py": "memtree/ports/memory_lines.py",
+    "http/test_memory_extraction.py": "proxy/memories/user/extract_route.py",
     "http/test_injection.py": "memtree/memories/injecting.py",
     "http/test_user_injection.py": "proxy/chat/memories/chat_memories.py",
     "http/test_injection_branches.py": "proxy/chat/memories/posted_addresses.py",
@@ -237,6 +238,7 @@ COVERED_BY = {
         proxy/openapi/examples.py proxy/openapi/failures.py proxy/openapi/headers.py
         proxy/openapi/memories/chat_paths.py proxy/openapi/memories/chat_shapes.py
         proxy/openapi/memories/document_paths.py proxy/openapi/memories/document_shapes.py
+        proxy/openapi/memories/extraction_paths.py
         proxy/openapi/memories/parts.py proxy/openapi/memories/transfer_paths.py
         proxy/openapi/memories/user_paths.py
         proxy/openapi/memories/user_shapes.py
