@@ -10,6 +10,7 @@ import pytest
 
 from memtree.memories.ports import ShownMemory
 from memtree.memories.scope import Scope
+from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.stores import SqliteStore
 from tests.contracts.memory_backends import START, new, rewritten, save
 
@@ -26,6 +27,10 @@ async def sound_store(path: Path) -> None:
     await memories.supersede(SCOPE, 2, new("zwei"), "why")
     await memories.put_vectors(SCOPE, "r", {1: (2, b"v"), 3: (1, b"w")})
     await memories.put_shown(SCOPE, "talk", [ShownMemory("mem_one", 2, 1.0)], START + 9)
+    await memories.add_group(SCOPE, MemoryGroup("grp", "t", START, START), 9)
+    await memories.add_members(SCOPE, "grp", ["mem_one"])
+    await memories.change_settings(SCOPE, SettingsChange(save=True))
+    await memories.add_extracted(SCOPE, b"digest", [], most=0)
     assert await store.check() == []
     await store.close()
 
@@ -58,6 +63,21 @@ DAMAGE = [
     ("UPDATE memory_tombstones SET scope = 9", "scope 9: tombstone 2: there is no such scope"),
     ("DELETE FROM memory_vectors WHERE number = 1", "memory 1: 1 vectors, not 0"),
     ("DELETE FROM memory_recipes", "recipe r: it counts 0 vectors, there are 2"),
+    ("UPDATE memories SET created = 5.0 WHERE number = 3", "memory 3: its row has another created"),
+    ("UPDATE memories SET updated = 5.0 WHERE number = 3", "memory 3: its row has another updated"),
+    ("UPDATE memories SET tainted = 1 WHERE number = 3", "memory 3: its row has another tainted"),
+    ("UPDATE memories SET replaced = 0 WHERE number = 2", "memory 2: since when it is replaced"),
+    ("UPDATE memories SET replaced = 5.0 WHERE number = 3", "memory 3: since when it is replaced"),
+    ("UPDATE memory_history SET updated = 5.0", "version 1 of memory 1: its row has another upda"),
+    ("UPDATE memory_history SET expires = 5.0", "version 1 of memory 1: its row has another expi"),
+    ("UPDATE memory_groups SET data = x'ff'", "group grp: A stored group of memories does not"),
+    ("UPDATE memory_groups SET created = 5.0", "group grp: its row has another id or time"),
+    ("UPDATE memory_groups SET scope = 9", "scope 9: group grp: there is no such scope"),
+    ("DELETE FROM memory_groups", "memory 1 in group grp, which is missing"),
+    ("UPDATE memory_group_members SET number = 9", "memory 9 in group grp is missing"),
+    ("UPDATE memory_settings SET data = x'ff'", "settings: Stored settings of a user do not"),
+    ("UPDATE memory_settings SET scope = 9", "scope 9: settings: there is no such scope"),
+    ("UPDATE extracted_messages SET scope = 9", "9: extracted message: there is no such scope"),
     (
         "INSERT INTO erased_memories VALUES (1, 1, 'mem_one', 1, 1, 1)",
         "event of memory 1, which is",
