@@ -51,8 +51,11 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
                 "cannot be merged; --replace forgets it first (context memory is made anew from "
                 "what clients post, saved memories are gone)"
             )
-        if options.replace:  # FROM begins anew under TO's name, and must not meet what TO saved
+        if options.replace:
             await store.forget(target, None)
+        if options.replace or not options.share:
+            # FROM begins anew under TO's name, and must not meet what TO saved: nor what it
+            # deleted, its groups and settings, which are no memory to be refused for.
             await memories.erase_memories(target)
         await store.move_tenant(source, target, share=options.share)
     print(

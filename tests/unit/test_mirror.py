@@ -80,8 +80,8 @@ COVERED_BY = {
     "contracts/test_memory_migration.py": "memtree/stores/memories/filling.py",
     "contracts/test_memory_threads.py": "memtree/stores/memories/user/threads.py",
     "contracts/test_memory_deletion.py": """
-        memtree/stores/memories/deletion.py memtree/stores/memories/erasing.py
-        memtree/stores/memories/sweep.py""",
+        memtree/stores/memories/deletion.py memtree/stores/memories/erasing.py""",
+    "contracts/test_memory_sweep.py": "memtree/stores/memories/sweep.py",
     "contracts/test_memory_search.py": """
         memtree/stores/memories/search.py memtree/stores/memories/shown.py""",
     "unit/memories/extraction/test_dates.py": "memtree/memories/extraction/date_words.py",

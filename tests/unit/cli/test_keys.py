@@ -11,11 +11,15 @@ from typing import Any
 
 import pytest
 
+from memtree.memories.ports import ANY
+from memtree.memories.scope import Scope
+from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
 from memtree.stores import open_store
 from proxy.access.auth import tenant_id
 from proxy.cli.main import main
 from tests.contracts.backends import address, frontier, leaf
+from tests.contracts.memory_backends import new
 
 
 class Terminal:
@@ -224,3 +228,57 @@ def test_memories_move_with_their_tenant_and_nobody_meets_those_of_another(
     assert "tea" in row
     assert terminal.run(*listed, "old") == []
     assert b"coffee" not in Path(terminal.url.removeprefix("sqlite:///")).read_bytes()
+
+
+def test_nobody_meets_what_another_deleted_or_switched_on(terminal: Terminal) -> None:
+    """All that user memories keep goes along; of who had no memory left, nothing stays."""
+    terminal.run("keys", "create", "old", "--value", "old-value")
+    terminal.run("keys", "create", "new", "--value", "new-value")
+    tenants = {name: terminal.tenant(f"{name}-value") or "" for name in ("old", "new")}
+
+    async def fill() -> None:
+        store = open_store(terminal.url)
+        memories = store.memories()
+        for name, tenant in tenants.items():
+            for scope in (Scope.of_user(tenant), Scope.of_namespace(tenant, "papers")):
+                await memories.add(scope, new(f"coffee of {name}", id=f"mem_{name}"))
+            user = Scope.of_user(tenant)
+            await memories.add_group(user, MemoryGroup("grp", f"cups of {name}", 1.0, 1.0), 9)
+            await memories.add_members(user, "grp", [f"mem_{name}"])
+            await memories.change_settings(user, SettingsChange(save=True))
+            await memories.add_extracted(user, name.encode(), [], most=0)
+        await memories.delete_matching(Scope.of_user(tenants["new"]), ANY)
+        await memories.delete_matching(Scope.of_namespace(tenants["new"], "papers"), ANY)
+        await store.close()
+
+    asyncio.run(fill())
+    (said,) = terminal.run("tenants", "move", "old", "new")
+    assert "2 saved memories" in said
+
+    async def found(value: str) -> dict[str, object]:
+        store = open_store(terminal.url)
+        memories = store.memories()
+        tenant = await store.tenant_of(value) or ""
+        user = Scope.of_user(tenant)
+        ids = ["mem_old", "mem_new"]
+        answer = {
+            "stored": [m.id for m in await memories.get(user, ids, deleted=True)],
+            "scopes": [scope.kind.value for scope, _ in await memories.memory_scopes(tenant)],
+            "groups": [(group.title, group.members) for group in await memories.groups(user)],
+            "save": (await memories.settings(user)).save,
+            "done": await memories.extracted(user, [b"old", b"new"]),
+        }
+        assert await store.check() == []
+        await store.close()
+        return answer
+
+    assert asyncio.run(found("new-value")) == {
+        "stored": ["mem_old"],
+        "scopes": ["namespace", "user"],
+        "groups": [("cups of old", 1)],
+        "save": True,
+        "done": {b"old"},
+    }
+    nothing = {"stored": [], "scopes": [], "groups": [], "save": False, "done": set()}
+    assert asyncio.run(found("old-value")) == nothing
+    assert b"of new" not in Path(terminal.url.removeprefix("sqlite:///")).read_bytes()
