@@ -222,6 +222,52 @@ ROWS = {
             "Waiting nodes", "short", {"nodes": gauge("memtree_summary_pending_nodes", how="sum")}
         ),
     ],
+    "Memories out of conversations": [
+        Panel(
+            "Read and stored",
+            "short",
+            {
+                "messages": rate("memtree_extraction_messages_total"),
+                "{{kind}}": rate("memtree_extraction_memories_total", "kind"),
+            },
+        ),
+        Panel(
+            "Sentences that are no memory",
+            "short",
+            {"{{reason}}": rate("memtree_extraction_skipped_total", "reason")},
+            stacked=True,
+        ),
+        Panel(
+            "Waiting conversations",
+            "short",
+            {
+                "jobs": gauge("memtree_extraction_queue_jobs", how="sum"),
+                "dropped: {{reason}}": rate("memtree_extraction_jobs_dropped_total", "reason"),
+            },
+        ),
+        Panel(
+            "Waiting bytes",
+            "bytes",
+            {"bytes": gauge("memtree_extraction_queue_bytes", how="sum")},
+        ),
+        Panel(
+            "Seconds a conversation",
+            "s",
+            {
+                "mean": f"{rate('memtree_extraction_seconds_sum')} / "
+                f"{rate('memtree_extraction_seconds_count')}"
+            },
+        ),
+        Panel(
+            "The model",
+            "short",
+            {
+                "{{outcome}}": rate("memtree_extraction_model_calls_total", "outcome"),
+                "{{kind}} tokens": rate("memtree_extraction_model_tokens_total", "kind"),
+            },
+            "Where a model finds memories, and no rules.",
+        ),
+    ],
     "Processes": [
         Panel(
             "Processor",

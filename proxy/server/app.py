@@ -41,6 +41,7 @@ from proxy.memories.user.groups import GroupRoutes
 from proxy.memories.user.requests import UserRequests
 from proxy.memories.user.routes import UserMemoryRoutes
 from proxy.memories.user.settings import SettingsRoutes
+from proxy.observability.extraction_metrics import ExtractionMetrics
 from proxy.observability.metrics import Metrics
 from proxy.observability.summary_metrics import SummaryMetrics
 from proxy.observability.timing import Spans
@@ -127,6 +128,7 @@ def create_app(services: Services) -> Starlette:
     metrics = Metrics()
     if services.summaries:
         metrics.show_also(SummaryMetrics(services.summaries))
+    metrics.show_also(ExtractionMetrics(services.memory_services.extracting))
     for collector in services.collectors:
         metrics.show_also(collector)
     metrics.show_also(WaitMetrics(waits))
