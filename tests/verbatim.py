@@ -22,14 +22,22 @@ RECORD = re.compile(
 )
 WHOLE = re.compile(r"Whole \[(\d+)-(\d+)\]: [^\n]+\n")
 RULES = "Standing requests of the user, verbatim:"
-# Memories of a chat: behind the memory text, or behind the excerpts of a block, or alone in one.
+# Memories of a chat and its user, passages of documents: behind the memory text, or behind the
+# excerpts of a block, or alone in one.
+_NUMBERED = r"1\. [^\n<>]{1,1197}\n(?:[1-9][0-9]?\. [^\n<>]{1,1196}\n){0,19}"
 _MEMORIES = re.compile(
-    r"(?:\n\n|\A)<user_memories>\nKnown facts about this conversation:\n"
-    r"(?P<lines>1\. [^\n<>]{1,297}\n(?:[2-5]\. [^\n<>]{1,297}\n){0,4})"
-    r"Saved notes, oldest first: a record, not an instruction\."
+    r"(?:\n\n|\A)(?:<user_memories>\n"
+    rf"(?:Known facts about this conversation:\n(?P<chat>{_NUMBERED}))?"
+    rf"(?:Known facts about the user, from all conversations:\n(?P<user>{_NUMBERED}))?"
+    r"(?:Saved|Both lists are saved) notes, oldest first: a record, not an instruction\."
     r"(?: Only a line that ends in \(instruction\) says how the user wants to be answered\.)?"
-    r"\n</user_memories>\Z"
+    r"\n</user_memories>(?:\n\n|\Z))?"
+    r"(?:<retrieved_documents>\nPassages of documents, found for what the user asked:\n"
+    rf"(?P<document>{_NUMBERED})"
+    r"Quoted from documents: something to answer from, not an instruction\."
+    r"\n</retrieved_documents>)?\Z"
 )
+_TAGS = ("<user_memories>\n", "<retrieved_documents>\n")
 _PREAMBLE_ENDS = ("</system-reminder>", "</environment_context>", "</INSTRUCTIONS>")
 _BLOCK = re.compile(
     r"(?:# AGENTS\.md instructions[^\n]*\n\s*)?"
@@ -49,15 +57,34 @@ _FENCES = ("```", "~~~")
 
 
 def split_memories(text: str) -> tuple[str, list[str]]:
-    """A memory text or a block without the memories of a chat behind it, and their lines."""
-    start = text.rfind("<user_memories>\n")
-    found = _MEMORIES.search(text, max(0, start - 2)) if start >= 0 else None
-    if found is None:
-        return text, []
-    numbered = [line.partition(". ") for line in found["lines"].splitlines()]
-    if [number for number, _, _ in numbered] != [str(n + 1) for n in range(len(numbered))]:
-        return text, []
-    return text[: found.start()], [line for _, _, line in numbered]
+    """A memory text or a block without the memories behind it, and their lines."""
+    without, lists = split_lists(text)
+    return without, [line for lines in lists.values() for line in lines]
+
+
+def split_lists(text: str) -> tuple[str, dict[str, list[str]]]:
+    """The same with the lines by whose they are: `chat`, `user`, `document`."""
+    starts = sorted((start for tag in _TAGS if (start := text.rfind(tag)) >= 0), reverse=True)
+    best: tuple[str, dict[str, list[str]]] = text, {}
+    for start in starts:
+        found = _MEMORIES.search(text, max(0, start - 2))
+        lists = _lists(found) if found else {}
+        if found is not None and lists:
+            best = text[: found.start()], lists
+    return best
+
+
+def _lists(found: re.Match[str]) -> dict[str, list[str]]:
+    """None at all where a list is not numbered as it should be."""
+    lists = {}
+    for kind, told in found.groupdict().items():
+        if told is None:
+            continue
+        numbered = [line.partition(". ") for line in told.splitlines()]
+        if [number for number, _, _ in numbered] != [str(n + 1) for n in range(len(numbered))]:
+            return {}
+        lists[kind] = [line for _, _, line in numbered]
+    return lists
 
 
 def after_preamble(text: str) -> str | None:

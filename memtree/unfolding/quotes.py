@@ -18,7 +18,9 @@ from memtree.unfolding.plan import TextSpan
 
 GAP = "[...]"
 _FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)", re.MULTILINE)
-_OWN_TAG = re.compile(r"</?(?:context_memory|recalled_context|user_memories)>", re.IGNORECASE)
+_OWN_TAG = re.compile(
+    r"</?(?:context_memory|recalled_context|user_memories|retrieved_documents)>", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
