@@ -28,6 +28,7 @@ from benchmarks import (
     invariants,
     kept,
     locomo,
+    memory_listing,
     memory_search,
     memory_speed,
     midepoch,
@@ -85,6 +86,7 @@ ALL = {
     "extraction_junk": extraction_junk.run,
     "extraction_recall": extraction_recall.run,
     "memory_speed": memory_speed.run,
+    "memory_listing": memory_listing.run,
 }
 
 # These bring their own data.

@@ -49,14 +49,14 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
     with tempfile.TemporaryDirectory(prefix="memtree-bench-") as folder:
         path = (bench.keep or Path(folder)) / "memory_speed.db"
         rows += await _store("SQLite", f"sqlite:///{path}", SIZES)
-        with _postgres(Path(folder)) as url:
+        with postgres_schema(Path(folder)) as url:
             sizes = SIZES if bench.long else SIZES[:-1]
             rows += await _store("PostgreSQL", url, sizes) if url else []
     return rows, []
 
 
 @contextmanager
-def _postgres(folder: Path) -> Iterator[str]:
+def postgres_schema(folder: Path) -> Iterator[str]:
     """An empty schema of the server that tests use; no address where there is none."""
     try:
         url = store_url(folder)
@@ -86,7 +86,7 @@ async def _store(name: str, url: str, sizes: Sequence[int]) -> list[Row]:
 async def _measure(
     label: str, url: str, scope: Scope, embedder: LocalEmbedder, judged: bool
 ) -> list[Row]:
-    texts = [_text(random.Random(f"{label} {at}")) for at in range(3 * (TIMES + WARM))]
+    texts = [made_text(random.Random(f"{label} {at}")) for at in range(3 * (TIMES + WARM))]
     asked, injected, saved = texts[0::3], texts[1::3], texts[2::3]
     goals: Mapping[str, float] = GOALS if judged and label.endswith(f"{LARGE:,}") else {}
     await _make_segment(url, scope, embedder)
@@ -110,10 +110,10 @@ async def _measure(
     await store.close()
     return [
         _row(f"{label}: first search after a restart", first, goals),
-        *_middle_and_worst(f"{label}: search", found, goals),
-        *_middle_and_worst(f"{label}: search, vector known", again, {}),
-        *_middle_and_worst(f"{label}: search for injection", inject, {}),
-        *_middle_and_worst(f"{label}: save", save, goals),
+        *middle_and_worst(f"{label}: search", found, goals),
+        *middle_and_worst(f"{label}: search, vector known", again, {}),
+        *middle_and_worst(f"{label}: search for injection", inject, {}),
+        *middle_and_worst(f"{label}: save", save, goals),
         Row(f"{label}: bytes of the index", kept / 2**20, "MiB"),
         Row(f"{label}: resident more", resident, "MiB"),
     ]
@@ -139,7 +139,7 @@ async def _times(one: Timed) -> list[float]:
     return sorted(took[WARM:])
 
 
-def _middle_and_worst(label: str, took: Sequence[float], goals: Mapping[str, float]) -> list[Row]:
+def middle_and_worst(label: str, took: Sequence[float], goals: Mapping[str, float]) -> list[Row]:
     return [
         _row(label, took[len(took) // 2], goals, ", p50"),
         Row(f"{label}, p99", took[min(len(took) - 1, int(0.99 * len(took)))], "ms"),
@@ -167,7 +167,7 @@ async def _save(memories: Memories, scope: Scope, which: range, recipe: str) -> 
     numbers: list[tuple[int, int]] = []
 
     async def one(at: int) -> None:
-        text = _text(random.Random(at))
+        text = made_text(random.Random(at))
         id_ = f"mem_{scope.owner}_{at}"
         new = NewMemory(id_, text, at.to_bytes(16, "big"), packed_terms(text), float(at))
         memory = (await memories.add(scope, new)).memory
@@ -187,7 +187,7 @@ async def _save(memories: Memories, scope: Scope, which: range, recipe: str) -> 
 _SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "er")]
 
 
-def _text(rng: random.Random) -> str:
+def made_text(rng: random.Random) -> str:
     """Words of made-up language, common ones often and rare ones seldom."""
     words = []
     for _ in range(WORDS):

@@ -28,10 +28,13 @@ _STATES = (
     "counted = 1 AND created <= :at",
     "replaced > :at AND replaced > 0 AND deleted = 0 AND created <= :at",
 )
-_NUMBERS = f"""
-    SELECT number FROM memories WHERE scope = :scope AND {_STATES[0]} AND {{0}}
-    UNION ALL SELECT number FROM memories WHERE scope = :scope AND {_STATES[1]} AND {{0}}
+_COUNTED = f"""
+    SELECT number FROM memories WHERE scope = :scope AND {_STATES[0]} AND number < :before AND {{}}
     ORDER BY number DESC LIMIT :limit"""
+# `+`: by the index of what is replaced, not through all numbers.
+_REPLACED = f"""
+    SELECT number FROM memories WHERE scope = :scope AND {_STATES[1]} AND +number < :before AND {{}}
+    ORDER BY +number DESC LIMIT :limit"""
 _LIVE = f"""
     CASE WHEN updated <= :at THEN ({_LASTS}) ELSE ({_OF_VERSION.format(_LASTED)}) = 1 END"""
 _TOTAL = f"""
@@ -59,15 +62,17 @@ async def as_of(
     found: list[Memory] = []
     below = LARGEST if before is None else max(0, min(before, LARGEST))
     condition, values = _chosen(wanted)
-    query = _NUMBERS.format(condition)
-    rows = [(below,)]
-    while rows and len(found) <= limit:
-        values |= {**scope_values(scope), **here, "before": rows[-1][0], "limit": _ROWS}
-        rows = await sql.fetch(query, values)
-        numbers = [each for (each,) in rows]
-        found += await _in_force(sql, here, numbers, wanted) if numbers else []
-        if len(rows) < _ROWS:
-            break
+    values |= {**scope_values(scope), **here}
+    rows, more = limit + 1, True
+    while more and len(found) <= limit:
+        values |= {"before": below, "limit": rows}
+        counted = await sql.fetch(_COUNTED.format(condition), values)
+        replaced = await sql.fetch(_REPLACED.format(condition), values)
+        numbers = sorted((each for (each,) in [*counted, *replaced]), reverse=True)[:rows]
+        more = len(numbers) == rows
+        if numbers:
+            found += await _in_force(sql, here, numbers, wanted)
+            below, rows = numbers[-1], _ROWS
     ((total,),) = await sql.fetch(_TOTAL, here)
     return MemoryPage(tuple(found[:limit]), len(found) > limit, total)
 
@@ -77,7 +82,7 @@ def _chosen(wanted: MemoryFilter) -> tuple[str, dict[str, Any]]:
     of_group, values = conditions(MemoryFilter(group=wanted.group))
     same, more = conditions(replace(wanted, group=None))
     now = " AND ".join([f"({_LASTS})", *same])
-    parts = ["number < :before", *of_group, f"(updated > :at OR ({now}))"]
+    parts = [*of_group, f"(updated > :at OR ({now}))"]
     return " AND ".join(parts), {**values, **more}
 
 

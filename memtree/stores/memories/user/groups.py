@@ -24,8 +24,10 @@ from memtree.stores.memories.rows import LIVE, plain, storable
 from memtree.stores.memories.sql import Sql
 
 _COUNT = f"""
-    SELECT count(*) FROM memory_group_members WHERE scope = :scope AND group_id = memory_groups.id
-    AND number IN (SELECT number FROM memories WHERE scope = :scope AND {LIVE})"""
+    SELECT count(*) FROM memory_group_members AS members
+    WHERE members.scope = :scope AND members.group_id = memory_groups.id AND EXISTS (
+        SELECT 1 FROM memories WHERE memories.scope = :scope AND memories.number = members.number
+        AND {LIVE})"""
 _GROUPS = f"SELECT data, ({_COUNT}) FROM memory_groups WHERE scope = :scope"
 _ALL = f"{_GROUPS} ORDER BY created, id"
 _ONE = f"{_GROUPS} AND id = :id"
@@ -48,13 +50,13 @@ _JOIN = """
 _LEAVE = """
     DELETE FROM memory_group_members
     WHERE scope = :scope AND group_id = :id AND number IN :numbers[]"""
-_OF = f"""
-    SELECT memories.id, memory_groups.id FROM memories
-    JOIN memory_group_members AS members
-        ON members.scope = memories.scope AND members.number = memories.number
-    JOIN memory_groups
-        ON memory_groups.scope = members.scope AND memory_groups.id = members.group_id
-    WHERE memories.scope = :scope AND memories.id IN :ids[] AND {LIVE}
+_NUMBERS = f"""
+    SELECT number, id FROM memories WHERE scope = :scope AND id IN :ids[] AND +{LIVE}"""
+_OF = """
+    SELECT members.number, memory_groups.id
+    FROM memory_group_members AS members JOIN memory_groups
+        ON memory_groups.scope = :scope AND memory_groups.id = members.group_id
+    WHERE members.scope = :scope AND members.number IN :numbers[]
     ORDER BY memory_groups.created, memory_groups.id"""
 
 _decode = msgspec.msgpack.Decoder(MemoryGroup).decode
@@ -163,9 +165,13 @@ async def groups_of(
     asked = [each for each in ids if storable(each)]
     if number is None or not asked:
         return {}
+    ids_of: dict[int, str] = dict(
+        await sql.fetch(_NUMBERS, {"scope": number, "ids": asked, "now": now})
+    )
+    members = {"scope": number, "numbers": list(ids_of)}
     found: dict[str, list[str]] = {}
-    for memory, group_id in await sql.fetch(_OF, {"scope": number, "ids": asked, "now": now}):
-        found.setdefault(memory, []).append(group_id)
+    for member, group_id in await sql.fetch(_OF, members) if ids_of else ():
+        found.setdefault(ids_of[member], []).append(group_id)
     return {each: found[each] for each in dict.fromkeys(asked) if each in found}
 
 
