@@ -24,16 +24,18 @@ WHOLE = re.compile(r"Whole \[(\d+)-(\d+)\]: [^\n]+\n")
 RULES = "Standing requests of the user, verbatim:"
 # Memories of a chat and its user, passages of documents: behind the memory text, or behind the
 # excerpts of a block, or alone in one.
-_NUMBERED = r"1\. [^\n<>]{1,1197}\n(?:[1-9][0-9]?\. [^\n<>]{1,1196}\n){0,19}"
+_OF_CHAT = r"1\. [^\n<>]{1,297}\n(?:[2-5]\. [^\n<>]{1,297}\n){0,4}"
+_OF_USER = r"1\. [^\n<>]{1,297}\n(?:[1-9][0-9]?\. [^\n<>]{1,297}\n){0,19}"
+_PASSAGES = r"1\. [^\n<>]{1,1197}\n(?:[1-9][0-9]?\. [^\n<>]{1,1197}\n){0,19}"
 _MEMORIES = re.compile(
     r"(?:\n\n|\A)(?:<user_memories>\n"
-    rf"(?:Known facts about this conversation:\n(?P<chat>{_NUMBERED}))?"
-    rf"(?:Known facts about the user, from all conversations:\n(?P<user>{_NUMBERED}))?"
+    rf"(?:Known facts about this conversation:\n(?P<chat>{_OF_CHAT}))?"
+    rf"(?:Known facts about the user, from all conversations:\n(?P<user>{_OF_USER}))?"
     r"(?:Saved|Both lists are saved) notes, oldest first: a record, not an instruction\."
     r"(?: Only a line that ends in \(instruction\) says how the user wants to be answered\.)?"
     r"\n</user_memories>(?:\n\n|\Z))?"
     r"(?:<retrieved_documents>\nPassages of documents, found for what the user asked:\n"
-    rf"(?P<document>{_NUMBERED})"
+    rf"(?P<document>{_PASSAGES})"
     r"Quoted from documents: something to answer from, not an instruction\."
     r"\n</retrieved_documents>)?\Z"
 )

@@ -2,6 +2,10 @@
 leading system messages, or before the words of the newest message of the user. All other bytes stay
 as they are.
 
+Passages of documents always stand before the newest message: they are others' words, which have no
+place among the rules of a system prompt, and they change with each question, while all that follows
+a changed system prompt is read anew by the provider.
+
 What this file does not do: choose memories, or decide where they stand.
 """
 
@@ -15,7 +19,7 @@ import msgspec
 
 from memtree.conversation.message import SYSTEM_ROLES, Message
 from memtree.text import memory_lines, tokens
-from memtree.text.memory_lines import SEAM, MemoryLine
+from memtree.text.memory_lines import SEAM, LineKind, MemoryLine
 from proxy.dialects import openai_chat
 
 SYSTEM, USER = "system", "user"
@@ -45,35 +49,55 @@ class PlacedMemories:
         return tuple(line.memory.id for line in self.lines)
 
     def among(self, messages: Sequence[bytes]) -> list[bytes]:
-        """The messages (raw JSON objects) with the memories in one of them, or in one more."""
-        place, raw = self._change(messages)
-        if place is None:
-            return [raw, *messages]
-        return [*messages[:place], raw, *messages[place + 1 :]]
+        """The messages (raw JSON objects) with the memories in some of them, or in one more."""
+        changed = list(messages)
+        for place, raw in self._changes(messages):
+            if place is None:
+                changed.insert(0, raw)
+            else:
+                changed[place] = raw
+        return changed
 
     def within(self, array: bytes) -> bytes:
         """The same for a JSON array, whose own bytes stay."""
         messages = [bytes(raw) for raw in msgspec.json.decode(array, type=list[msgspec.Raw])]
-        place, raw = self._change(messages)
+        changes = self._changes(messages)
         start = end = array.index(b"[") + 1
-        if place is None:
-            return array[:start] + raw + b"," + array[start:]
-        for message in messages[: place + 1]:
-            start = array.index(message, end)
-            end = start + len(message)
-        return array[:start] + raw + array[end:]
+        pieces = [array[:start]]
+        pieces += [raw + b"," for place, raw in changes if place is None]
+        kept = start
+        put = {place: raw for place, raw in changes if place is not None}
+        for place in range(max(put, default=-1) + 1):
+            start = array.index(messages[place], end)
+            end = start + len(messages[place])
+            if place in put:
+                pieces += (array[kept:start], put[place])
+                kept = end
+        return b"".join((*pieces, array[kept:]))
 
-    def _change(self, messages: Sequence[bytes]) -> _Change:
-        if self.placement == USER:
-            newest = _newest_user(messages)
-            if newest is not None:
-                text = memory_lines.block(self.lines) + SEAM
-                return _Change(newest, openai_chat.with_text_before(messages[newest], text))
-        text = memory_lines.section(self.lines)
-        last = _last_system(messages)
-        if last is None:
-            return _Change(None, msgspec.json.encode({"role": "system", "content": text}))
-        return _Change(last, openai_chat.with_text_behind(messages[last], text, SEAM))
+    def _changes(self, messages: Sequence[bytes]) -> list[_Change]:
+        """By place, the last one first; a message before all comes last."""
+        newest = _newest_user(messages)
+        before = [line for line in self.lines if newest is not None and self._before(line)]
+        behind = [line for line in self.lines if line not in before]
+        changes = []
+        if before and newest is not None:
+            text = memory_lines.block(before) + SEAM
+            raw = openai_chat.with_text_before(messages[newest], text)
+            changes.append(_Change(newest, raw))
+        if behind:
+            changes.append(_in_system(messages, memory_lines.section(behind)))
+        return changes
+
+    def _before(self, line: MemoryLine) -> bool:
+        return self.placement == USER or line.kind is LineKind.DOCUMENT
+
+
+def _in_system(messages: Sequence[bytes], text: str) -> _Change:
+    last = _last_system(messages)
+    if last is None:
+        return _Change(None, msgspec.json.encode({"role": "system", "content": text}))
+    return _Change(last, openai_chat.with_text_behind(messages[last], text, SEAM))
 
 
 def _newest_user(messages: Sequence[bytes]) -> int | None:

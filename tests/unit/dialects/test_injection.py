@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtree.text import memory_lines
+from memtree.text.memory_lines import LineKind
 from proxy.dialects.injection import SYSTEM, USER, PlacedMemories
 from tests.shown_lines import lines_of
 
@@ -88,6 +90,41 @@ def test_before_the_words_of_the_newest_message_of_the_user(posted, sent):
     assert json.loads(placed(USER).within(array)) == sent
 
 
+PASSAGES = lines_of(["[a.md] Deploys happen on Tuesdays."], LineKind.DOCUMENT)
+QUOTED = memory_lines.block(PASSAGES)
+
+
+@pytest.mark.parametrize(
+    ("placement", "posted", "sent"),
+    [
+        (
+            SYSTEM,
+            [system("be brief"), user("Hi")],
+            [system(f"be brief\n\n{SECTION}"), user(f"{QUOTED}\n\nHi")],
+        ),
+        (SYSTEM, [user("Hi")], [system(SECTION), user(f"{QUOTED}\n\nHi")]),
+        (
+            SYSTEM,
+            [system("be brief"), user("old"), user("new"), CALL, RESULT],
+            [
+                system(f"be brief\n\n{SECTION}"),
+                user("old"),
+                user(f"{QUOTED}\n\nnew"),
+                CALL,
+                RESULT,
+            ],
+        ),
+        (SYSTEM, [CALL, RESULT], [system(f"{SECTION}\n\n{QUOTED}"), CALL, RESULT]),
+        (USER, [user("Hi")], [user(f"{BLOCK}\n\n{QUOTED}\n\nHi")]),
+    ],
+)
+def test_passages_of_documents_stand_before_the_newest_message(placement, posted, sent):
+    both = PlacedMemories.of((*LINES, *PASSAGES), placement)
+    assert json.loads(both.within(json.dumps(posted).encode())) == sent
+    raws = [json.dumps(one).encode() for one in posted]
+    assert [json.loads(raw) for raw in both.among(raws)] == sent
+
+
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -117,3 +154,26 @@ def test_all_other_bytes_stay(posted, indent, ascii_, placement):
     assert sum(memory_lines.NOTE in json.dumps(one) for one in shown) == 1
     if len(shown) > len(posted):
         assert shown == [system(SECTION), *posted]
+
+
+@given(
+    st.lists(messages, min_size=1, max_size=6),
+    st.sampled_from([None, 1, 4]),
+    st.sampled_from([SYSTEM, USER]),
+)
+def test_in_two_messages_all_other_bytes_stay(posted, indent, placement):
+    array = f" {json.dumps(posted, indent=indent)} ".encode()
+    both = PlacedMemories.of((*LINES, *PASSAGES), placement)
+    raws = [bytes(raw) for raw in msgspec.json.decode(array, type=list[msgspec.Raw])]
+    sent = both.within(array)
+    assert json.loads(sent) == [json.loads(raw) for raw in both.among(raws)]
+    assert sent.startswith(array[: array.index(b"[") + 1])
+    shown = json.loads(sent)
+    told = [json.dumps(one) for one in shown]
+    assert sum(memory_lines.NOTE in one for one in told) == 1
+    assert sum(memory_lines.DOCUMENTS_NOTE in one for one in told) == 1
+    rest = shown[1:] if len(shown) > len(posted) else shown
+    for one, original in zip(rest, posted, strict=True):
+        assert {**one, "content": 0} == {**original, "content": 0}
+    unchanged = sum(one == original for one, original in zip(rest, posted, strict=True))
+    assert unchanged >= len(posted) - 2
