@@ -87,6 +87,7 @@ COVERED_BY = {
     "unit/memories/extraction/test_dates.py": "memtree/memories/extraction/date_words.py",
     "unit/memories/extraction/test_own_words.py": """
         memtree/memories/extraction/pasted/blocks.py
+        memtree/memories/extraction/pasted/client_messages.py
         memtree/memories/extraction/pasted/documents.py
         memtree/memories/extraction/pasted/inline.py
         memtree/memories/extraction/pasted/languages.py

@@ -21,6 +21,7 @@ from datetime import date, timedelta
 
 from memtree.memories.extraction import date_words as words
 
+_WORD = re.compile(r"[^\W\d_]+")
 READ = 20_000  # characters of a text that are searched
 
 
@@ -50,6 +51,9 @@ class DateMention:
 def dates(text: str, said: date | None = None) -> list[DateMention]:
     """All mentions, left to right; none overlaps another. `said`: the day the text was said."""
     text = text[:READ]
+    tokens = _WORD.findall(text.lower())
+    if words.TRIGGERS.isdisjoint(tokens) and not any(map(str.isdecimal, text)):
+        return []
     found: list[DateMention] = []
     for rule in _RULES:
         for match in rule.pattern.finditer(text):
@@ -244,6 +248,10 @@ def _shifted(said: date | None, days: int) -> date | None:
         return None
 
 
+def _holiday(match: re.Match[str], said: date | None) -> DateMention | None:
+    return _mention(match, DateKind.MONTH_DAY)
+
+
 def _time(match: re.Match[str], said: date | None) -> DateMention | None:
     return _mention(match, DateKind.TIME)
 
@@ -299,6 +307,7 @@ _RULES = (
         rf"\b(?:{words.AT_DAY})\s(?P<weekday>{words.SHORT_WEEKDAYS})\b(?![-'’]\w)",
         _short_weekday,
     ),
+    _rule(rf"\b(?:{words.AT_DAY}|at|over|zu|an|à|em|en|a|met)\s(?:{words.HOLIDAYS})\b", _holiday),
     _rule(
         r"\b(?P<date>(?:the\s)?day after tomorrow|today|tonight|tomorrow|yesterday|heute|übermorgen"
         r"|gestern|hoy|pasado mañana|ayer|aujourd['’]hui|après-demain|demain|hoje|amanhã|ontem|oggi"

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memtree.memories.extraction.pasted.blocks import blocks
+from memtree.memories.extraction.pasted.client_messages import begins_note, is_by_client
 from memtree.memories.extraction.pasted.documents import handed_over, transcript
 from memtree.memories.extraction.pasted.inline import inline
 from memtree.memories.extraction.pasted.lines import BULLET, LineKind, kinds
@@ -31,13 +32,6 @@ LONGEST = 1_000_000  # characters of a message that is read at all
 READ = 100_000  # characters of a message outside blocks; of a longer one its two ends are read
 DOCUMENT = 8_000  # characters of prose that are a document, not speech
 REMARK = 1_000  # characters of a paragraph before or behind a document
-# Agents that describe their tools in the prompt send results as messages of the user.
-_RESULT = re.compile(
-    r"\s{0,20}(?:\[[A-Za-z_][\w.-]{0,80}(?: for '[^\n]{0,1000}')?\] Result:"
-    r"|(?:ERROR|OUTPUT|RESULTS?|STDOUT|STDERR|(?:EXECUTION|TOOL|COMMAND|FUNCTION) \w+)\b[^\n]{0,80}"
-    r":[ \t]*\n|(?:OBSERVATION|Observation):|<function_results>|Tool (?:result"
-    r"|output)\b[^\n]{0,80}:)"
-)
 _ADDRESSES = re.compile(
     r"\?|\b(?:please|can you|could you|help me|i(?:'m| am| want| need| have| would)|bitte|kannst du"
     r"|ich|s'il|peux-tu|je|por favor|puedes|quiero|você|quero|puoi|vorrei|kun je|ik)\b",
@@ -49,7 +43,7 @@ def own_words(text: str) -> list[Span]:
     """Spans of the user's own prose, in order, each within one paragraph or one point of a list.
     A span that ends in the middle of a sentence was cut there: code or a quotation follows."""
     # Who plays a part is somebody else.
-    if len(text) > LONGEST or _RESULT.match(text) or is_card(text):
+    if len(text) > LONGEST or is_by_client(text) or is_card(text):
         return []
     cuts = blocks(text)
     shown = blanked(text, cuts)
@@ -103,6 +97,11 @@ def _columns(lines: Sequence[str]) -> list[tuple[int, int]]:
         else NOTHING
         for line, kind in zip(lines, kinds(lines), strict=True)
     ]
+    note = False
+    for at, line in enumerate(lines):
+        note = bool(line.strip()) and (note or begins_note(line))
+        if note:
+            found[at] = NOTHING
     if talk := transcript(lines):
         found[slice(*talk)] = [NOTHING] * (talk[1] - talk[0])
     begin, column, end = handed_over(lines)

@@ -13,7 +13,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from memtree.memories.extraction.pasted.languages import ABOUT_SELF, HANDED, NOUNS, VERBS
+from memtree.memories.extraction.pasted.languages import (
+    ABOUT_SELF,
+    HANDED,
+    NOUNS,
+    TEXTS,
+    VERBS,
+)
 
 READ = 400  # characters of a line
 LEAST_ABOVE = 200  # characters before "summarise the above" that are a text
@@ -23,14 +29,36 @@ _ASSISTANT = r"(?:assistant|claude|chat ?gpt|gpt|gemini|copilot|ai|llm|bot|all)"
 
 # The line ends with a colon or the text follows behind it.
 _LABEL = re.compile(
-    rf"(?:^|[.!?]\s|\b)(?:{HANDED})\b[^.!?\n:]{{0,80}}:|\b(?:{NOUNS})\b[^.!?\n:]{{0,60}}:\s*$"
-    rf"|^(?:{NOUNS}|issue|context|description|instructions|input|statement|problem|question)\s*:",
+    rf"(?:^|[.!?]\s|\b)(?:{HANDED})\b[^.!?\n:]{{0,80}}:|\b(?:{TEXTS})\b[^.!?\n:]{{0,60}}:\s*$"
+    rf"|^(?:{TEXTS}|issue|description|instructions|input|statement)\s*:",
     re.IGNORECASE,
 )
+_THESE = (
+    r"(?:this|these|the following|below|attached|dies\w*|folgend\w*|ceci|ce|suivant\w*|esto|este"
+    r"|esta|siguiente|isto|seguinte|questo|questa|seguente|dit|deze|volgende)"
+)
+# With a colon, or at the end of its line: "please proofread this", "can you shorten my essay?"
 _TASK = re.compile(
-    rf"\b(?:{VERBS})\b[^.!?\n:]{{0,80}}(?::|\b(?:this|these|that|it|following|below|attached"
-    rf"|{NOUNS}|dies\w*|folgend\w*|ceci|suivant\w*|esto|este|esta|siguiente|isto|seguinte|questo"
-    rf"|questa|seguente|dit|deze|volgende)\b[^.!?\n:]{{0,60}}(?:[.!?:]|$))",
+    rf"\b(?:{VERBS})\b(?:[^.!?\n:]{{0,80}}:"
+    rf"|[^.!?\n:]{{0,60}}\b(?:{_THESE}|my (?:[\w-]+ )?(?:{NOUNS}))\b[^.!?\n:]{{0,60}}[.!?]?$)",
+    re.IGNORECASE,
+)
+# What a program asks: a text, then the question about it.
+_GIVEN = re.compile(
+    r"#{0,4} ?\**(?:context|documents?|passages?|information|sources?|background|chat history"
+    r"|conversation(?: history)?|kontext|contexte|contexto|contesto)\**\s?:",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"#{0,4} ?\**(?:(?:user |my |final |current )?(?:question|query|task|request|input|message)"
+    r"|frage|pregunta|pergunta|domanda|vraag)\**\s?:",
+    re.IGNORECASE,
+)
+# Files, and what agents say about them.
+_FILE = re.compile(
+    r"(?:(?:the )?contents? of|called the \w+ tool|file:|---? ?(?:file|context from):?"
+    r"|={3,} ?file:?|#{2,4} file:?)\s?[^\n]{0,20}?\S*[./\\]\S+|# (?:AGENTS|CLAUDE|GEMINI"
+    r"|QWEN)\.md\b",
     re.IGNORECASE,
 )
 _ABOVE = re.compile(
@@ -84,6 +112,8 @@ _HEADING = re.compile(r"#{1,4}\s\S")
 def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:
     """(line, column, end): where a text of others begins and the line before which it ends; the
     number of lines where there is none. The column is that of what follows a label on its line."""
+    if given := _given(lines):
+        return given
     begin, column = _beginning(lines)
     above = _above(lines, begin)
     if above is not None:
@@ -96,6 +126,14 @@ def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:
     return begin, column, last if done else len(lines)
 
 
+def _given(lines: Sequence[str]) -> tuple[int, int, int] | None:
+    """The text that a program hands over with a question."""
+    heads = [(at, line.strip()[:READ]) for at, line in enumerate(lines)]
+    first = next((at for at, head in heads if _GIVEN.match(head)), None)
+    asked = next((at for at, head in reversed(heads) if _ASKED.match(head)), None)
+    return (first, 0, asked) if first is not None and asked is not None and first < asked else None
+
+
 def _beginning(lines: Sequence[str]) -> tuple[int, int]:
     headings = 0
     size = sum(map(len, lines))
@@ -106,7 +144,7 @@ def _beginning(lines: Sequence[str]) -> tuple[int, int]:
             continue
         if (column := _label(read, follows=_follows(lines, at))) is not None:
             return (at, len(line) - len(line.lstrip()) + column) if column else (at + 1, 0)
-        if _MAIL.match(read) or _LETTER.match(read) or _is_mail(lines, at):
+        if _FILE.match(read) or _MAIL.match(read) or _LETTER.match(read) or _is_mail(lines, at):
             return at, 0
         if _HEADING.match(read):
             headings += 1

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 
+# Texts that somebody else wrote, or that somebody reads.
+TEXTS = (
+    r"e-?mails?|letters?|articles?|texts?|essays?|transcripts?|paragraphs?|tweets?|poems?|lyrics"
+    r"|cvs?|résumés?|resumes?|bios?|biograph(?:y|ies)|job (?:posting|description|ad)s?|chapters?"
+    r"|excerpts?|passages?|quotes?|abstracts?|speech(?:es)?|cover letters?|testimonials?"
+    r"|blog posts?"
+    r"|messages? (?:from|i got|i received|he|she|they)|descriptions?|dialogues?"
+    r"|nachricht von|artikel|aufsatz|lebenslauf|absatz"
+    r"|courriel|lettre|texte|discours|correo|carta|artículo|texto|párrafo|artigo|parágrafo"
+    r"|lettera|articolo|testo|paragrafo|tekst|verhaal|alinea"
+)
+# Other things have these names, too: only with a word that hands them over.
 NOUNS = (
-    r"e-?mails?|mails?|letters?|articles?|texts?|essays?|stor(?:y|ies)|transcripts?|messages?"
-    r"|documents?|docs?|readme|contracts?|paragraphs?|drafts?|posts?|tweets?|reviews?|poems?|lyrics"
-    r"|songs?|cvs?|résumés?|resumes?|bios?|biograph(?:y|ies)|job (?:posting|description|ad)s?"
-    r"|descriptions?|chapters?|excerpts?|passages?|quotes?|conversations?|chats?|dialogues?|prompts?"
-    r"|issues?|tickets?|specs?|specifications?|reports?|abstracts?|speech(?:es)?|blog|scripts?"
-    r"|sentences?|snippets?|notes from|cover letters?|testimonials?|interviews?|minutes|feedback"
+    rf"{TEXTS}|mails?|stor(?:y|ies)|messages?|documents?|docs?|readme|contracts?|drafts?|posts?"
+    r"|reviews?|songs?|conversations?|chats?|prompts?|issues?|tickets?|specs?|specifications?"
+    r"|reports?|blog|scripts?|sentences?|snippets?|notes|interviews?|minutes|feedback"
     r"|bullet points?|bullets"
-    r"|nachricht|brief|artikel|aufsatz|geschichte|lebenslauf|absatz|gespräch|satz|sätze"
-    r"|courriel|lettre|texte|histoire|paragraphe|discours|phrase|correo|carta|artículo|texto"
-    r"|mensaje|historia|párrafo|conversación|artigo|mensagem|história|parágrafo|lettera|articolo"
-    r"|testo|messaggio|storia|paragrafo|bericht|tekst|verhaal|alinea|zin"
+    r"|nachricht|brief|geschichte|gespräch|satz|sätze|histoire|paragraphe|phrase|mensaje|historia"
+    r"|conversación|mensagem|história|messaggio|storia|bericht|zin"
 )
 VERBS = (
     r"summari[sz]e|summary of|tl;?dr|translate|translation of|proof-?read|rewrite|re-write|reword"
@@ -28,8 +35,10 @@ VERBS = (
     r"|continue (?:this|the)|grade|rate|implement (?:this|the)|write (?:a|the|my) cover letter"
     r"|(?:um)?formulier\w*"
     r"|übersetz\w*|fasse?\b.{0,40}\bzusammen|zusammenfass\w*|korrigier\w*|verbesser\w*|umschreib\w*"
-    r"|kürze|tradui[st]\w*|résume[rz]?|corrige[rz]?|réécri\w*|traduc\w*|tradúc\w*|resum\w*|reescrib\w*"
-    r"|traduz\w*|corrija|reescrev\w*|riassum\w*|corregg\w*|riscriv\w*|vertaal\w*|vat\b.{0,40}\bsamen"
+    r"|kürze|tradui[st]\w*|résume[rz]?|corrige[rz]?|réécri\w*|traduc\w*|tradúc\w*|resum\w*"
+    r"|reescrib\w*"
+    r"|traduz\w*|corrija|reescrev\w*|riassum\w*|corregg\w*|riscriv\w*|vertaal\w*"
+    r"|vat\b.{0,40}\bsamen"
     r"|verbeter\w*|corrigeer\w*|herschrijf\w*"
 )
 HANDED = (
@@ -41,9 +50,10 @@ HANDED = (
 )
 ABOUT_SELF = re.compile(
     r"\b(?:about (?:me|myself|us)|my (?:preferences|situation|background|profile|details|setup"
-    r"|stack|requirements|schedule|plans?|allerg\w+|needs|goals|interests|habits|rules|info(?:rmation)?)"
-    r"|i (?:like|love|prefer|want|need|use|am|have)|über mich|meine (?:vorlieben|situation)"
-    r"|sobre m[íi]|mis (?:preferencias|datos)|à propos de moi|mes préférences|sobre mim"
-    r"|minhas preferências|su di me|le mie preferenze|over mij|mijn voorkeuren)\b",
+    r"|stack|requirements|schedule|plans?|allerg\w+|needs|goals|interests|habits|rules"
+    r"|info(?:rmation)?)|(?:things|what|stuff|foods?|everything) (?:that )?(?:i|we) \w+"
+    r"|über mich|meine (?:vorlieben|situation)|sobre m[íi]|mis (?:preferencias|datos)"
+    r"|à propos de moi|mes préférences|sobre mim|minhas preferências|su di me|le mie preferenze"
+    r"|over mij|mijn voorkeuren)\b",
     re.IGNORECASE,
 )

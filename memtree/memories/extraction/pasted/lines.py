@@ -50,7 +50,8 @@ _DIFF = re.compile(r"\s{0,4}(?:@@ |diff --git )")  # all that follows in the par
 _QUOTED = re.compile(r"[>＞]|&gt;")
 BULLET = re.compile(r"[ \t]{0,12}(?:(?:[-*•+–]|\(?\d{1,3}[.)]|[a-z]\))[ \t]+(?:\[[ xX]?\][ \t]+)?)")
 _SPEECH = re.compile(
-    r"(?:I|I'm|I’m|I've|I’ve|I'll|My|We|Our|Please|Can|Could|What|How|Ich|Mein\w*|Je|J'|Mon|Ma|Yo|Mi"
+    r"(?:I|I'm|I’m|I've|I’ve|I'll|My|We|Our|Please|Can|Could|What|How|Ich|Mein\w*|Je|J'|Mon|Ma"
+    r"|Yo|Mi"
     r"|Eu|Meu|Minha|Io|Mio|Mia|Ik|Mijn)\b"
 )
 

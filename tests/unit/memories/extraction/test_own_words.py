@@ -154,6 +154,43 @@ KEPT = {
     "one of another agent": ("OBSERVATION:\nI am it.", []),
     "an error of one": ("ERROR:\nI must not be the same.", []),
     "what a command said": ("EXECUTION RESULT of [bash]:\nI am root.", []),
+    "a request for a translation": (
+        "I want you to translate the following: I live in Rome.",
+        ["I want you to translate the following:"],
+    ),
+    "an answer to a mail": (
+        "I need to reply to this email:\n\nHi, I live in Rome.",
+        ["I need to reply to this email:"],
+    ),
+    "an issue that is told": (
+        "I have this issue with my laptop:\n\nI use Fedora on it.",
+        ["I have this issue with my laptop:", "I use Fedora on it."],
+    ),
+    "what a script needs": (
+        "Requirements for the script:\n- I prefer Python",
+        ["Requirements for the script:", "I prefer Python"],
+    ),
+    "what is to be improved": (
+        "I'd like to improve my English.\n\nI live in Rome.",
+        ["I'd like to improve my English.", "I live in Rome."],
+    ),
+    "passages and a question": (
+        "Context:\nI live in Rome.\n\nI own a boat.\n\nQuestion: Where do I live?",
+        ["Question: Where do I live?"],
+    ),
+    "context of one's own": ("Context:\nI live in Rome.", ["Context:\nI live in Rome."]),
+    "a file": ("Look:\n\nContents of docs/me.md:\n\nI live in Rome.", ["Look:"]),
+    "a rules file": ("# CLAUDE.md\n\nI prefer tabs.", []),
+    "a note of a client": (
+        "I like tea.\n\nMy operating system is: linux\nI'm in /tmp.\n\nI use vim.",
+        ["I like tea.", "I use vim."],
+    ),
+    "the setting of Qwen": ("This is the Qwen Code. We are setting up.\n\nI use vim.", []),
+    "files of aider": ("I have *added these files to the chat* so you can edit them.", []),
+    "an earlier conversation": (
+        "This session is being continued from a previous conversation.\n\nI like tea.",
+        [],
+    ),
     "nothing": ("", []),
     "no word": ("??? 12\n\n:)", []),
 }
