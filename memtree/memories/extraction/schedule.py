@@ -115,11 +115,18 @@ _PLAN = re.compile(
     r"|\b(?:ik vertrek|ik verhuis|ik begin|ik ga|ik vlieg|we verhuizen|we trouwen|we vertrekken)\b",
     re.IGNORECASE,
 )
+# What recurs in a calendar; "we deploy on Thursdays" is a fact about a team.
 _HABIT = re.compile(
-    r"\b(?:i|we)(?: (?:always|usually|normally|only|also|never))? (?!love\b|like\b|hate\b|prefer\b"
-    r"|enjoy\b|was\b|were\b|had\b|did\b|went\b"
-    r"|could\b|would\b|saw\b|got\b|found\b|made\b|took\b)[a-z']+\b"
-    r"|\b(?:my|our) |\b(?:ich|wir|yo|tengo|trabajo|je|j['’]|eu|tenho|trabalho|ho|lavoro|ik)\b",
+    r"\b(?:i|we)(?: (?:always|usually|normally|only|also|never|don['’]t|do not))*"
+    r" (?:have|attend|go|play|train|teach|meet|work(?! on\b)|volunteer|see|visit|run|swim|practice"
+    r"|practise|take|host|fast|commute|travel|call|do|pick up|drop off|drive|cook|babysit|study"
+    r"|start|finish)\b|\b(?:i['’]m|i am|we['’]re|we are) (?:always |usually |only "
+    r"|never )?(?:off|free"
+    r"|busy|away|out|on call|in the office|at the office|at home|home|available|unavailable"
+    r"|remote)\b"
+    r"|\b(?:ich|wir) (?:hab\w*|geh\w*|arbeit\w*|spiel\w*|mach\w*|bin|sind|treff\w*|fahr\w*)\b"
+    r"|\b(?:tengo|trabajo|voy|juego|tenemos|j['’]ai|je travaille|je vais|je joue|je suis|tenho"
+    r"|trabalho|ho|lavoro|gioco|ik heb|ik werk|ik ga|ik speel)\b",
     re.IGNORECASE,
 )
 _OVER = re.compile(
@@ -159,7 +166,7 @@ def is_schedule(sentence: str, said: date | None = None) -> bool:
     if not found or (_OVER.search(text) and not _MOVED.search(text)):
         return False
     if all(one.kind is DateKind.RECURRING for one in found):
-        return bool(_HABIT.search(text))
+        return bool(_HABIT.search(text) or _OWN_EVENT.search(text))
     if _OWN_EVENT.search(text) or _DEADLINE.search(text):
         return True
     dated = [one for one in found if one.kind is not DateKind.TIME]

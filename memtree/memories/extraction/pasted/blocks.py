@@ -34,7 +34,9 @@ OPEN_ENDED = frozenset(
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.:-]{0,60})((?:\s[^<>]{0,2000})?)>")
 _FENCE = re.compile(r"^[ \t]{0,8}(?:[-*>][ \t]){0,2}(`{3,}|~{3,})(.*)$", re.MULTILINE)
 _TRIPLE = re.compile(r'"{3}|\'{3}')
-_OURS = re.compile(rf"^{re.escape(memory_lines.HEADING)}[ \t]*$", re.MULTILINE)
+_HEADINGS = (memory_lines.HEADING, memory_lines.USER_HEADING, memory_lines.DOCUMENTS_HEADING)
+_NOTES = (memory_lines.NOTE, memory_lines.BOTH_NOTE, memory_lines.DOCUMENTS_NOTE)
+_OURS = re.compile(rf"^(?:{'|'.join(map(re.escape, _HEADINGS))})[ \t]*$", re.MULTILINE)
 _NUMBERED = re.compile(r"\d{1,3}\. ")
 
 
@@ -123,7 +125,7 @@ def _own_lists(text: str) -> Iterator[Span]:
         while end < len(text):
             stop = text.find("\n", end + 1)
             line = text[end + 1 : stop if stop >= 0 else len(text)]
-            if not (_NUMBERED.match(line) or line.startswith(memory_lines.NOTE)):
+            if not (_NUMBERED.match(line) or line.startswith(_NOTES)):
                 break
             end = stop if stop >= 0 else len(text)
         yield Span(match.start(), end)

@@ -212,6 +212,19 @@ def test_blocks_that_programs_put_in_are_no_words_of_the_user(tag, closed):
     assert [text[a:b] for a, b in own_words(text)] == ["I live in Graz."]
 
 
+@pytest.mark.parametrize("kind", memory_lines.LineKind)
+@pytest.mark.parametrize("made", [memory_lines.section, memory_lines.block])
+@pytest.mark.parametrize("tags", [True, False])
+def test_lines_that_this_server_puts_in_are_no_words_of_the_user(kind, made, tags):
+    version = memory_lines.MemoryVersion("mem_a", 1)
+    lines = [memory_lines.MemoryLine(version, text, kind) for text in ("I am Bob.", "I own a boat")]
+    shown = made(lines)
+    if not tags:  # as a model or a person may copy them
+        shown = "\n".join(line for line in shown.split("\n") if not line.startswith("<"))
+    text = f"{shown}\nI live in Graz."
+    assert [text[a:b] for a, b in own_words(text)] == ["I live in Graz."]
+
+
 def test_a_recalled_block_is_left_out_of_a_long_message_as_well():
     recalled = "<recalled_context>\n" + "I live in Rome.\n" * 20_000 + "</recalled_context>\n"
     text = f"I like tea.\n\n{recalled}\nI live in Graz."
