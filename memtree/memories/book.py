@@ -224,11 +224,16 @@ class MemoryBook:
         limit: int = 5,
         least: float = 0.0,
         patience: float | None = PATIENCE,
+        at: float | None = None,
     ) -> SearchResult:
-        """The best first. `least`: relevance that a hit must have. Raises `BadRequest` for an empty
-        query, and store errors."""
+        """The best first. `least`: relevance that a hit must have. `at`: in what was remembered
+        then, unix seconds. Raises `BadRequest` for an empty query, and store errors."""
         if not query.strip():
             raise BadRequest("query must not be empty", param="query")
+        if at is not None:
+            return await self._search.search_as_of(
+                scope, query, at, wanted=wanted, limit=limit, least=least, patience=patience
+            )
         return await self._search.search(
             scope, query, wanted=wanted, limit=limit, least=least, patience=patience
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memtree.errors import BadRequest, NotFound
+from memtree.errors import BadRequest, NotFound, VersionConflict
 from memtree.memories.book import MAX_PAGE, BookPage, MemoryBook, before_number
 from memtree.memories.draft import Edit, checked_text
 from memtree.memories.memory import MAX_TEXT_CHARS, UNSET, Memory, Tombstone, Unset
@@ -126,9 +126,10 @@ class MemoryCuration:
             raise NotFound("replaces names no memory that is there.", param="replaces") from None
         if memory.id == replaced.id:
             raise BadRequest("replaces must name another memory", param="replaces")
-        if not isinstance(text, Unset) or if_version is not None:
-            edit = Edit(text=text)
-            await self._book.edit(scope, memory.id, edit, if_version=if_version)
+        if not isinstance(text, Unset):
+            await self._book.edit(scope, memory.id, Edit(text=text), if_version=if_version)
+        elif if_version not in (None, memory.version):
+            raise VersionConflict("The memory has another version by now.")
         merged = await self._store.merge(scope, memory.id, replaced.id, reason)
         self._book.announce(scope)
         return merged

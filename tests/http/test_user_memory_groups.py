@@ -153,7 +153,7 @@ async def test_groups_are_the_users_own():
                 "GET", "/search", params={"query": TYPESCRIPT, "group_id": group["id"]},
                 headers=other,
             )  # fmt: skip
-            assert found.json()["memories"] == []
+            error(found, 404, "not_found", "group_id")
         assert await of.got("GET", at) == {**group, "member_count": 1}
 
 

@@ -11,17 +11,19 @@ read from the store at the end: what was deleted, changed or added by anybody is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtree.errors import EmbedderUnavailable
+from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRows
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
 from memtree.memories.search.index.loader import IndexLoader
 from memtree.memories.search.index.scope_index import ScopeIndex, inverse_frequency
+from memtree.memories.search.past import rows_of_then
 from memtree.memories.search.query import LEAST_MEMORIES, Query, common, is_common, without
 from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
@@ -34,6 +36,8 @@ IN_A_THREAD = 10_000  # rows from which ranking would hold up other requests
 # Characters that are at most 126 wordpieces: of such a text an embedder of queries, which is quick,
 # reads all, as an embedder of passages does.
 SHORT = 126
+MOST_PAST = 20_000  # memories of another time that one search reads
+PAST_PAGE = 1_000
 SPARE = 16  # rows ranked beyond the limit, for those that are gone when they are read
 
 
@@ -76,6 +80,44 @@ class MemorySearch:
         hits = _newest_first(index, asked, await self._hits(scope, found, past=past))
         lacking = self._embedder is not None and (asked.vector is None or not found.complete)
         return SearchResult(tuple(hits[:limit]), NO_EMBEDDER if lacking else ())
+
+    async def search_as_of(
+        self,
+        scope: Scope,
+        query: str,
+        at: float,
+        *,
+        wanted: MemoryFilter = ANY,
+        limit: int = 5,
+        least: float = 0.0,
+        patience: float | None = None,
+    ) -> SearchResult:
+        """As `search`, in what was remembered at that time (unix seconds), with the texts of that
+        time. All of it is read, so it takes longer the more there was: of more than `MOST_PAST`
+        memories the newest."""
+        loop = asyncio.get_running_loop()
+        _, asked = await self._asked(
+            scope, query, None if patience is None else loop.time() + patience
+        )
+        memories = await self._remembered(scope, at, wanted)
+        rows = await self._store.search_rows(scope, self._recipe, 0)
+        index = await asyncio.to_thread(lambda: ScopeIndex.of(rows_of_then(memories, rows)))
+        found = await self._ranked(index, asked, limit + SPARE, least)
+        by_number = {memory.number: memory for memory in memories}
+        hits = _newest_first(index, asked, _as_hits(found, by_number))
+        lacking = self._embedder is not None and (asked.vector is None or not found.complete)
+        return SearchResult(tuple(hits[:limit]), NO_EMBEDDER if lacking else ())
+
+    async def _remembered(self, scope: Scope, at: float, wanted: MemoryFilter) -> list[Memory]:
+        memories: list[Memory] = []
+        before: int | None = None
+        while len(memories) < MOST_PAST:
+            page = await self._store.as_of(scope, at, wanted, before=before, limit=PAST_PAGE)
+            memories += page.memories
+            if not page.more or not page.memories:
+                break
+            before = page.memories[-1].number
+        return memories
 
     async def neighbours(
         self, scope: Scope, text: str, vector: Vector | None, *, limit: int = 8
@@ -181,15 +223,18 @@ class MemorySearch:
 
     async def _hits(self, scope: Scope, found: Ranked, *, past: bool = False) -> list[MemoryHit]:
         """What is still there, as the store has it. `past`: what is not live, too."""
-        numbers = found.numbers.tolist()
-        stored = await self._store.get(scope, numbers, deleted=past)
-        memories = {memory.number: memory for memory in stored}
-        rows = zip(numbers, found.relevance.tolist(), found.scores.tolist(), strict=True)
-        return [
-            MemoryHit(memories[number], relevance, score)
-            for number, relevance, score in rows
-            if number in memories
-        ]
+        stored = await self._store.get(scope, found.numbers.tolist(), deleted=past)
+        return _as_hits(found, {memory.number: memory for memory in stored})
+
+
+def _as_hits(found: Ranked, memories: Mapping[int, Memory]) -> list[MemoryHit]:
+    """Those of the rows that are there. `memories`: by number."""
+    columns = (found.numbers.tolist(), found.relevance.tolist(), found.scores.tolist())
+    return [
+        MemoryHit(memories[number], relevance, score)
+        for number, relevance, score in zip(*columns, strict=True)
+        if number in memories
+    ]
 
 
 def _without_common(index: ScopeIndex, text: str, now: float) -> str:

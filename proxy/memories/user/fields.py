@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from starlette.datastructures import QueryParams
@@ -33,6 +34,7 @@ SOURCE_TYPES = ("user", "model", EXTRACTED, IMPORTED)
 INCLUDED = ("superseded", "expired", "deleted")
 # Of another part of the same collection: saving a conversation, or ready memories of an agent.
 AGENTS_ONLY = ("conversation", "memories")
+# `all: true`: what counts no more is shown by `as_of`, and goes as well.
 EVERYTHING = MemoryFilter(superseded=True, expired=True)
 _FILTERS = (
     "category", "tags", "source_type", "group_id", "tainted", "created_from", "created_before",
@@ -106,21 +108,23 @@ def edit(body: Body, most: int, now: float) -> Edit:
 
 
 def page(query: QueryParams) -> ListQuery:
-    at = timestamp(query.get("as_of"), "as_of")
-    wanted = _filter(_queried(query), _included(query))
-    if at is not None and (wanted.superseded or wanted.expired or wanted.deleted):
-        raise BadRequest("include and as_of exclude each other", param="include")
+    wanted, at = _which(query)
     return ListQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"), at)
 
 
 def search(query: QueryParams) -> SearchQuery:
-    return SearchQuery(
-        searched(query),
-        _filter(_queried(query), _included(query)),
-        limit(query, MAX_HITS, HITS),
-        number(query.get("threshold"), "threshold", 0.0, 1.0) or 0.0,
-        timestamp(query.get("as_of"), "as_of"),
-    )
+    wanted, at = _which(query)
+    least = number(query.get("threshold"), "threshold", 0.0, 1.0) or 0.0
+    return SearchQuery(searched(query), wanted, limit(query, MAX_HITS, HITS), least, at)
+
+
+def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
+    """The filter, and the time that is asked about."""
+    at = timestamp(query.get("as_of"), "as_of")
+    wanted = _filter(_queried(query), _included(query))
+    if at is not None and (wanted.superseded or wanted.expired or wanted.deleted):
+        raise BadRequest("include and as_of exclude each other", param="include")
+    return wanted, at
 
 
 def deletion(body: Body) -> Deletion:
@@ -133,7 +137,8 @@ def deletion(body: Body) -> Deletion:
     named = body.value("ids") is not None
     if [bool(every), given is not None, named].count(True) != 1:
         raise BadRequest("give exactly one of filter, ids and all: true")
-    wanted = EVERYTHING if every else ANY
+    purge = fields.boolean(body.value("purge"), "purge") or False
+    wanted = replace(EVERYTHING, deleted=purge) if every else ANY
     if given is not None:
         unknown = [name for name in given if name not in (*_FILTERS, "tag")]
         if unknown:
@@ -147,7 +152,7 @@ def deletion(body: Body) -> Deletion:
         ids(body) if named else None,
         wanted,
         fields.boolean(body.value("dry_run"), "dry_run") or False,
-        fields.boolean(body.value("purge"), "purge") or False,
+        purge,
     )
 
 

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from indexer.memory_services import MemoryServices
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
+from memtree.memories.user_memories import MemoryGroup
 from proxy.memories.answers import answer, saved
 from proxy.memories.events import EventStreams
 from proxy.memories.fields import ids, if_version, last_event, limit, switch
@@ -36,10 +37,7 @@ class UserMemoryRoutes:
     async def _page(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         asked = fields.page(request.query_params)
-        groups = await self._users.groups(scope)
-        group = asked.wanted.group
-        if group is not None and group not in {one.id for one in groups}:
-            raise unknown(GROUP)
+        groups = await self._groups(scope, asked.wanted.group)
         if asked.at is None:
             page = await self._book.page(
                 scope, asked.wanted, cursor=asked.cursor, limit=asked.limit
@@ -50,7 +48,9 @@ class UserMemoryRoutes:
             )
         return answer(
             {
-                "memories": await rows(self._users, scope, page.memories, groups, group),
+                "memories": await rows(
+                    self._users, scope, page.memories, groups, asked.wanted.group
+                ),
                 "groups": [rendering.group_json(one) for one in groups],
                 "next_cursor": page.next_cursor,
                 "total": page.total,
@@ -68,12 +68,17 @@ class UserMemoryRoutes:
     async def search(self, request: Request) -> Response:
         scope = await self._requests.scope(request)
         asked = fields.search(request.query_params)
+        groups = await self._groups(scope, asked.wanted.group)
         found = await self._book.search(
-            scope, asked.query, wanted=asked.wanted, limit=asked.limit, least=asked.least
+            scope,
+            asked.query,
+            wanted=asked.wanted,
+            limit=asked.limit,
+            least=asked.least,
+            at=asked.at,
         )
-        hits = await rows(
-            self._users, scope, [hit.memory for hit in found.hits], shown=asked.wanted.group
-        )
+        memories = [hit.memory for hit in found.hits]
+        hits = await rows(self._users, scope, memories, groups, asked.wanted.group)
         ranked = [
             {**one, "relevance": round(hit.relevance, 2)}
             for one, hit in zip(hits, found.hits, strict=True)
@@ -166,6 +171,13 @@ class UserMemoryRoutes:
                 scope, id_, asked.replaces, text=asked.text, if_version=version
             )
         return await self._shown(scope, memory)
+
+    async def _groups(self, scope: Scope, named: str | None) -> list[MemoryGroup]:
+        """All of them. Raises `NotFound` where the one that is named is not among them."""
+        groups = await self._users.groups(scope)
+        if named is not None and named not in {group.id for group in groups}:
+            raise unknown(GROUP)
+        return groups
 
     async def _shown(self, scope: Scope, memory: Memory) -> Response:
         return answer(await row(self._users, scope, memory), of=memory)

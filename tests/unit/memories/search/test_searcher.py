@@ -241,3 +241,25 @@ async def test_a_long_text_is_embedded_as_a_passage_and_a_short_one_as_a_query(s
     halves = MemorySearch(None, Halves(), now=lambda: 0.0)  # type: ignore[arg-type]
     text = "tea" + 200 * " " + "port"
     assert (await halves.embed([text], None)).tolist() == (await TOPICS.embed([text])).tolist()
+
+
+async def test_a_search_in_what_was_remembered_once(store, search):
+    tea = await save(store, SCOPE, "Likes green tea", TOPICS)
+    await rewrite(store, SCOPE, tea.id, "Likes black coffee", TOPICS)
+    changed = (await store.get(SCOPE, [tea.id]))[0].updated
+
+    async def then(query: str, at: float, **options) -> list[str]:
+        result = await search.search_as_of(SCOPE, query, at, **options)
+        return [hit.memory.text for hit in result.hits]
+
+    assert changed > tea.created
+    assert await then("tea", tea.created) == ["Likes green tea"]
+    assert await then("coffee", tea.created) == []
+    assert await then("coffee", changed) == ["Likes black coffee"]
+    assert await then("tea", tea.created - 1) == []
+    assert await then("tea", tea.created, wanted=MemoryFilter(category="other")) == []
+    result = await search.search_as_of(SCOPE, "tea", tea.created)
+    assert result.degraded == ("embedder",)  # of what it said then there is no vector any more
+    assert (await search.search_as_of(SCOPE, "coffee", changed)).degraded == ()
+    await store.delete(SCOPE, [tea.id])
+    assert await then("tea", tea.created) == []
