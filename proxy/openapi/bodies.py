@@ -71,7 +71,11 @@ def _memory_options() -> Json:
 def _rag_options() -> Json:
     options = {
         "topK": _integer("Passages, at most.", 1, rag_options.MOST_TOP_K, rag_options.TOP_K),
-        "scoreThreshold": _share("The relevance that they need.", rag_options.THRESHOLD),
+        "scoreThreshold": _share(
+            "The relevance that they need. At 0.5 a passage that shares a telling word with the "
+            "message needs less, another one a little more.",
+            rag_options.THRESHOLD,
+        ),
         "includeMetadata": _optional(
             BOOLEAN, "Whether what is known of their documents is shown.", default=False
         ),

@@ -73,4 +73,4 @@ def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptio
 
 def _passages(rag: RagOptions) -> InjectionOptions:
     line = partial(passages.line, metadata=rag.metadata)
-    return InjectionOptions(rag.top_k, rag.threshold, rag.type, line)
+    return InjectionOptions(rag.top_k, threshold_of(rag.threshold), rag.type, line)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from proxy.chat.memories.sources import NONE, ChatUser, wanted
 from proxy.request.memory_options import DEFAULTS, MemoryOptions
+from proxy.request.rag_options import RagOptions
 
 CHAT = Scope.of_chat("t", "c")
 USER = Scope.of_user("t", "u")
@@ -53,3 +55,19 @@ def test_how_many_and_how_near_the_request_says_before_the_settings():
     assert (by_request.most, by_request.threshold) == (2, 0.0)
     by_default = wanted("t", None, ON, DEFAULTS).sources[0].options
     assert (by_default.most, by_default.threshold) == (3, None)
+
+
+def test_passages_of_a_namespace_of_the_tenant_stand_last():
+    rag = RagOptions("handbook", 4, 0.7, metadata=True, type="manual")
+    sources = wanted("t", CHAT, ON, DEFAULTS, rag).sources
+    assert [source.scope for source in sources] == [CHAT, USER, Scope.of_namespace("t", "handbook")]
+    options = sources[2].options
+    assert (options.most, options.threshold, options.category) == (4, 0.7, "manual")
+    passage = Memory("a", 1, "Text", 0.0, 0.0, thread_id="d", data={"shown": "year=2024"})
+    assert options.line(passage) == "[d; year=2024] Text"
+    by_default = wanted("t", None, OFF, DEFAULTS, RagOptions()).sources[0]
+    assert by_default.scope == Scope.of_namespace("t", "default")
+    assert (by_default.options.most, by_default.options.threshold) == (5, None)
+    assert by_default.options.line(passage) == "[d] Text"
+    alone = wanted("t", None, ON, MemoryOptions(enabled=False), rag).sources
+    assert [source.scope for source in alone] == [sources[2].scope]
