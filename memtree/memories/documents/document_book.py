@@ -212,8 +212,7 @@ class DocumentBook:
 
     async def _delete(self, scope: Scope, wanted: MemoryFilter, purge: bool) -> int:
         purge = purge or not self._deleted_days
-        numbers = await self._store.matching(scope, wanted)
-        gone = await self._store.delete(scope, numbers, purge=purge)
+        gone = await self._store.delete_matching(scope, wanted, purge=purge)
         self._book.announce(scope, erased=purge)
         return len(gone)
 
