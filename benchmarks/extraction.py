@@ -26,6 +26,7 @@ FILES = (
     "extraction_later.txt",
     "extraction_last.txt",
     "extraction_final.txt",
+    "extraction_unseen.txt",
 )
 ROLES = {"U": "user", "A": "assistant", "T": "tool"}
 SAID = date(2026, 3, 2)

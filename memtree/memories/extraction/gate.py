@@ -31,7 +31,14 @@ _TRANSIENT = re.compile(
     r"|a (?:minute|moment|second|few minutes) ago|brb|so far|this time|yet|again|gerade eben"
     r"|en ce moment|ahora mismo)\b"
 )
-_MOOD = re.compile(r"\b(?:stressed|exhausted|overwhelmed|no idea|im stress|keine ahnung)\b")
+_MOOD = re.compile(
+    r"\b(?:stressed|exhausted|overwhelmed|no idea|im stress|keine ahnung)\b|^(?:i'm|i am|im|i was"
+    r"|i've been|we're|we are) (?:(?:kinda|kind of|really|a bit|also|just|still|so|very|pretty"
+    r"|currently|now|always|getting|feeling) )*(?:worried|struggling|having (?:trouble"
+    r"|a hard time|problems|issues|difficulty)|feeling|thinking (?:of|about)|wondering|trying"
+    r"|curious|unsure|not sure|confused|anxious|nervous|excited|happy|sad|glad|sorry|tired|sick"
+    r"|ill|busy|stuck|getting|seeing|waiting|looking (?:forward|at|into))\b|^looking forward"
+)
 _JOINT = re.compile(r",? (?:and|but|so) |, |; ")
 _TROUBLE = re.compile(
     r"\b(?:errors?|exceptions?|traceback|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|broken|breaks"
@@ -92,6 +99,7 @@ _PLAY = re.compile(
     r"\b(?:role-?play\w*|rp\b|stay in character|i play (?:as|a character)\b|i play \w+, (?:a|an"
     r"|the) |take the (?:side|role|part|perspective) of|devil's advocate|dungeon master"
     r"|game master|text adventure|rollenspiel|jeu de rôle|juego de rol|gioco di ruolo"
+    r"|from now on,? you(?:'re| are| will be) (?!to\b|going|allowed|not\b|only\b|free\b)"
     r"|let's (?:play (?:a|the) (?:game|scene|role)|write a (?:\w+ )?(?:story|novel) together)"
     r"|(?:your|my) character(?:'s name)? (?:is|are|will be|lives)|pretend (?:you(?:'re| are)"
     r"|to be|that (?:you|i|we)|i(?:'m| am))|(?:act as|be|play) (?:an?|the"
@@ -114,6 +122,12 @@ _GAME = re.compile(
     r"|animal crossing|roblox|terraria|factorio|warcraft|witcher|rimworld|dwarf fortress"
     r"|crusader kings|playthrough|in-game|save file|respawn|quest)\b"
 )
+_PRIVATE = re.compile(
+    r"\b\d(?:[ -]?\d){12,18}\b|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b|\b(?:cvv|cvc|ssn"
+    r"|social security|pin(?: code)? (?:is|:)|pass(?:word|code|phrase)s?|passwort|kennwort"
+    r"|mot de passe|contraseña|senha|wachtwoord|card number|passport number)\b",
+    re.IGNORECASE,
+)
 _BEGINNING = 2_000  # characters that tell what kind of message it is
 
 
@@ -124,6 +138,12 @@ def is_role_play(text: str, role: str = "user") -> bool:
     if role == "assistant":  # who explains a thing may speak of characters
         return _STAGE.match(head) is not None
     return persona_card.is_card(text) or bool(_STAGE.match(head) or _PLAY.search(head))
+
+
+def is_private(sentence: str) -> bool:
+    """Whether it holds what is nobody else's business in any prompt: numbers of cards and accounts,
+    passwords, PINs."""
+    return _PRIVATE.search(sentence) is not None
 
 
 def message_reason(text: str) -> SkipReason | None:

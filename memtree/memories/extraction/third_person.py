@@ -64,6 +64,13 @@ _OWNED = {"my": "the user's", "mine": "the user's", "me": "the user", "myself": 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]|\S")
 # "I live here and work there": whether "work" is a verb needs a reader.
 _LOOSE = re.compile(r"\b(?:and|but|or|then) (?:\w+ly )?([a-z]+)\b")
+# ... unless what follows makes it one: "I live here and work as a cook".
+_JOINT = frozenset("and but or".split())
+_MAKES_VERB = re.compile(r" (?:as|at|in|for|with|from|on|to|a|an|the|my|our|two|three|\d+|not)\b")
+_ONLY_VERBS = frozenset(
+    "live have am prefer own eat enjoy hate teach need want avoid don't".split()
+)
+_SUBJECTS = re.compile(r"\b(?:he|she|they|it|we|who|that|which|because|when|while|if|my|our)\b")
 _OTHERS = re.compile(r"\b(?:we|us|our|ours|you|your|i'd|let's|lets)\b")
 
 
@@ -73,7 +80,8 @@ def told_of_user(sentence: str) -> str | None:
     lower = plain.lower()
     if len(lower) != len(plain) or _OTHERS.search(lower):
         return None
-    if any(match[1] in _BASES or match[1] in _GIVEN for match in _LOOSE.finditer(lower)):
+    joined = {match.start(1): _is_verb(lower, match) for match in _LOOSE.finditer(lower)}
+    if any(verb is None for verb in joined.values()):
         return None
     if any(word in TELLING for word in lower.split()):  # "im" is English and German
         return None
@@ -92,6 +100,8 @@ def told_of_user(sentence: str) -> str | None:
             new, changed = f"the user {_JOINED[word]}", True
         elif word in _OWNED:
             new, changed = _OWNED[word], True
+        elif joined.get(match.start()):
+            new = _verb(word, match.group())
         elif waits and word not in _ADVERBS:
             new, waits = _verb(word, match.group()), False
         if new is None:
@@ -101,6 +111,16 @@ def told_of_user(sentence: str) -> str | None:
         return None
     told = "".join(made) + plain[at:]
     return told.replace("the user", "User", 1) if told.startswith("the user") else told
+
+
+def _is_verb(lower: str, match: re.Match[str]) -> bool | None:
+    """Whether the word behind "and" is a verb of the same "I"; None where nobody can tell."""
+    word = match[1]
+    if word not in _BASES and word not in _GIVEN:
+        return False
+    if not lower.startswith(("i ", "i'm ", "i've ")) or _SUBJECTS.search(lower, 0, match.start()):
+        return None
+    return True if word in _ONLY_VERBS or _MAKES_VERB.match(lower, match.end(1)) else None
 
 
 def _verb(word: str, surface: str) -> str | None:

@@ -9,7 +9,7 @@ from memtree.memories.extraction.statements.people import AROUND, HAS, KIN, PET,
 _ADVERBS = (
     r"(?:(?:also|usually|always|never|mostly|mainly|only|often|sometimes|generally|normally"
     r"|actually|currently|really|still|both|all|mostly|typically|regularly|primarily|rarely|don't"
-    r"|do not|no longer|can't|cannot|already|exclusively|officially|strictly|recently) ){0,3}"
+    r"|do not|no longer|can't|cannot|already|exclusively|officially|strictly|recently|just) ){0,3}"
 )
 _I_AM = r"(?:i am|i'm|im|i've been|i have been)"
 _NAME = r"(?:,? (?:[\w'-]+)(?: and [\w'-]+)?,?)?"
@@ -36,12 +36,14 @@ _DOES = (
     r"|university|college|work|a new)|attends?|graduated|graduates|competes?|collects?)"
 )
 _PEOPLE = re.compile(
-    rf"{_KIN_OR_PET}{_NAME}(?: \([\w' ,-]{{1,30}}\))? (?:(?:is|are|was|'s) {_NOT_NOW}\w"
-    rf"|{_ADVERBS}{_DOES} )|(?:my|our) (?:[\w'-]+ ){{0,2}}?{AROUND}{_NAME} (?:(?:is|are|was"
-    rf"|'s) {_NOT_NOW}\w|{_ADVERBS}(?:likes?|loves?|hates?|prefers?|speaks?|is called|are called"
-    rf"|retired) )|{_OWN}'s (?:name|birthday|anniversary|wedding|job|school) (?:is|are|was) \w"
-    rf"|i(?:'ve got| have| have got|'ve| also have| own) (?:(?:a|an|one|two|three|four|five|six"
-    rf"|\d+|no|some|many) )?(?:[\w'-]+ ){{0,3}}?(?:{KIN}|{PET})\b(?! (?:problem|issue|question)s?)"
+    rf"my (?:{KIN}|best friend) and i (?:are|have|live|work|own|both|moved|love|like|hate|run"
+    rf"|share|got)\b|{_KIN_OR_PET}{_NAME}(?: \([\w' ,-]{{1,30}}\))? (?:(?:is|are|was"
+    rf"|'s) {_NOT_NOW}\w|{_ADVERBS}{_DOES} )|(?:my|our) (?:[\w'-]+ ){{0,2}}?{AROUND}{_NAME}"
+    rf" (?:(?:is|are|was|'s) {_NOT_NOW}\w|{_ADVERBS}(?:likes?|loves?|hates?|prefers?|speaks?"
+    rf"|is called|are called|retired) )|{_OWN}'s (?:name|birthday|anniversary|wedding|job"
+    rf"|school) (?:is|are|was) \w|i(?:'ve got| have| have got|'ve| also have| own) (?:(?:a|an|one"
+    rf"|two|three|four|five|six|\d+|no|some|many) )?(?:[\w'-]+ ){{0,3}}?(?:{KIN}"
+    rf"|{PET})\b(?! (?:problem|issue|question)s?)"
 )
 _TRAITS = re.compile(
     rf"(?:my|our) (?:(?:current|new|old|main|daily|work|personal|home"
@@ -108,14 +110,15 @@ _LIFE = re.compile(
     r"|write for a living|graduated|majored|earn|make \$?\d|served|moved (?:to|from|here|in|back)"
     r"|quit|retired|emigrated|immigrated|relocated|got (?:married|divorced|engaged|promoted"
     r"|laid off|fired|hired|accepted|into|a (?:new )?(?:job|dog|puppy|cat|kitten|car|promotion"
-    r"|raise))|bought (?:a|an|my|our) |adopted|started (?:a new job|working|at|my own|learning"
-    r"|my (?:\w+ )?(?:job|company|business))|founded|co-?founded|joined|used to (?:live|work|play"
-    r"|teach|own|run|study|smoke|drink|compete|be an?)|lost my|gave birth|switched (?:to|from)"
-    r"|stopped|signed up|enrolled|inherited|sold my)\b(?! (?:this|that|it|these|those|them|there"
-    r"|here|and|but|on it|the (?:following|same|above))\b)|i(?:'ve| have) (?:been )?(?:liv|work"
-    r"|play|run|teach|study|learn|us|practi[sc]|writ|do|mak|train|suffer|cod|program|develop"
-    r"|build|a \w+ )\w* (?:[\w'-]+ ){0,8}?(?:for|since) (?:\d|\w+ years|over|almost|about|my|a"
-    r"|the|19|20)|i(?:'ve| have) (?:got )?(?:[\w+-]+ ){0,3}years(?: of|') \w*"
+    r"|raise))|bought (?:a|an|my|our) |adopted|started (?:a new job|working|at|as an?|my own"
+    r"|learning|my (?:\w+ )?(?:job|company|business))|founded|co-?founded|joined|used to (?:live"
+    r"|work|play|teach|own|run|study|smoke|drink|compete|be an?)|lost my|gave birth"
+    r"|switched (?:to|from)|stopped|signed up|enrolled|inherited|sold my)\b(?! (?:this|that|it"
+    r"|these|those|them|there|here|and|but|on it|the (?:following|same|above))\b)|i(?:'ve"
+    r"| have) (?:been )?(?:liv|work|play|run|teach|study|learn|us|practi[sc]|writ|do|mak|train"
+    r"|suffer|cod|program|develop|build|a \w+ )\w* (?:[\w'-]+ ){0,8}?(?:for|since) (?:\d"
+    r"|\w+ years|over|almost|about|my|a|the|19|20)|i(?:'ve| have) (?:got )?(?:[\w+-]+"
+    r" ){0,3}years(?: of|') \w*"
 )
 _TOOLS = re.compile(
     rf"i {_ADVERBS}(?:use|run|code in|program in|develop (?:in|on|for)|write (?:in|my)|deploy"
@@ -135,17 +138,16 @@ _WE = re.compile(
     rf"|the team|my team|our team|my company|our company|the company) {_ADVERBS}(?:use|uses"
     rf"|deploy|deploys|run|runs"
     r"|host|hosts|ship|ships|release|releases|store|stores|write|writes|test|tests|develop"
-    r"|develops|work|works|follow|follows|support|supports|target|targets|require|requires|meet"
-    r"|meets|pay|pays|sell|sells|live|own|rent|employ|employs|build|builds|make|makes|serve"
-    r"|serves|operate|operates|stick|sticks|enforce|enforces|squash|squashes|rebase|merge|merges"
-    r"|commit|tag|name|names|keep|keeps|manage|manages|track|tracks|log|logs|monitor|monitors"
-    r"|bill|bills|teach|teaches|produce|have (?:a|an|about|around|over|no|two|three|four|five|six"
-    r"|seven|eight|nine|ten|\d|weekly|daily|our|one|separate|strict)|moved (?:to|from|off|into)"
-    r"|switched|migrated|bought|adopted|got married|got (?:engaged|a (?:new )?(?:dog|puppy|cat"
-    r"|kitten|house|car|baby))|are (?:a|an|based|on|using|vegan|vegetarian|expecting|located"
-    r"|hiring|moving|migrating|switching)|consist|consists|is based)\b(?! (?:this|that|it|these"
-    r"|those|them|the (?:following|same|above|first|second|code|function|value|result|data|id"
-    r"|index|loop))\b)"
+    r"|develops|work|works|follow|follows|support|supports|target|targets|require|requires|pay"
+    r"|pays|sell|sells|live|own|rent|employ|employs|build|builds|make|makes|serve|serves|operate"
+    r"|operates|stick|sticks|enforce|enforces|squash|squashes|rebase|merge|merges|commit|tag|name"
+    r"|names|keep|keeps|manage|manages|track|tracks|log|logs|monitor|monitors|bill|bills|teach"
+    r"|teaches|produce|have (?:a|an|about|around|over|no|two|three|four|five|six|seven|eight|nine"
+    r"|ten|\d|weekly|daily|our|one|separate|strict)|moved (?:to|from|off|into)|switched|migrated"
+    r"|bought|adopted|got married|got (?:engaged|a (?:new )?(?:dog|puppy|cat|kitten|house|car"
+    r"|baby))|are (?:a|an|based|on|using|vegan|vegetarian|expecting|located|hiring|moving"
+    r"|migrating|switching)|consist|consists|is based)\b(?! (?:this|that|it|these|those|them"
+    r"|the (?:following|same|above|first|second|code|function|value|result|data|id|index|loop))\b)"
 )
 _THINGS = (
     r"(?:team|project|company|app|application|repo|repository|codebase|code base|monorepo|backend"
@@ -192,7 +194,7 @@ _OWNED = re.compile(
     rf"|to |that |and |which )[\w.'/-]+ ){{1,4}}?"
     r"(?:(?:for|of|at|in) (?!it |this |that )(?:the |my |our )?[\w.'-]+ )?(?:is|are) "
     rf"{_NOT_NOW}(?!\w+(?:ed|ing)\b|to be|too\b|in the same|the (?:following|same)|like\b|still\b"
-    rf"|now\b|about\b)\w"
+    rf"|now\b|about\b)[\w#$€£]"
 )
 # "Celiac. Need ideas ...": who is short of words leaves out who.
 _TERSE = re.compile(
@@ -220,3 +222,9 @@ _PATTERNS = (_TERSE, _WE_ARE, _BODY, _SELF, _PEOPLE, _TRAITS, _LIFE, _WE, _PROJE
 def is_fact(lower: str) -> bool:
     """Whether a sentence in lower case begins as a lasting fact about the user."""
     return any(pattern.match(lower) for pattern in _PATTERNS)
+
+
+def is_practice(lower: str) -> bool:
+    """Whether it tells how a team works or what a project is made of: "we deploy on Fridays" is no
+    appointment."""
+    return _WE.match(lower) is not None or _PROJECT.match(lower) is not None

@@ -10,7 +10,8 @@ _AT_HAND = (
     r"|ocean|beach|outdoors|countryside|cold|heat|rain|snow|city|theat|opera|movies|cinema|gym"
     r"|water|smell|taste|night)|all the|its|their|his|every(?:thing)?|making this|option|version"
     r"|number|either|both|neither|one|to (?:see|hear|know|say|add|get|ask|thank|point)|if"
-    r"|when (?:you|it)|so far|him|her|us|to (?:be|have) (?:a|an|the|it|this))\b)"
+    r"|when (?:you|it)|so far|him|her|us|mondays?|life|everything|everyone|everybody|people"
+    r"|myself|waiting|to (?:be|have) (?:a|an|the|it|this))\b)"
 )
 _LIKES = re.compile(
     r"(?:i|we|my (?:wife|husband|partner)) (?:(?:really|also|only|usually|generally|always"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 PHRASES = """
 no longer = !
+user said = user
 not any more = !
 not anymore = !
 any more = -

@@ -17,9 +17,12 @@ def found(text):
     [
         ("I'm allergic to nuts.", ("User is allergic to nuts", "fact")),
         ("my daughter Lena is 7", ("User's daughter Lena is 7", "fact")),
-        ("our staging DB is Postgres 15 on db2", ("Our staging DB is Postgres 15 on db2", "fact")),
+        (
+            "our staging DB is Postgres 15 on db2",
+            ("User said: Our staging DB is Postgres 15 on db2", "fact"),
+        ),
         ("the team uses pnpm, not npm", ("The team uses pnpm, not npm", "fact")),
-        ("we decided to go with Stripe", ("We decided to go with Stripe", "fact")),
+        ("we decided to go with Stripe", ("User said: We decided to go with Stripe", "fact")),
         ("I prefer tabs", ("User prefers tabs", "preference")),
         ("Always use British spelling.", ("Always use British spelling", "preference")),
     ],
@@ -56,6 +59,33 @@ def test_a_statement_before_a_question_is_kept_without_it():
     assert text[memory.start : memory.end] == "I'm allergic to nuts"
 
 
+def test_a_name_and_more_in_one_sentence_are_memories_of_their_own():
+    assert found("Hi! I'm Mara, I live in Ghent and work as a cook.") == [
+        ("User is Mara", "fact"),
+        ("User lives in Ghent and works as a cook", "fact"),
+    ]
+
+
+def test_words_that_cannot_be_told_of_the_user_say_whose_they_are():
+    assert found("Ich heiße Anna") == [("User said: Ich heiße Anna", "fact")]
+    assert found("We use Postgres 15 and deploy on Thursdays.") == [
+        ("User said: We use Postgres 15 and deploy on Thursdays", "fact")
+    ]
+
+
+def test_what_the_user_thinks_about_it_today_is_left_out():
+    assert found("I have two cats, so I have to vacuum.") == [("User has two cats", "fact")]
+
+
+@pytest.mark.parametrize(
+    "text", ["Our account is DE89 3704 0044 0532 0130 00", "our wifi password is in the hall"]
+)
+def test_numbers_of_cards_and_passwords_are_secrets(text):
+    extraction = extract(text)
+    assert extraction.candidates == ()
+    assert [skip.reason for skip in extraction.skipped] == [SkipReason.SECRET]
+
+
 def test_what_is_said_twice_is_one_memory():
     extraction = extract("I prefer tabs. By the way, I prefer tabs!")
     assert [memory.text for memory in extraction.candidates] == ["User prefers tabs"]
@@ -85,7 +115,7 @@ def test_a_statement_is_found_beside_a_request():
 
 def test_those_who_type_small_end_their_sentences_too():
     assert found("we moved to leeds. my dog is a beagle. any tips") == [
-        ("We moved to leeds", "fact"),
+        ("User said: We moved to leeds", "fact"),
         ("User's dog is a beagle", "fact"),
     ]
 

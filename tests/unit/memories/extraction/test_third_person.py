@@ -12,6 +12,7 @@ from memtree.memories.extraction.third_person import told_of_user
         ("I usually cycle to work", "User usually cycles to work"),
         ("I study law and I fly often", None),
         ("I teach", "User teaches"),
+        ("I live in Ghent and work at Barco", "User lives in Ghent and works at Barco"),
         ("I don't eat pork", "User doesn't eat pork"),
     ],
 )
@@ -23,7 +24,9 @@ def test_each_i_takes_its_verb_along(said, told):
     "said",
     [
         "We deploy on Fridays",  # who "we" are, no rule knows
-        "I live in Ghent and work at Barco",  # a verb without its "I"
+        "I love food and drink",  # a verb, or a noun
+        "My parents live in Leeds and work as cooks",
+        "Ich bin im Haus",
         "I'd take the train",  # would, or had
         "The wifi is in the hall",
         "I",
