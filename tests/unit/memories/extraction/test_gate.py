@@ -61,3 +61,17 @@ def test_what_holds_for_now():
     assert gate.lasting("we use postgres right now") == ""
     assert gate.lasting("we use postgres, but it is slow right now") == "we use postgres"
     assert gate.lasting("we use postgres") == "we use postgres"
+
+
+@pytest.mark.parametrize(
+    ("text", "private"),
+    [
+        ("it is 4111 1111 1111 1111", True),
+        ("send it to DE89 3704 0044 0532 0130 00", True),
+        ("my PIN is in the drawer", True),
+        ("call me on 030 1234567", False),
+        ("I live at Kingsway 12", False),
+    ],
+)
+def test_numbers_of_accounts_are_private(text, private):
+    assert gate.is_private(text) is private

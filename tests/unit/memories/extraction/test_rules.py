@@ -77,13 +77,11 @@ def test_what_the_user_thinks_about_it_today_is_left_out():
     assert found("I have two cats, so I have to vacuum.") == [("User has two cats", "fact")]
 
 
-@pytest.mark.parametrize(
-    "text", ["Our account is DE89 3704 0044 0532 0130 00", "our wifi password is in the hall"]
-)
-def test_numbers_of_cards_and_passwords_are_secrets(text):
-    extraction = extract(text)
+def test_passwords_and_numbers_of_cards_are_secrets():
+    extraction = extract("our wifi password is in the hall")
     assert extraction.candidates == ()
     assert [skip.reason for skip in extraction.skipped] == [SkipReason.SECRET]
+    assert extract("My card number is 4111 1111 1111 1111").candidates == ()
 
 
 def test_what_is_said_twice_is_one_memory():
