@@ -30,6 +30,7 @@ from memtree.memories.extracting import (
     MemoryExtraction,
     ReadMessage,
 )
+from memtree.memories.extraction.model.prompt import MOST_MESSAGES
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
@@ -37,7 +38,10 @@ from memtree.ports.clock import Clock
 
 log = logging.getLogger("memtree.indexer")
 
-BATCH_MESSAGES, BATCH_CHARS = 16, 32_000  # that are read at once: what a kill loses, at most
+BATCH_MESSAGES, BATCH_CHARS = (
+    MOST_MESSAGES,
+    32_000,
+)  # that are read at once: what a kill loses, at most
 PER_CONVERSATION = 200  # memories of one conversation and day, of this process
 
 VOLATILE = Volatile()

@@ -136,27 +136,38 @@ def _secrets(sentences: Sequence[str]) -> tuple[SkippedText, ...]:
 
 def _judged(asked: Sequence[_Asked], said: Reply) -> dict[bytes, ReadMessage]:
     """What is believed of an answer."""
-    done: dict[bytes, ReadMessage] = {}
+    notes: dict[str, list[ModelNote]] = {one.shown.id: [] for one in asked}
+    for note in said.notes:
+        notes[note.message or _quoted(asked, note.quote)].append(note)
+    return {one.message.digest: _believed(one, notes[one.shown.id], said) for one in asked}
+
+
+def _quoted(asked: Sequence[_Asked], quote: str) -> str:
+    """The id of the message that a quotation is of; of the first one, where it is of none."""
     for one in asked:
-        notes = [note for note in said.notes if note.message == one.shown.id]
-        candidates: list[Candidate] = []
-        skipped = list(_secrets(one.secret))
-        if not said.readable:
-            skipped.append(SkippedText(one.shown.shown, NO_ANSWER))
-        for note in notes:
-            candidate = _candidate(one.shown, note)
-            if candidate is None:
-                skipped.append(SkippedText(note.text, NOT_GROUNDED))
-            elif len(candidates) >= PER_MESSAGE:
-                skipped.append(SkippedText(note.text, SkipReason.CAP))
-            else:
-                candidates.append(candidate)
-        done[one.message.digest] = ReadMessage(one.message, tuple(candidates), tuple(skipped))
-    return done
+        if grounding.grounds(one.shown.text, one.shown.spans, quote):
+            return one.shown.id
+    return asked[0].shown.id
+
+
+def _believed(one: _Asked, notes: Sequence[ModelNote], said: Reply) -> ReadMessage:
+    candidates: list[Candidate] = []
+    skipped = list(_secrets(one.secret))
+    if not said.readable:
+        skipped.append(SkippedText(one.shown.shown, NO_ANSWER))
+    for note in notes:
+        candidate = _candidate(one.shown, note)
+        if candidate is None:
+            skipped.append(SkippedText(note.text, NOT_GROUNDED))
+        elif len(candidates) >= PER_MESSAGE:
+            skipped.append(SkippedText(note.text, SkipReason.CAP))
+        else:
+            candidates.append(candidate)
+    return ReadMessage(one.message, tuple(candidates), tuple(skipped))
 
 
 def _candidate(shown: ShownMessage, note: ModelNote) -> Candidate | None:
-    """The note as a memory, if it is grounded in the message that it names."""
+    """The note as a memory, if it is grounded in the message that it is about."""
     place = grounding.grounds(shown.text, shown.spans, note.quote)
     if place is None:
         return None

@@ -102,6 +102,18 @@ async def test_what_is_grounded_is_a_memory_with_its_place() -> None:
     assert reasons(two) == ["not_grounded"]
 
 
+async def test_a_note_that_names_no_message_is_of_the_one_that_it_quotes() -> None:
+    model = Scripted(
+        said(
+            note("Hi!", "I have two cats", "User has two cats."),
+            note("", "I have a bird", "User has a bird."),
+        )
+    )
+    one, two = await Counted(model).read(ROME, CATS)
+    assert found([one, two]) == [[], ["User has two cats."]]
+    assert [tuple(skip) for skip in one.skipped] == [("User has a bird.", "not_grounded")]
+
+
 async def test_it_is_asked_once_for_several_messages_and_pays_within_the_limits() -> None:
     model = Scripted(said())
     counted = Counted(model)

@@ -20,6 +20,7 @@ from memtree.memories.extraction.spans import Span
 from memtree.summaries.prompts import mark_for
 from memtree.text import secrets
 
+MOST_MESSAGES = 16  # of one call
 CATEGORIES = ("fact", "preference", "schedule", "general")
 SHOWN = 6_000  # characters of one message; what is typed is shorter
 KEY = "memories"  # of the answer
@@ -108,7 +109,7 @@ def json_schema() -> dict[str, Any]:
     note = {
         "type": "object",
         "properties": {
-            "message": text,
+            "message": {"type": "string", "enum": [str(n + 1) for n in range(MOST_MESSAGES)]},
             "quote": text,
             "text": text,
             "category": {"type": "string", "enum": list(CATEGORIES)},

@@ -2,8 +2,9 @@
 
 The answer that `prompt.py` asks for is one JSON object. Read as well: reasoning before it, code
 fences and prose around it, a bare list, and of an answer that was cut off the notes that are
-complete. A note that lacks a field, or names no message that was asked about, is none. What is no
-JSON is no answer: the messages are not done then.
+complete. A note that lacks a quotation or a text is none; one that names no message that was asked
+about is told without it: small models write the message's first words there. What is no JSON is no
+answer: the messages are not done then.
 
     >>> read('{"memories": [{"message": 1, "quote": "I am Jo", "text": "User is Jo.", "cat', ["1"])
     Reply(notes=(), readable=False)
@@ -32,7 +33,8 @@ _decoder = json.JSONDecoder(strict=False)  # a raw line break inside of a string
 
 @dataclass(frozen=True, slots=True)
 class ModelNote:
-    """One memory as the model has it, not judged yet."""
+    """One memory as the model has it, not judged yet. `message`: "" where it names none of those
+    that were asked about."""
 
     message: str
     quote: str
@@ -93,12 +95,12 @@ def _note(value: Any, ids: Collection[str]) -> ModelNote | None:
         return None
     message, quote, text = value.get("message"), value.get("quote"), value.get("text")
     category = value.get("category")
-    if isinstance(message, bool) or not isinstance(message, str | int):
-        return None
-    id_ = str(message)[:20].lower().removeprefix("message").strip(" #:")
-    if id_ not in ids or not (isinstance(quote, str) and isinstance(text, str)):
+    named = isinstance(message, str | int) and not isinstance(message, bool)
+    id_ = str(message)[:20].lower().removeprefix("message").strip(" #:") if named else ""
+    if not (isinstance(quote, str) and isinstance(text, str)):
         return None
     if not (quote.strip() and text.strip()) or max(len(quote), len(text)) > LONGEST:
         return None
     kind = category.strip().lower() if isinstance(category, str) else ""
-    return ModelNote(id_, quote, " ".join(text.split()), kind if kind in CATEGORIES else GENERAL)
+    kind = kind if kind in CATEGORIES else GENERAL
+    return ModelNote(id_ if id_ in ids else "", quote, " ".join(text.split()), kind)

@@ -63,9 +63,6 @@ def test_what_is_no_answer_is_told(text: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"message": "3"},
-        {"message": True},
-        {"message": None},
         {"quote": ""},
         {"quote": 5},
         {"text": " "},
@@ -75,6 +72,12 @@ def test_what_is_no_answer_is_told(text: str) -> None:
 )
 def test_a_note_that_lacks_something_is_none(change: dict[str, object]) -> None:
     assert read(answer(NOTE | change), IDS) == Reply((), readable=True)
+
+
+@pytest.mark.parametrize("message", ["3", True, None, ["1"], "I am Jo, and I"])
+def test_a_note_that_names_no_message_is_told_without_one(message: object) -> None:
+    [note] = read(answer(NOTE | {"message": message}), IDS).notes
+    assert note == ModelNote("", "I am Jo", "User is Jo.", "fact")
 
 
 @pytest.mark.parametrize("category", ["instruction", "", None, 7])
