@@ -82,13 +82,15 @@ class MemoryInjection:
         query: str,
         options: InjectionOptions = CHAT_OPTIONS,
         posted: PostedHistory | None = None,
+        *,
+        patience: float = PATIENCE,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
-        `posted`: what it says; None: no matter."""
+        `posted`: what it says; None: no matter. `patience`: seconds that an embedder has."""
         try:
             async with asyncio.timeout(DEADLINE):
-                return await self._chosen(scope, conversation, query, options, posted)
+                return await self._chosen(scope, conversation, query, options, posted, patience)
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
             return InjectionChoice(degraded=("store",))
@@ -103,6 +105,7 @@ class MemoryInjection:
         query: str,
         options: InjectionOptions,
         posted: PostedHistory | None,
+        patience: float,
     ) -> InjectionChoice:
         memories = (await self._store.state(scope)).total
         if not memories:
@@ -113,7 +116,7 @@ class MemoryInjection:
             wanted = MemoryFilter(category=options.category) if options.category else ANY
             limit = 2 * options.most + SPARE
             result = await self._search.search(
-                scope, query, wanted=wanted, limit=limit, least=options.least, patience=PATIENCE
+                scope, query, wanted=wanted, limit=limit, least=options.least, patience=patience
             )
         hits = [
             hit.memory

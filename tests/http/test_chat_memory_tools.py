@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memtree.errors import StoreUnavailable
+from memtree.memories.draft import MemoryDraft
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from proxy.access.auth import tenant_id
@@ -92,6 +93,21 @@ async def test_a_save_inside_one_answer(streams: bool):
     assert (row.text, row.category, row.source_type) == (TEA, "preference", "model")
     assert json.loads(result)["memory"]["id"] == row.id
     assert answer.headers["x-memtree-state"] == "off"
+
+
+@pytest.mark.parametrize("streams", [True, False])
+async def test_memories_of_the_user_stand_in_every_round(streams: bool):
+    """The rounds begin with the same bytes, and the answer names what they were shown."""
+    async with talking(Say("I note it.", (SAVE,)), Say("Done.")) as talk:
+        mine = Scope.of_user(tenant_id("key"))
+        draft = MemoryDraft("Hello there: the user likes tea, remember that", category="fact")
+        known = (await talk.memories.book.save(mine, draft)).memory
+        answer = await talk.post(stream=streams, memory_options={"enabled": True})
+        first, second = (request["messages"] for request in talk.upstream.sent)
+    assert "<user_memories>" in first[0]["content"]
+    assert first[1:] == [ASKED]
+    assert second[: len(first)] == first
+    assert answer.headers["x-memtree-memories"] == known.id
 
 
 async def test_a_recall_gives_what_the_description_shows():

@@ -18,7 +18,7 @@ from memtree.config import Settings
 from memtree.context import injected
 from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
-from memtree.memories.injecting import InjectionChoice
+from memtree.memories.injecting import DEADLINE, PATIENCE, InjectionChoice
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
@@ -76,8 +76,7 @@ class ChatMemories:
         tenant, rule = exchange.tenant.id, self._settings.memories_branches
         posted = PostedAddresses(self._memory, tenant, chat.messages, rule)
         with step("memories"):
-            asked = (self._choice(chat, source, posted) for source in sources)
-            choices = await asyncio.gather(*asked)
+            choices = await self._choices(chat, sources, posted)
         trace.memories_degraded = tuple(
             dict.fromkeys(failed for choice in choices for failed in choice.degraded)
         )
@@ -89,12 +88,34 @@ class ChatMemories:
         chat = dataclasses.replace(chat, ask=ask, placed=placed, ranked=tuple(named.ranked()))
         return dataclasses.replace(exchange, chat=chat)
 
+    async def _choices(
+        self, chat: ChatRequest, sources: Sequence[WantedSource], posted: PostedAddresses
+    ) -> list[InjectionChoice]:
+        """One after the other: the first search embeds the message, for the others it is at hand.
+        Where that failed once, words decide, and nobody waits again."""
+        found = [InjectionChoice(degraded=("timeout",))] * len(sources)
+        patience = PATIENCE
+        try:
+            async with asyncio.timeout(DEADLINE):
+                for place, source in enumerate(sources):
+                    found[place] = await self._choice(chat, source, posted, patience)
+                    if "embedder" in found[place].degraded:
+                        patience = 0.0
+        except TimeoutError:
+            log.event("chat.injection_late")
+        return found
+
     async def _choice(
-        self, chat: ChatRequest, source: WantedSource, posted: PostedAddresses
+        self, chat: ChatRequest, source: WantedSource, posted: PostedAddresses, patience: float
     ) -> InjectionChoice:
         try:
             return await self._injection.choose(
-                source.scope, chat.conversation, chat.asked, source.options, posted
+                source.scope,
+                chat.conversation,
+                chat.asked,
+                source.options,
+                posted,
+                patience=patience,
             )
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
             log.failure("chat.injection_failed", error)
