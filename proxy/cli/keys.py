@@ -1,4 +1,4 @@
-"""`memtree keys`: who is let in. A value is printed once, when it is made, and never again."""
+"""`memtree keys`: who is let in, and under which plan. A value is printed once, when it is made."""
 
 from __future__ import annotations
 
@@ -7,17 +7,61 @@ import asyncio
 import getpass
 import secrets
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.ports import MemoryMaintenance
+from memtree.memories.user_memories import PLANS
 from memtree.ports.store import KeyRow, KeyStore
 from memtree.stores import Opened, open_memories, open_store
 from proxy.access import auth
 
 _ONCE = "This is the only time the key is shown."
+_VALUE = "use this value instead of a new one; several mean one tenant; - asks for it"
+_PLAN = "free: no memories are made of conversations, or shown unasked (default: as it was, or pro)"
+
+
+def register(
+    subs: Any, add_settings: Callable[[argparse.ArgumentParser, Sequence[str]], None]
+) -> None:
+    sub = subs.add_parser("keys", help="create, rotate, list and revoke access keys; their plans")
+    actions = sub.add_subparsers(metavar="ACTION", required=True)
+
+    def action(name: str, help_: str, run: Any) -> argparse.ArgumentParser:
+        added: argparse.ArgumentParser = actions.add_parser(name, help=help_)
+        add_settings(added, ["store"])
+        added.set_defaults(run=run)
+        return added
+
+    new = action("create", "make a key and print it once", create)
+    new.add_argument("label")
+    new.add_argument("--value", action="append", metavar="SECRET", help=_VALUE)
+    new.add_argument("--plan", choices=PLANS, help=_PLAN)
+    whose = new.add_mutually_exclusive_group()
+    whose.add_argument(
+        "--tenant", metavar="NAME", help="give it the memory of this key (id or label) or tenant"
+    )
+    whose.add_argument(
+        "--keep-memory",
+        action="store_true",
+        help="give it the memory that the first --value collected while there were no keys",
+    )
+    add = action("add-value", "one more value for a key: the same memory", add_value)
+    add.add_argument("key", metavar="ID|LABEL")
+    add.add_argument("--value", action="append", metavar="SECRET", help=_VALUE)
+    add.add_argument("--only", action="store_true", help="and let its other values in no more")
+    remove = action("remove-value", "let one value of a key in no more", remove_value)
+    remove.add_argument("key", metavar="ID|LABEL")
+    remove.add_argument("--value", default="-", metavar="SECRET", help="the value (asked for)")
+    action("list", "labels, tenants and plans, never the keys", show)
+    plan = action("plan", "set the plan of a key's tenant", set_plan)
+    plan.add_argument("key", metavar="ID|LABEL", help="or a tenant, or - for a credential")
+    plan.add_argument("plan", choices=PLANS, help="free: no memories of conversations, unasked")
+    gone = action("revoke", "take a key back", revoke)
+    gone.add_argument("key", metavar="ID|LABEL")
 
 
 async def create(options: argparse.Namespace, settings: Settings) -> int:
@@ -31,6 +75,9 @@ async def create(options: argparse.Namespace, settings: Settings) -> int:
         elif options.tenant:
             tenant = await named_tenant(store, open_memories(store), options.tenant)
         key_id = await store.add_key(options.label, values, tenant)
+        if options.plan:
+            made = chosen(await store.list_keys(), key_id)
+            await open_memories(store).set_plan(made.tenant, options.plan)
     print(f"{key_id}  {options.label}")
     if not options.value:
         print(f"{values[0]}\n{_ONCE}")
@@ -59,10 +106,23 @@ async def remove_value(options: argparse.Namespace, settings: Settings) -> int:
 async def show(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings) as store:
         rows = await store.list_keys()
+        memories = open_memories(store)
+        plans = {tenant: await memories.plan(tenant) for tenant in {row.tenant for row in rows}}
     for row in rows:
-        print(f"{row.id}  {row.label}  tenant {row.tenant}  {row.values} value(s)")
+        plan = plans[row.tenant]
+        print(f"{row.id}  {row.label}  tenant {row.tenant}  plan {plan}  {row.values} value(s)")
     if not rows:
         print("no keys: a server on loopback lets every credential in as a tenant of its own")
+    return 0
+
+
+async def set_plan(options: argparse.Namespace, settings: Settings) -> int:
+    """Of the tenant: all its keys have one plan."""
+    async with opened(settings) as store:
+        memories = open_memories(store)
+        tenant = await named_tenant(store, memories, options.key)
+        await memories.set_plan(tenant, options.plan)
+    print(f"tenant {tenant}  plan {options.plan}")
     return 0
 
 
@@ -111,7 +171,7 @@ def chosen(keys: Sequence[KeyRow], name: str) -> KeyRow:
 
 
 async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
-    """The tenant of a key (id or label), one that has memory of any kind, or `-`: that of a
+    """The tenant of a key (id, label or its tenant), one that has memory of any kind, or `-`: that of a
     credential which is asked for. `BadRequest` for any other name."""
     if name == "-":
         credential = secret()
@@ -119,7 +179,7 @@ async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) 
     keys = await store.list_keys()
     if matching(keys, name):
         return chosen(keys, name).tenant
-    if name in {row.name for row in await store.tenants()}:
+    if name in {key.tenant for key in keys} | {row.name for row in await store.tenants()}:
         return name
     if await memories.memory_scopes(name):
         return name

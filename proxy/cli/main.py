@@ -66,7 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
     _audit(subs)
     _import(subs)
     _delete(subs)
-    _keys(subs)
+    keys.register(subs, add_settings)
     _tenants(subs)
     _store(subs)
     memories.register(subs, add_settings)
@@ -205,41 +205,6 @@ def _store(subs: Any) -> None:
     copy.add_argument("source", metavar="FROM")
     copy.add_argument("target", metavar="TO")
     copy.set_defaults(run=store_copy.run)
-
-
-def _keys(subs: Any) -> None:
-    sub = subs.add_parser("keys", help="create, rotate, list and revoke access keys")
-    actions = sub.add_subparsers(metavar="ACTION", required=True)
-    create = actions.add_parser("create", help="make a key and print it once")
-    create.add_argument("label")
-    value_help = "use this value instead of a new one; several mean one tenant; - asks for it"
-    create.add_argument("--value", action="append", metavar="SECRET", help=value_help)
-    whose = create.add_mutually_exclusive_group()
-    whose.add_argument(
-        "--tenant", metavar="NAME", help="give it the memory of this key (id or label) or tenant"
-    )
-    whose.add_argument(
-        "--keep-memory",
-        action="store_true",
-        help="give it the memory that the first --value collected while there were no keys",
-    )
-    create.set_defaults(run=keys.create)
-    add = actions.add_parser("add-value", help="one more value for a key: the same memory")
-    add.add_argument("key", metavar="ID|LABEL")
-    add.add_argument("--value", action="append", metavar="SECRET", help=value_help)
-    add.add_argument("--only", action="store_true", help="and let its other values in no more")
-    add.set_defaults(run=keys.add_value)
-    remove = actions.add_parser("remove-value", help="let one value of a key in no more")
-    remove.add_argument("key", metavar="ID|LABEL")
-    remove.add_argument("--value", default="-", metavar="SECRET", help="the value (asked for)")
-    remove.set_defaults(run=keys.remove_value)
-    listing = actions.add_parser("list", help="labels and tenants, never the keys")
-    listing.set_defaults(run=keys.show)
-    revoke = actions.add_parser("revoke", help="take a key back")
-    revoke.add_argument("key", metavar="ID|LABEL")
-    revoke.set_defaults(run=keys.revoke)
-    for action in (create, add, remove, listing, revoke):
-        add_settings(action, ["store"])
 
 
 def _tenants(subs: Any) -> None:

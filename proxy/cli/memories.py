@@ -1,4 +1,4 @@
-"""`memtree memories`: list, add, search, delete, undelete and confirm, scope by scope.
+"""`memtree memories`: list, add, search, undelete and confirm, scope by scope.
 
 For whoever runs the store: it opens the store itself, beside a running server, which notices the
 changes within a second.
@@ -19,16 +19,15 @@ from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import DedupPolicy, MemoryDraft
-from memtree.memories.memory import Memory
-from memtree.memories.ports import MemoryFilter, MemoryRef
-from memtree.memories.rules.expiry import shown, timestamp
+from memtree.memories.ports import MemoryFilter
+from memtree.memories.rules.expiry import timestamp
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope, ScopeKind
-from proxy.cli import memory_transfer
+from proxy.cli import memory_curation, memory_transfer
+from proxy.cli.memory_lines import line, print_memories, refs, row
 from proxy.cli.memory_scope import add_scope, scope_of, tenant_of
 
 PAGE = 1_000
-WIDTH = 160  # characters of a text in a line
 
 
 def register(
@@ -57,9 +56,7 @@ def register(
     search = action("search", "by words and meaning", find)
     search.add_argument("query")
     search.add_argument("--limit", type=int, default=10, help="most hits (default 10)")
-    delete = action("delete", "delete by id or number; `undelete` brings them back", remove)
-    delete.add_argument("ids", nargs="+", metavar="ID")
-    delete.add_argument("--purge", action="store_true", help="erase them for good")
+    memory_curation.register(action)
     undelete = action("undelete", "bring deleted memories back", bring_back)
     undelete.add_argument("ids", nargs="+", metavar="ID")
     memory_transfer.register(action)
@@ -84,7 +81,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
                     f"{_named(scope)}: {page.total:,} {'memory' if page.total == 1 else 'memories'}"
                 )
             while True:
-                _print(page.memories, options.json)
+                print_memories(page.memories, options.json)
                 cursor = page.next_cursor
                 if cursor is None:
                     break
@@ -102,7 +99,7 @@ async def save(options: argparse.Namespace, settings: Settings) -> int:
     )
     async with _opened(options, settings) as (book, (scope, *_)):
         saved = await book.save(scope, draft, DedupPolicy.SKIP)
-    _print([saved.memory], options.json)
+    print_memories([saved.memory], options.json)
     if saved.existing:
         print("It was there already; nothing is saved.", file=sys.stderr)
     for near in saved.near:
@@ -116,31 +113,25 @@ async def find(options: argparse.Namespace, settings: Settings) -> int:
         found = await book.search(scope, options.query, limit=options.limit, patience=None)
     for hit in found.hits:
         if options.json:
-            print(msgspec.json.encode({**_row(hit.memory), "relevance": hit.relevance}).decode())
+            print(msgspec.json.encode({**row(hit.memory), "relevance": hit.relevance}).decode())
         else:
-            print(f"{hit.relevance:.2f}  {_line(hit.memory)}")
+            print(f"{hit.relevance:.2f}  {line(hit.memory)}")
     if found.degraded and not options.json:
         print("ranked by words alone", file=sys.stderr)
     return 0
 
 
-async def remove(options: argparse.Namespace, settings: Settings) -> int:
-    async with _opened(options, settings, embedder="none") as (book, (scope, *_)):
-        gone = await book.delete(scope, _refs(options.ids), purge=options.purge)
-    return _told(gone, options.ids, "deleted")
-
-
 async def bring_back(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings, embedder="none") as (book, (scope, *_)):
-        back = await book.undelete(scope, _refs(options.ids))
+        back = await book.undelete(scope, refs(options.ids))
     return _told([memory.id for memory in back], options.ids, "brought back")
 
 
 async def confirm(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings, embedder="none") as (book, (scope, *_)):
-        for ref in _refs(options.ids):
+        for ref in refs(options.ids):
             memory = await book.confirm(scope, ref, by_person=True)
-            _print([memory], options.json)
+            print_memories([memory], options.json)
     return 0
 
 
@@ -161,10 +152,6 @@ async def _opened(
         yield runtime.memory_services.book, scopes
 
 
-def _refs(given: Sequence[str]) -> list[MemoryRef]:
-    return [int(ref) if ref.isascii() and ref.isdecimal() else ref for ref in given]
-
-
 def _told(done: Sequence[str], asked: Sequence[str], verb: str) -> int:
     for id_ in done:
         print(id_)
@@ -179,37 +166,3 @@ def _named(scope: Scope) -> str:
     subject = f", subject {scope.subject}" if scope.subject else ""
     kind = "user" if scope.kind is ScopeKind.USER else scope.kind.value
     return f"{kind} {owner}{subject}"
-
-
-def _print(memories: Sequence[Memory], as_json: bool) -> None:
-    for memory in memories:
-        print(msgspec.json.encode(_row(memory)).decode() if as_json else _line(memory))
-
-
-def _row(memory: Memory) -> dict[str, Any]:
-    row = {
-        "id": memory.id,
-        "memory_id": memory.number,
-        "text": memory.text,
-        "category": memory.category,
-        "tags": list(memory.tags),
-        "source_type": memory.source_type,
-        "created_at": shown(memory.created),
-        "updated_at": shown(memory.updated),
-        "expires_at": None if memory.expires is None else shown(memory.expires),
-        "deleted_at": None if memory.deleted is None else shown(memory.deleted),
-        "version": memory.version,
-        "tainted": memory.tainted,
-    }
-    return {name: value for name, value in row.items() if value not in (None, [], False)}
-
-
-def _line(memory: Memory) -> str:
-    """No character of it moves the cursor or changes a colour, whoever wrote the text."""
-    text = "".join(char if char.isprintable() else " " for char in memory.text[: 2 * WIDTH])
-    text = " ".join(text.split())
-    short = text if len(text) <= WIDTH else text[: WIDTH - 3] + "..."
-    marks = [memory.category or "-", memory.source_type, *memory.tags]
-    marks += ["deleted"] if memory.deleted is not None else []
-    marks += ["unconfirmed"] if memory.tainted else []
-    return f"{memory.number:>5}  {memory.id}  {short}  ({', '.join(marks)})"

@@ -153,6 +153,32 @@ def test_a_label_that_two_old_keys_have_is_told_with_their_ids(terminal: Termina
     assert terminal.tenant("a") is None
 
 
+def test_a_plan_is_of_the_tenant_and_all_its_keys(terminal: Terminal) -> None:
+    _, old, _ = terminal.run("keys", "create", "laptop")
+    terminal.run("keys", "create", "guest", "--plan", "free")
+    tenant = terminal.tenant(old)
+    terminal.run("keys", "create", "phone", "--tenant", "laptop")
+
+    def plans() -> dict[str, str]:
+        rows = [line.split() for line in terminal.run("keys", "list")]
+        return {row[1]: row[row.index("plan") + 1] for row in rows}
+
+    assert plans() == {"laptop": "pro", "guest": "free", "phone": "pro"}
+    assert terminal.run("keys", "plan", "phone", "free") == [f"tenant {tenant}  plan free"]
+    assert plans() == {"laptop": "free", "guest": "free", "phone": "free"}
+    terminal.run("keys", "create", "desk", "--tenant", "laptop")
+    assert plans()["desk"] == "free"  # it says nothing of a plan
+    terminal.run("keys", "create", "tv", "--tenant", "laptop", "--plan", "pro")
+    terminal.run("keys", "plan", "-", "free", typed=f"{old}\n")
+    terminal.run("keys", "plan", str(tenant), "pro")
+    assert plans()["laptop"] == "pro"
+    assert "no key nobody" in terminal.refused("keys", "plan", "nobody", "free")
+    with pytest.raises(SystemExit):
+        terminal.run("keys", "plan", "phone", "gold")
+    with pytest.raises(SystemExit):
+        terminal.run("keys", "create", "other", "--plan", "gold")
+
+
 def test_memory_of_a_revoked_key_goes_to_another(terminal: Terminal) -> None:
     terminal.run("keys", "create", "laptop", "--value", "lost")
     tenant = terminal.tenant("lost")

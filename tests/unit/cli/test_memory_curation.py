@@ -1,0 +1,151 @@
+"""`memtree memories delete`, `history` and `merge`, over a store in a file."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexer.runtime import open_runtime
+from memtree.config import Settings
+from memtree.memories.draft import MemoryDraft
+from memtree.memories.scope import Scope
+from memtree.memories.user_book import GroupDraft
+from proxy.cli.main import main
+
+
+class Shell:
+    def __init__(
+        self, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.url, self._capsys, self._monkeypatch = url, capsys, monkeypatch
+
+    def run(self, *words: str, code: int = 0) -> tuple[list[str], str]:
+        """Lines of standard output, and standard error."""
+        self._monkeypatch.setattr("sys.stdin", io.StringIO(""))
+        ended = main(["memories", *words, "--store", self.url, "--embedder", "none"])
+        printed = self._capsys.readouterr()
+        assert ended == code, printed.err
+        return printed.out.splitlines(), printed.err
+
+    def rows(self, *words: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.run(*words, "--json")[0]]
+
+    def added(self, text: str, *more: str) -> dict[str, Any]:
+        (row,) = self.rows("add", text, *more)
+        return row
+
+    def texts(self, *more: str) -> list[str]:
+        return [row["text"] for row in self.rows("list", "--user", "u", *more)]
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    made = Shell(f"sqlite:///{tmp_path}/store.db", capsys, monkeypatch)
+    for text, *more in (
+        ("User lives in Leeds", "--tag", "home"), ("The parcel comes on Monday", "--tag", "post"),
+        ("User prefers tea.", "--category", "drinks", "--tag", "home"),
+    ):  # fmt: skip
+        made.added(text, "--user", "u", *more)
+    made.added("A stranger's", "--user", "v", "--tag", "home")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("filter_", "left"),
+    [
+        (["--category", "drinks"], ["The parcel comes on Monday", "User lives in Leeds"]),
+        (["--tag", "Home"], ["The parcel comes on Monday"]),
+        (["--tag", "home", "--tag", "post"], None),
+        (["--source", "import"], None),
+        (["--source", "user"], []),
+        (["--before", "2020-01-01"], None),
+        (["--since", "2020-01-01"], []),
+        (["--group", "grp_none"], None),
+        (["--unconfirmed"], None),
+        (["--all"], []),
+        (["--all", "--purge"], []),
+    ],
+)
+def test_a_filter_deletes_what_its_dry_run_counts(
+    shell: Shell, filter_: list[str], left: list[str] | None
+) -> None:
+    before = shell.texts()
+    left = before if left is None else left
+    (counted,), _ = shell.run("delete", "--user", "u", *filter_, "--dry-run")
+    assert counted == f"{len(before) - len(left)} would be deleted"
+    assert shell.texts() == before
+    gone, told = shell.run("delete", "--user", "u", *filter_)
+    assert (len(gone), told) == (len(before) - len(left), "")
+    assert shell.texts() == left
+    assert len(shell.texts("--deleted")) == (0 if "--purge" in filter_ else 3)
+    assert len(shell.rows("list", "--user", "v")) == 1
+
+
+def test_members_of_a_group_are_deleted(shell: Shell) -> None:
+    async def grouped() -> str:
+        async with open_runtime(Settings(store=shell.url, embedder="none"), drain=0) as runtime:
+            scope = Scope.of_user("anonymous", "u")
+            users = runtime.memory_services.users
+            group = await users.add_group(scope, GroupDraft("Home"))
+            await users.add_members(scope, group.id, [1, 3])
+            return group.id
+
+    group = asyncio.run(grouped())
+    gone, _ = shell.run("delete", "--user", "u", "--group", group)
+    assert len(gone) == 2
+    assert shell.texts() == ["The parcel comes on Monday"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--dry-run"], ["1", "--all"], ["--all", "--tag", "home"], ["1", "--category", "drinks"]],
+)
+def test_it_has_to_be_said_in_one_way_which(shell: Shell, words: list[str]) -> None:
+    _, told = shell.run("delete", "--user", "u", *words, code=1)
+    assert "name ids, or a filter, or --all" in told
+    assert len(shell.texts()) == 3
+
+
+def test_ids_that_are_not_there_are_told(shell: Shell) -> None:
+    (counted,), _ = shell.run("delete", "--user", "u", "1", "99", "--dry-run")
+    assert counted == "1 would be deleted"
+    gone, told = shell.run("delete", "--user", "u", "1", "99", code=1)
+    assert len(gone) == 1
+    assert "1 of 2 were deleted" in told
+
+
+def test_what_a_memory_said_before_and_what_it_replaced(shell: Shell) -> None:
+    async def change() -> None:
+        async with open_runtime(Settings(store=shell.url, embedder="none"), drain=0) as runtime:
+            scope, book = Scope.of_user("anonymous", "u"), runtime.memory_services.book
+            await book.correct(scope, 1, MemoryDraft("User lives\x1b[2J in York"), "moved\a")
+
+    asyncio.run(change())
+    (newest,) = [row for row in shell.rows("list", "--user", "u") if "York" in row["text"]]
+    lines, _ = shell.run("history", "--user", "u", newest["id"])
+    assert [line.split("  ", 1)[1] for line in lines[::2]] == [
+        "v1  User lives [2J in York", "v1  User lives in Leeds",
+    ]  # fmt: skip
+    assert lines[1].endswith(": moved")
+    assert [row["text"] for row in shell.rows("history", "--user", "u", newest["id"])] == [
+        "User lives\x1b[2J in York", "User lives in Leeds",
+    ]  # fmt: skip
+    assert "no such memory" in shell.run("history", "--user", "v", newest["id"], code=1)[1]
+
+
+def test_one_memory_replaces_another(shell: Shell) -> None:
+    new = shell.added("User lives in York", "--user", "u")
+    said = ("--text", "User lives in York now", "--reason", "moved")
+    (row,) = shell.rows("merge", "--user", "u", new["id"], "1", *said)
+    assert (row["id"], row["text"]) == (new["id"], "User lives in York now")
+    assert "User lives in Leeds" not in shell.texts()
+    assert any("moved" in line for line in shell.run("history", "--user", "u", new["id"])[0])
+    assert "replaces" in shell.run("merge", "--user", "u", new["id"], "99", code=1)[1]
