@@ -171,8 +171,8 @@ def chosen(keys: Sequence[KeyRow], name: str) -> KeyRow:
 
 
 async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) -> str:
-    """The tenant of a key (id, label or its tenant), one that has memory of any kind, or `-`: that of a
-    credential which is asked for. `BadRequest` for any other name."""
+    """The tenant of a key (id, label or its tenant), one that has memory of any kind, or `-`: that
+    of a credential which is asked for. `BadRequest` for any other name."""
     if name == "-":
         credential = secret()
         return await store.tenant_of(credential) or await auth.bare_tenant(store, credential)
