@@ -6,6 +6,7 @@ answers, verbatim or not. Beside it: every turn saved as it is. No judge, no mod
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -61,8 +62,11 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
         for way, kept in ways.items():
             found: list[Found] = []
             for name, talk in talks.items():
-                scope = Scope.of_chat(f"{way.partition(',')[0]} {len(way)}", name)
-                found += await _asked(store, embedder, scope, talk, kept(talk))
+                texts = kept(talk)
+                # Kept between runs, while the same is extracted.
+                version = zlib.crc32("\n".join(one.text for one in texts).encode())
+                scope = Scope.of_chat(f"{way} {version:08x}", name)
+                found += await _asked(store, embedder, scope, talk, texts)
             for depth in DEPTHS:
                 shares = [one.any(depth) for one in found]
                 rows.append(Row(f"{way}: any evidence in {depth}", percent(shares), "%"))

@@ -138,6 +138,7 @@ TRIGGERS = frozenset(ALL_MONTHS) | frozenset(
     weken maand maanden jaar jaren noon midnight midday
     christmas xmas easter thanksgiving halloween valentine weihnachten heiligabend ostern pfingsten
     silvester neujahr navidad nochebuena santa noël pâques natal páscoa natale pasqua capodanno
+    recently lately other kürzlich neulich recientemente poco récemment recentemente onlangs
     ferragosto kerst kerstmis pasen nieuw
     """.split()
 )

@@ -317,7 +317,9 @@ _RULES = (
         _from_today,
     ),
     _rule(
-        r"\b(?P<date>(?:this|next|last|coming)\s(?:week|weekend|month|quarter|year|spring|summer"
+        r"\b(?P<date>recently|lately|the other (?:day|week|night|weekend)|kürzlich|neulich"
+        r"|recientemente|hace poco|récemment|recentemente|onlangs"
+        r"|(?:this|next|last|coming)\s(?:week|weekend|month|quarter|year|spring|summer"
         r"|autumn|fall|winter|semester|term|morning|afternoon|evening)"
         r"|(?:nächste[nrs]?|kommende[nrs]?|diese[nrsm]?|letzte[nrs]?)\s(?:woche|wochenende|monat"
         r"|jahr"

@@ -146,7 +146,7 @@ _MOVED = re.compile(
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"last|ago$|yesterday|letzte|vorige|gestern|pasado$|ayer|hier$|ontem|ieri|gisteren",
+    r"last|ago$|recent|récemment|lately|other|kürzlich|neulich|poco$|onlangs|yesterday|letzte|vorige|gestern|pasado$|ayer|hier$|ontem|ieri|gisteren",
     re.IGNORECASE,
 )
 _RECKONED = re.compile(r"\d\s?(?:mph|km/?h|kmh|m/s|knots)\b")  # trains in exercises
