@@ -43,7 +43,8 @@ VERBS = (
 )
 HANDED = (
     r"(?:here(?:'s| is| are|’s)|below(?: is| are)?|this is|see|attached is)\b[^.!?\n:]{0,40}"
-    rf"\b(?:{NOUNS})|the following|as follows|hier (?:ist|sind)\b[^.!?\n:]{{0,40}}\b(?:{NOUNS})"
+    rf"\b(?:{NOUNS})|the following (?:[\w-]+ ){{0,2}}?(?:{NOUNS})|hier (?:ist"
+    rf"|sind)\b[^.!?\n:]{{0,40}}\b(?:{NOUNS})"
     rf"|voici\b[^.!?\n:]{{0,40}}\b(?:{NOUNS})"
     rf"|aqu[íi] (?:est[áa]|tienes)\b[^.!?\n:]{{0,40}}\b(?:{NOUNS})"
     rf"|ecco\b[^.!?\n:]{{0,40}}\b(?:{NOUNS})|hier is\b[^.!?\n:]{{0,40}}\b(?:{NOUNS})"
