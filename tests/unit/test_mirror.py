@@ -111,7 +111,6 @@ COVERED_BY = {
         memtree/context/request.py memtree/conversation/cache_control.py""",
     "unit/context/test_continued.py": """
         memtree/context/turn_planner.py memtree/context/turn_request.py""",
-    "unit/context/test_injected.py": "memtree/ports/memory_lines.py",
     "http/test_memory_extraction.py": "proxy/memories/user/extract_route.py",
     "http/test_injection.py": "memtree/memories/injecting.py",
     "http/test_user_injection.py": "proxy/chat/memories/chat_memories.py",

@@ -221,6 +221,87 @@ async def test_a_message_without_text_gets_them_too(world, notes):
     ]
 
 
+# ---------------------------------------------------------------- several sources
+
+
+def together(*shown: InjectedMemories) -> InjectedMemories:
+    return InjectedMemories.of([source for one in shown for source in one.sources])
+
+
+@pytest.fixture
+def passages() -> Notes:
+    made = Notes("namespace", LineKind.DOCUMENT)
+    for number in range(3):
+        made.save(f"p{number}", f"[a.md {number}/3] {'It is written so. ' * 60}{number}")
+    return made
+
+
+async def test_a_long_passage_that_does_not_fit_leaves_its_place_to_shorter_lines(
+    world, notes, passages
+):
+    shown = together(notes.shown("a", "b"), passages.shown("p0", "p1", "p2"))
+    answer = await world.ask(story(), mode="fresh", hard=True, target=1_200, memories=shown)
+    assert {"a", "b"} <= set(answer.memories)
+    assert len({"p0", "p1", "p2"} & set(answer.memories)) < 3
+    assert abs(size_of(answer) - answer.sent_tokens) <= 3
+
+
+async def test_in_an_epoch_each_source_keeps_its_lines(world, notes, passages):
+    mine = Notes("user", LineKind.USER)
+    mine.save("u", "User lives in Graz (fact)")
+    posted, answers = story(), []
+    for number in range(5):
+        hits = {1: ["u"], 3: ["p0"]}.get(number, [])
+        shown = together(
+            notes.shown("a"),
+            mine.shown("u", hits=[one for one in hits if one == "u"]),
+            passages.shown("p0", hits=[one for one in hits if one == "p0"]),
+        )
+        if number == 0:
+            shown = together(notes.shown("a"), mine.shown(), passages.shown())
+        answers.append(await world.ask(posted, memories=shown))
+        posted = after(posted, number)
+    assert len({answer.epoch for answer in answers}) == 1
+    assert all(begins(two, one) for one, two in pairwise(answers))
+    assert [answer.memories for answer in answers] == [
+        ("a",),
+        ("a", "u"),
+        ("a", "u"),
+        ("a", "u", "p0"),
+        ("a", "u", "p0"),
+    ]
+    told = memory_lines.block([mine.line(MemoryVersion("u", 1))])
+    assert texts(answers[1])[-1] == f"{told}\n\nAnd it was so 0."
+    passages.delete("p0")
+    last = together(notes.shown("a"), mine.shown("u", hits=[]), passages.shown())
+    deleted = await world.ask(posted, memories=last)
+    assert deleted.epoch != answers[-1].epoch
+    assert "[a.md" not in text_of(deleted)
+
+
+async def test_what_another_source_has_told_in_the_epoch_is_not_told_again(world, notes):
+    mine = Notes("user", LineKind.USER)
+    mine.save("u", f"{DEADLINE.removesuffix(' (fact)')}. (general)")
+    posted = story()
+    first = together(notes.shown("a"), mine.shown())
+    await world.ask(posted, memories=first)
+    later = together(notes.shown(), mine.shown("u"))
+    answer = await world.ask(after(posted, 1), memories=later)
+    assert answer.memories == ("a",)
+
+
+async def test_without_one_of_its_sources_an_epoch_does_not_go_on(world, notes, passages):
+    posted = story()
+    both = together(notes.shown("a"), passages.shown("p0"))
+    first = await world.ask(posted, target=8_000, memories=both)
+    assert "p0" in first.memories
+    alone = await world.ask(after(posted, 1), target=8_000, memories=notes.shown("a"))
+    assert alone.epoch != first.epoch
+    assert "[a.md" not in text_of(alone)
+    back = await world.ask(after(posted, 1), target=8_000, memories=both)
+    assert begins(back, first)
+
+
 # ---------------------------------------------------------------- edits, deletions, scopes
 
 
