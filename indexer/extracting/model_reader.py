@@ -24,6 +24,8 @@ from memtree.memories.extraction.candidates import Candidate, SkipReason
 from memtree.memories.extraction.model import grounding, prompt, reply
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.memories.extraction.model.reply import ModelNote, Reply
+from memtree.memories.extraction.schedule import with_day
+from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ChatModel, ModelQuestion
 from memtree.ports.models import Usage
@@ -167,12 +169,15 @@ def _believed(one: _Asked, notes: Sequence[ModelNote], said: Reply) -> ReadMessa
 
 
 def _candidate(shown: ShownMessage, note: ModelNote) -> Candidate | None:
-    """The note as a memory, if it is grounded in the message that it is about."""
-    place = grounding.grounds(shown.text, shown.spans, note.quote)
-    if place is None:
-        return None
-    sentence = shown.text[place.sentence.start : place.sentence.end]
-    clause = shown.text[place.clause.start : place.clause.end]
-    if not grounding.grounded(note.text, sentence, clause, shown.shown):
-        return None
-    return Candidate(note.text, note.category, place.quote.start, place.quote.end)
+    """The note as a memory, if it is grounded in the message that it is about. What small models
+    write is often the user's own sentence, beside a quotation of something else."""
+    for quote in (note.quote, note.text):
+        place = grounding.grounds(shown.text, shown.spans, quote)
+        if place is None:
+            continue
+        sentence = shown.text[place.sentence.start : place.sentence.end]
+        clause = shown.text[place.clause.start : place.clause.end]
+        if grounding.grounded(note.text, sentence, clause, shown.shown):
+            told = with_day(told_of_user(note.text) or note.text, shown.said)
+            return Candidate(told, note.category, place.quote.start, place.quote.end)
+    return None

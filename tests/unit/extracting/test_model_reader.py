@@ -114,6 +114,27 @@ async def test_a_note_that_names_no_message_is_of_the_one_that_it_quotes() -> No
     assert [tuple(skip) for skip in one.skipped] == [("User has a bird.", "not_grounded")]
 
 
+async def test_a_sentence_of_the_user_beside_a_wrong_quotation_is_told_of_the_user() -> None:
+    model = Scripted(
+        said(
+            note("1", "Hi!", "I have two cats and a dog."),
+            note("1", "Hi!", "I have two cats and a bird."),
+        )
+    )
+    [row] = await Counted(model).read(CATS)
+    assert found([row]) == [["User has two cats and a dog."]]
+    [cats] = row.candidates
+    assert CATS[cats.start : cats.end].startswith("I have two cats and a dog")
+
+
+async def test_a_relative_date_has_the_day_on_which_it_was_said() -> None:
+    text = "I see the dentist tomorrow."
+    answer = said(note("1", text, "User sees the dentist tomorrow.", "schedule"))
+    [row] = await Counted(Scripted(answer)).read(text)  # said on 4 March 2026
+    [memory] = row.candidates
+    assert memory.text == "User sees the dentist tomorrow (said 2026-03-04)."
+
+
 async def test_it_is_asked_once_for_several_messages_and_pays_within_the_limits() -> None:
     model = Scripted(said())
     counted = Counted(model)
