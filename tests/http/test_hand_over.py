@@ -154,3 +154,19 @@ async def test_what_is_switched_off_leaves_no_row(
         await asyncio.sleep(0)
         await chat.services.close()
     assert await rows(notebook, "") == [0]
+
+
+async def test_what_a_user_switches_holds_for_the_next_request(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    queue = HandedOver()
+    headers = {"authorization": "Bearer key", "x-user-id": "ada"}
+    async with chatting(base, upstream, notebook, queue=queue) as chat:
+        await chat.post(TALK[:2], None, x_user_id="ada")
+        for number, enabled in enumerate((True, False, True), 1):
+            answer = await chat.client.patch(
+                "/v1/memories/settings", json={"memories_save_enabled": enabled}, headers=headers
+            )
+            assert answer.status_code == 200
+            await chat.post(TALK[:2], None, x_user_id="ada")
+            assert len(queue.taken) == (number + 1) // 2

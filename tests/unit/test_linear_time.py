@@ -211,6 +211,9 @@ TEXTS = {
     "a question to memories": Subject(
         lambda raw: user_query([Message(raw)], hostile.VOLATILE), hostile.message("user")
     ),
+    "what a line of a memory says": Subject(
+        lambda text: lines_of([text])[0].said, hostile.as_it_is
+    ),
     "messages with memories among them": Subject(
         lambda raw: PlacedMemories(lines_of(["b"]), 1).within(b"[" + raw + b"]"),
         hostile.message("system"),

@@ -111,7 +111,7 @@ class ChatMemories:
         try:
             return await self._injection.choose(
                 source.scope,
-                chat.conversation,
+                source.keys(chat.conversation),
                 chat.asked,
                 source.options,
                 posted,

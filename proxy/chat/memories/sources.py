@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,10 +24,16 @@ class ChatUser:
 
 @dataclass(frozen=True, slots=True)
 class WantedSource:
-    """Memories of one scope that may stand beside a request."""
+    """Memories of one scope that may stand beside a request. `reader`: which user asks, where the
+    scope is not that user's own: what others were shown is nothing to go by."""
 
     scope: Scope
     options: InjectionOptions
+    reader: str = ""
+
+    def keys(self, conversation: Sequence[str]) -> list[str]:
+        """By what names the conversation remembers what it was shown of this scope."""
+        return [f"{self.reader} {key}" if self.reader else key for key in conversation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,8 @@ def wanted(
             sources.append(WantedSource(user.scope, _injection(switched, options)))
         extracted = user if switched.save or switched.history else None
     if rag is not None:
-        sources.append(WantedSource(Scope.of_namespace(tenant, rag.namespace), _passages(rag)))
+        namespace = Scope.of_namespace(tenant, rag.namespace)
+        sources.append(WantedSource(namespace, _passages(rag), user.scope.owner))
     return WantedMemories(chat, tuple(sources), extracted)
 
 

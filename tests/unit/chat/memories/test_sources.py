@@ -71,3 +71,23 @@ def test_passages_of_a_namespace_of_the_tenant_stand_last():
     assert by_default.options.line(passage) == "[d] Text"
     alone = wanted("t", None, ON, MemoryOptions(enabled=False), rag).sources
     assert [source.scope for source in alone] == [sources[2].scope]
+
+
+def test_passages_of_the_tenants_documents_and_what_each_user_was_shown_of_them():
+    rag = RagOptions("handbook", 7, 0.6, metadata=True, type="manual")
+    for user, keys in (
+        (OFF, ["u 1", "u 2"]),
+        (ChatUser(Scope.of_user("t"), UserSettings()), ["1", "2"]),
+    ):
+        (source,) = wanted("t", None, user, MemoryOptions(False), rag).sources
+        assert source.scope == Scope.of_namespace("t", "handbook")
+        assert source.keys(["1", "2"]) == keys
+        options = source.options
+        assert (options.most, options.threshold, options.category) == (7, 0.6, "manual")
+    (by_default,) = wanted("t", None, OFF, DEFAULTS, RagOptions()).sources
+    assert by_default.options.threshold is None
+
+
+def test_what_a_chat_and_its_user_were_shown_goes_by_the_names_of_the_conversation():
+    for source in wanted("t", CHAT, ON, DEFAULTS).sources:
+        assert source.keys(["c"]) == ["c"]
