@@ -27,6 +27,8 @@ FILES = (
     "extraction_last.txt",
     "extraction_final.txt",
     "extraction_unseen.txt",
+    "extraction_sight.txt",
+    "extraction_blind.txt",
 )
 ROLES = {"U": "user", "A": "assistant", "T": "tool"}
 SAID = date(2026, 3, 2)

@@ -28,8 +28,9 @@ _HYPOTHETICAL = re.compile(
 )
 _TRANSIENT = re.compile(
     r"\b(?:right now|at the moment|for now|in a (?:minute|moment|second|sec|hurry|rush)"
-    r"|a (?:minute|moment|second|few minutes) ago|brb|so far|this time|yet|again|gerade eben"
-    r"|en ce moment|ahora mismo)\b"
+    r"|a (?:minute|moment|second|few minutes) ago|brb|so far|this time|today|tonight"
+    r"|this (?:morning|afternoon|evening)|in \d+ (?:minutes?|mins?|seconds?|hours?)|yet|again"
+    r"|gerade eben|en ce moment|ahora mismo)\b"
 )
 _MOOD = re.compile(
     r"\b(?:stressed|exhausted|overwhelmed|no idea|im stress|keine ahnung)\b|^(?:i'm|i am|im|i was"
@@ -58,18 +59,22 @@ _SHORT = re.compile(
     r"|i smoke)\W*$"
 )
 _VAGUE = re.compile(
-    r"^(?:it|this|that|these|those|they|he|she|there|here|them|one|es|das|dies|c'est|ça|eso|esto"
-    r"|isso|isto|questo|quello|dat|dit|het)\b"
+    r"^(?:the (?:one|ones|other|others|rest|same)|it|this|that|these|those|they|he|she|there|here"
+    r"|them|one|es|das|dies|c'est|ça|eso|esto|isso|isto|questo|quello|dat|dit|het)\b"
 )
 # "I moved there": where it stands early, nothing before it says what is meant.
 _DANGLING = re.compile(
-    r"(?:[^\s,.;]+ ){1,4}(?:this|it|them|him|there|these|those)(?![\w'-]| (?:is|are|'s)\b)"
+    r"(?:[^\s,.;]+ ){1,4}(?:this|it|them|him|there|these|those|that (?:off|on|out|up|down|away"
+    r"|last|yesterday))(?![\w'-]| (?:is|are|'s)\b)"
 )
 _VAGUELY = re.compile(
     r"\b(?:about|on|with|of|for|to|from|in|at|handle|by|write|use) (?:this|that)\b(?! (?:year"
     r"|month|week|spring|summer|autumn|fall|winter|weekend|project|repo|company|team))"
     r"|\b(?:for a while|(?:\d+|one|two|some|many) more|of (?:those|these|them|it)"
-    r"|a lot of (?:things|stuff)|some (?:things|stuff))\b|\bor something\b"
+    r"|a lot of (?:things|stuff)|some (?:things|stuff))\b|\bor something\b|\bthis (?:file|test"
+    r"|code|function|page|script|bug|error|issue|repo|branch|one|way|message|list|table|text"
+    r"|chapter|problem|step|example|command|line)\b|^(?:[^\s,.;]+ ){1,6}(?:with|to|for|from|of"
+    r"|about|by) (?:them|him|it)\b"
 )
 _TO_SOMEBODY = re.compile(r"\b(?:you|your|yours|you're|u|ur)\b")
 _REQUEST = re.compile(
@@ -89,21 +94,22 @@ _OTHERS = re.compile(
 _SYSTEM = re.compile(
     r"^\W{0,4}(?:you are (?:an?|the|now) |you're an? |(?:i want you to |please )?act as "
     r"|(?:i want you to |please )(?:be|play) (?:a|an|the|my) |your (?:task|role|job|goal|name) is"
-    r"|system(?: prompt)?:|instructions?:|<\w|#{1,3} |du bist (?:ein|der|die)|tu es une? "
-    r"|eres una? |as an ai |(?:please )?(?:summari[sz]e|create a (?:\w+ )?summary of) (?:this|the"
+    r"|system(?: prompt)?:|instructions?:|du bist (?:ein|der|die)|tu es une? |eres una? "
+    r"|as an ai |(?:please )?(?:summari[sz]e|create a (?:\w+ )?summary of) (?:this|the"
     r"|our) (?:session|conversation|chat|thread|above)|(?:generate|write|create"
     r"|suggest) a (?:\w+ )?title\b|respond only|output only|\[system)",
 )
 _STAGE = re.compile(r"\A\s{0,9}\*(?:i |he |she |they )?[a-z]+(?:s|ing)?\b[^*\n]{0,300}\*(?=\s|$)")
 _PLAY = re.compile(
     r"\b(?:role-?play\w*|rp\b|stay in character|i play (?:as|a character)\b|i play \w+, (?:a|an"
-    r"|the) |take the (?:side|role|part|perspective) of|devil's advocate|dungeon master"
-    r"|game master|text adventure|rollenspiel|jeu de rôle|juego de rol|gioco di ruolo"
-    r"|from now on,? you(?:'re| are| will be) (?!to\b|going|allowed|not\b|only\b|free\b)"
-    r"|let's (?:play (?:a|the) (?:game|scene|role)|write a (?:\w+ )?(?:story|novel) together)"
-    r"|(?:your|my) character(?:'s name)? (?:is|are|will be|lives)|pretend (?:you(?:'re| are)"
-    r"|to be|that (?:you|i|we)|i(?:'m| am))|(?:act as|be|play) (?:an?|the"
-    r"|my) (?:\w+ ){0,2}(?:interviewer|customer|girlfriend|boyfriend|narrator|therapist|boss)"
+    r"|the) |take the (?:side|role|part|perspective) of|devil's advocate|simulate (?:a|an)"
+    r"|you(?:'re| are) the (?:hiring manager|interviewer|customer|client|patient|judge|king"
+    r"|queen)|dungeon master|game master|text adventure|rollenspiel|jeu de rôle|juego de rol"
+    r"|gioco di ruolo|from now on,? you(?:'re| are| will be) (?!to\b|going|allowed|not\b|only\b"
+    r"|free\b)|let's (?:play (?:a|the) (?:game|scene|role)|write a (?:\w+ )?(?:story"
+    r"|novel) together)|(?:your|my) character(?:'s name)? (?:is|are|will be|lives)"
+    r"|pretend (?:you(?:'re| are)|to be|that (?:you|i|we)|i(?:'m| am))|(?:act as|be|play) (?:an?"
+    r"|the|my) (?:\w+ ){0,2}(?:interviewer|customer|girlfriend|boyfriend|narrator|therapist|boss)"
     r"|d(?:&|n)d (?:one-?shot|game|campaign|session)|(?:you are|you're|du bist|tu es|eres|sei"
     r"|je bent) (?:\w+ ){1,6}(?:and|und|et|y|e|en) (?:i'm|i am|ich bin|je suis|soy|sono|sou"
     r"|ik ben)\b)",
@@ -121,6 +127,18 @@ _GAME = re.compile(
     r"\b(?:stardew|minecraft|skyrim|the sims|zelda|elden ring|baldur's gate|pok[eé]mon|fortnite"
     r"|animal crossing|roblox|terraria|factorio|warcraft|witcher|rimworld|dwarf fortress"
     r"|crusader kings|playthrough|in-game|save file|respawn|quest)\b"
+)
+# Whose apples are counted is nobody.
+_EXERCISE = re.compile(
+    r"\bhow many (?:\w+ )?(?:do|does|did|are|is|will) |\bwhen (?:do|will) they\b|\blet [a-z] be\b"
+    r"|\bsolve\b|\bword problem\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+")
+_HANDS_OVER = re.compile(
+    r"(?:(?:please|pls|can you|could you|help me|now|ok|hi|hey),? ){0,3}(?:rewrite|rephrase"
+    r"|reword|paraphrase|edit|polish|shorten|translate|proof-?read|summari[sz]e|correct|critique"
+    r"|classify|tl;?dr)\b[^\n]{0,120}$"
 )
 _PRIVATE = re.compile(
     r"\b\d(?:[ -]?\d){12,18}\b|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b|\b(?:cvv|cvc|ssn"
@@ -140,18 +158,27 @@ def is_role_play(text: str, role: str = "user") -> bool:
     return persona_card.is_card(text) or bool(_STAGE.match(head) or _PLAY.search(head))
 
 
+def handed_over(own: str, spans: int) -> int:
+    """How many spans of a message are the user's: the first alone where it asks to do something
+    with a text, which follows it."""
+    return 1 if _HANDS_OVER.match(own.lower()) else spans
+
+
 def is_private(sentence: str) -> bool:
     """Whether it holds what is nobody else's business in any prompt: numbers of cards and accounts,
     passwords, PINs."""
     return _PRIVATE.search(sentence) is not None
 
 
-def message_reason(text: str) -> SkipReason | None:
-    """Why nothing of a message is the user's own word about themselves; None where it may be."""
+def message_reason(text: str, own: str = "") -> SkipReason | None:
+    """Why nothing of a message is the user's own word about themselves; None where it may be.
+    `own`: where the user's own words begin, behind what clients put in front of them."""
     head = text[:_BEGINNING]
+    if _EXERCISE.search(head) and len(_NUMBER.findall(head)) > 1:
+        return SkipReason.FICTION
     if is_role_play(text) or _STORY.search(head):
         return SkipReason.FICTION
-    if _SYSTEM.match(head.lower()):
+    if _SYSTEM.match((own or head)[:_BEGINNING].lower()):
         return SkipReason.SYSTEM_TEXT
     return None
 

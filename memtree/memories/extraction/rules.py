@@ -69,13 +69,18 @@ def extract(
 ) -> Extraction:
     """What of a message is worth remembering, and what was left out. `said`: the day it was said.
     `fiction`: an earlier message, of whomever, was a role-play (`gate.is_role_play`)."""
-    whole = SkipReason.FICTION if fiction else gate.message_reason(text)
-    if whole or not text.strip():
-        return Extraction((), (Skip(0, len(text), whole),) if whole else ())
+    spans = own_words(text)
+    if not spans:
+        return Extraction()
+    own = text[spans[0].start : spans[0].end]
+    spans = spans[: gate.handed_over(own, len(spans))]
+    whole = SkipReason.FICTION if fiction else gate.message_reason(text, own)
+    if whole:
+        return Extraction((), (Skip(0, len(text), whole),))
     rules = standing_rules(text)
     hidden = secrets.find(text)
     collected = _Collected(most)
-    for sentence in _sentences(text):
+    for sentence in _sentences(text, spans):
         start, end = sentence
         secret = any(one.start < end and start < one.end for one in hidden)
         if secret or gate.is_private(text[start:end]):
@@ -117,10 +122,10 @@ class _Collected:
             self.skipped.append(Skip(start, end, reason))
 
 
-def _sentences(text: str) -> Iterator[Span]:
+def _sentences(text: str, spans: Iterable[Span]) -> Iterator[Span]:
     found = (
         piece
-        for span in own_words(text)
+        for span in spans
         for sentence in sentences(text, span)
         for piece in pieces(text, sentence)
     )

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import re
 
-from memtree.memories.rules.wording.foreign import TELLING
-
 _BASES = frozenset(
     """
     live work study speak own drive play use run code program develop write deploy host prefer like
@@ -71,6 +69,9 @@ _ONLY_VERBS = frozenset(
     "live have am prefer own eat enjoy hate teach need want avoid don't".split()
 )
 _SUBJECTS = re.compile(r"\b(?:he|she|they|it|we|who|that|which|because|when|while|if|my|our)\b")
+_FOREIGN = re.compile(
+    r"\b(?:ich|und|der|das|ist|nicht|mit|je|j'\w+|le|les|une?|est|pas|el|los|una|con|por|que|gustan?|encantan?|eu|não|um|uma|il|gli|miei|mie|mio|mia|che|di|ho|sono|ik|het|een|niet|mijn|soy|tengo)\b"
+)
 _OTHERS = re.compile(r"\b(?:we|us|our|ours|you|your|i'd|let's|lets)\b")
 
 
@@ -83,7 +84,7 @@ def told_of_user(sentence: str) -> str | None:
     joined = {match.start(1): _is_verb(lower, match) for match in _LOOSE.finditer(lower)}
     if any(verb is None for verb in joined.values()):
         return None
-    if any(word in TELLING for word in lower.split()):  # "im" is English and German
+    if _FOREIGN.search(lower):  # "im", "me" and "i" are words of other languages, too
         return None
     made: list[str] = []
     at, waits, changed = 0, False, False

@@ -32,7 +32,7 @@ VERBS = (
     r"|reply to|respond to|answer (?:to )?(?:this|the)|read(?: this| the)|explain (?:this|the)"
     r"|make (?=(?:this|it|these|the)\b[^.!?\n:]{0,40}"
     r"\b(?:sound|more|less|shorter|better|formal|stronger)\b)"
-    r"|continue (?:this|the)|grade|rate|implement (?:this|the)|write (?:a|the|my) cover letter"
+    r"|continue (?:this|the)|grade|rate|implement(?= (?:this|the))|write (?:a|the|my) cover letter"
     r"|(?:um)?formulier\w*"
     r"|übersetz\w*|fasse?\b.{0,40}\bzusammen|zusammenfass\w*|korrigier\w*|verbesser\w*|umschreib\w*"
     r"|kürze|tradui[st]\w*|résume[rz]?|corrige[rz]?|réécri\w*|traduc\w*|tradúc\w*|resum\w*"

@@ -19,8 +19,8 @@ _GOALS = re.compile(
     r"|those|them|an? (?:ton|lot|bit|few)|so |more|new things|everything|how|to (?:do|use|make"
     r"|add|get|set|have) (?:it|this|that|the)|the (?:code|file|test|function)|do|fix|add|use|make"
     r"|write|run|push|merge|see|check|try|how|what|why|with|again)\b)\w|(?:my"
-    r"|our) (?:[\w-]+ ){0,2}(?:goal|dream|plan|aim|ambition|resolution)(?: for [\w ]{2,20})?"
-    r" (?:is|are) (?!(?:this|that|here|below|as follows|attached)\b)\w"
+    r"|our) (?:[\w-]+ ){0,2}(?:goal|dream|aim|ambition|resolution)(?: for [\w ]{2,20})? (?:is"
+    r"|are) (?!(?:this|that|here|below|as follows|attached)\b)\w"
 )
 _KEEP = re.compile(
     r"(?:please |also |and |just )*(?:remember|keep in mind|bear in mind|note|don't forget"
@@ -34,6 +34,7 @@ _KEPT_NOT = re.compile(
     r"|can)|[\w-]+$)\b"
 )
 
+_AT_ONCE = re.compile(r"\b(?:now|today|tonight|tomorrow|this (?:function|file|test|code))\b")
 # What happened to the user, where it is more than a step of the day.
 _MILESTONES = re.compile(
     r"(?:i|we)(?:'ve| have)? (?:(?:recently|just|finally|also|both"
@@ -81,7 +82,7 @@ def is_event(lower: str) -> bool:
 
 
 def is_goal(lower: str) -> bool:
-    return _GOALS.match(lower) is not None
+    return _GOALS.match(lower) is not None and not _AT_ONCE.search(lower)
 
 
 def kept_in_mind(lower: str) -> int:

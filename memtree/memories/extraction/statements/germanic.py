@@ -20,8 +20,9 @@ _DE_NOT = (
 )
 GERMAN = {
     "fact": (
-        rf"ich (?:bin|heiße|heisse) {_DE_NOT}\w|ich (?:komme aus|stamme aus|wohne|lebe"
-        rf"|arbeite(?! (?:daran|gerade|an)\b)|studiere|spreche|besitze|fahre"
+        rf"ich (?:bin|heiße|heisse) {_DE_NOT}\w|ich (?:komme aus(?! dem| (?:der|die) (?!schweiz"
+        rf"|türkei|ukraine|slowakei))|stamme aus|wohne|lebe|arbeite(?! (?:daran|gerade|an)\b)"
+        rf"|studiere|spreche|besitze|fahre"
         r" (?:ein|mit|seit|jeden)|spiele|trinke|esse|vertrage|nehme (?:täglich|seit|\d|\w+ mg"
         r"|regelmäßig)|unterrichte|leite|wurde|rauche|benutze|nutze|verwende|koche|backe"
         r"|programmiere|entwickle|pendle"

@@ -22,6 +22,14 @@ _LEAD = re.compile(
     r"|buongiorno|grazie|però|comunque|allora|hoi|dag|bedankt|maar|en|trouwens|eigenlijk"
     r"|eigentlich|außerdem|tatsächlich|en fait|de plus|anche|inoltre|também)\b[\s,:;.!–—-]*+)++"
 )
+# What passes, what is at hand, and what is somebody else's, in any of them.
+_PASSING = re.compile(
+    r"\b(?:branche?|rama|ramo|tak|code|código|codice|bugs?|fehler|erreur|error|erro|errore|fout"
+    r"|problem\w*|problème|probleem|down|kaputt|defekt|lent[ao]?|langsam|rot|grün|en panne|caído"
+    r"|giù|gerade|grad|jetzt|drüber|dein\w*|ton|tes|votre|tu|tus|tuo|tua|seu|sua|jouw|así|assim"
+    r"|così|hambre|fome|fame|faim|esto|eso|isso|isto|nisso|questo|quello|dit|dat|wie (?:das|man)"
+    r"|lol|haha|keine (?:zeit|lust|ahnung)|hätte|würde|geparkt|gedanken)\b"
+)
 
 
 def lead(lower: str) -> int:
@@ -32,4 +40,6 @@ def lead(lower: str) -> int:
 
 def category_of(lower: str) -> str:
     """`fact`, `preference`, `general`; empty where the sentence is none of them."""
+    if _PASSING.search(lower):
+        return ""
     return next((category for category, pattern in _PATTERNS if pattern.match(lower)), "")

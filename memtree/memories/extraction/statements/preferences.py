@@ -11,7 +11,7 @@ _AT_HAND = (
     r"|water|smell|taste|night)|all the|its|their|his|every(?:thing)?|making this|option|version"
     r"|number|either|both|neither|one|to (?:see|hear|know|say|add|get|ask|thank|point)|if"
     r"|when (?:you|it)|so far|him|her|us|mondays?|life|everything|everyone|everybody|people"
-    r"|myself|waiting|to (?:be|have) (?:a|an|the|it|this))\b)"
+    r"|myself|my life|waiting|to (?:be|have) (?:a|an|the|it|this))\b)"
 )
 _LIKES = re.compile(
     r"(?:i|we|my (?:wife|husband|partner)) (?:(?:really|also|only|usually|generally|always"
@@ -22,8 +22,9 @@ _LIKES = re.compile(
     rf"|that)){_AT_HAND}\w"
     r"|(?:i'm|i am|im) (?:not |really |very |a |also |more of |such |huge |big |much of |an? )*"
     rf"(?:fan of|fond of|keen on|into|partial to|person who) (?!account){_AT_HAND}\w"
-    r"|(?:my|our) (?:[\w-]+ )?favou?rites? (?:[\w' -]{2,40} )?(?:is|are|was) \w"
-    r"|i have a (?:soft spot|weakness|preference) for "
+    r"|(?:my|our) (?:[\w-]+ )?favou?rites? (?!part|thing|one\b|bit)(?:[\w' -]{2,40} )?(?:is|are"
+    r"|was) (?!the (?:first|second|third|last|ending|one)|that|this)\w|i have a (?:soft spot"
+    r"|weakness|preference) for "
     rf"|i find [\w ]{{2,40}} (?:boring|annoying|delicious|tasty|relaxing) "
 )
 _DECIDED = re.compile(

@@ -43,7 +43,7 @@ def test_lasting_words_about_the_user_are_found(text, memory):
         ("We use Postgres right now", SkipReason.TRANSIENT),
         ("I live " + "very " * 200 + "far away", SkipReason.LONG),
         ("*draws a sword* I am a knight.", SkipReason.FICTION),
-        ("# Instructions\nWe use pnpm.", SkipReason.SYSTEM_TEXT),
+        ("# Rules\nYou are a terse coder. We use pnpm.", SkipReason.SYSTEM_TEXT),
         ("our token is ghp_" + "a1B2c3" * 6, SkipReason.SECRET),
     ],
 )

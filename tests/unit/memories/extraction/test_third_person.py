@@ -27,6 +27,7 @@ def test_each_i_takes_its_verb_along(said, told):
         "I love food and drink",  # a verb, or a noun
         "My parents live in Leeds and work as cooks",
         "Ich bin im Haus",
+        "Me gusta el café",
         "I'd take the train",  # would, or had
         "The wifi is in the hall",
         "I",
