@@ -58,6 +58,15 @@ async def test_what_was_remembered_at_a_time():
         assert (await of.rows(as_of=one))[0]["version"] == 1
 
 
+async def test_a_memory_was_there_when_it_is_shown_to_be_made():
+    """Times are shown in whole seconds."""
+    async with users() as of:
+        of.opened.clock.time += 0.7
+        row = await of.saved()
+        assert await of.texts(as_of=row["created_at"]) == [TYPESCRIPT]
+        assert await of.texts(as_of=row["created_at"].replace("Z", ".5Z")) == []
+
+
 async def test_a_search_in_the_past():
     async with users(HashingEmbedder()) as of:
         home = await of.saved(LEEDS)

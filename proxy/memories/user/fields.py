@@ -36,6 +36,8 @@ INCLUDED = ("superseded", "expired", "deleted")
 AGENTS_ONLY = ("conversation", "memories")
 # `all: true`: what counts no more is shown by `as_of`, and goes as well.
 EVERYTHING = MemoryFilter(superseded=True, expired=True)
+# Times are shown in whole seconds: what is shown as made at a time was remembered at that time.
+_SECOND = 0.999_999
 _FILTERS = (
     "category", "tags", "source_type", "group_id", "tainted", "created_from", "created_before",
 )  # fmt: skip
@@ -121,6 +123,8 @@ def search(query: QueryParams) -> SearchQuery:
 def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
     """The filter, and the time that is asked about."""
     at = timestamp(query.get("as_of"), "as_of")
+    if at is not None and at.is_integer():
+        at += _SECOND
     wanted = _filter(_queried(query), _included(query))
     if at is not None and (wanted.superseded or wanted.expired or wanted.deleted):
         raise BadRequest("include and as_of exclude each other", param="include")
