@@ -84,7 +84,10 @@ COVERED_BY = {
     "contracts/test_memory_sweep.py": "memtree/stores/memories/sweep.py",
     "contracts/test_memory_search.py": """
         memtree/stores/memories/search.py memtree/stores/memories/shown.py""",
-    "unit/memories/extraction/test_dates.py": "memtree/memories/extraction/date_words.py",
+    "unit/memories/extraction/test_dates.py": """
+        memtree/memories/extraction/calendar/mentions.py
+        memtree/memories/extraction/calendar/rules.py
+        memtree/memories/extraction/calendar/words.py""",
     "unit/memories/extraction/test_own_words.py": """
         memtree/memories/extraction/pasted/blocks.py
         memtree/memories/extraction/pasted/client_messages.py

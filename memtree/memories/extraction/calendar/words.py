@@ -110,6 +110,12 @@ MEASURED = (
     r"|percent|%|points?|items?|lines?|pages?|files?|users?|degrees?|pounds?|kg|dollars?|soldiers"
     r"|blocks?|bytes?|mb|gb|ms|px"
 )
+ENGLISH = "january|february|march|april|may|june|july|august|september|october|november|december"
+ORDINALS = (
+    r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
+    r"|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth"
+    r"|twenty-(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|thirtieth|thirty-first"
+)
 HOLIDAYS = (
     r"christmas(?: (?:eve|day))?|xmas|easter(?: (?:sunday|monday))?|thanksgiving|halloween"
     r"|new year(?:['’]s)?(?: (?:eve|day))?|valentine['’]s day|weihnachten|heiligabend|ostern"
