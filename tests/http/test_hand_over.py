@@ -127,6 +127,29 @@ async def test_said_in_one_conversation_known_in_another(
     assert await rows(notebook, "ada", "bob", "") == [1, 0, 0]
 
 
+async def test_what_was_said_in_a_branch_that_was_left_is_known_in_other_conversations_alone(
+    base: str, upstream: FakeUpstream, notebook: Notebook
+):
+    await notebook.switch(notebook.user(), save=True)
+    start = [
+        SYSTEM,
+        user("I want to begin something small at home this year. " * 5),
+        assistant("Good. Tell me more about it, so that we find what suits you best."),
+    ]
+    said = [*start, user("I prefer TypeScript for new projects.")]
+    other = [*start, user("What do I prefer for new projects?")]
+    async with chatting(base, upstream, notebook) as chat:
+        chat.services.start()
+        await chat.post(said, None)
+        await chat.services.extraction.join()
+        for posted in ([*said, assistant("Noted."), *ASKED[1:]], other):
+            await chat.post(posted, None)
+            assert chat.messages == posted
+        await chat.post(ASKED, None)
+        assert "TypeScript" in chat.messages[0]["content"]
+        await chat.services.close()
+
+
 @pytest.mark.parametrize(
     ("switches", "plan", "fields"),
     [
