@@ -24,6 +24,7 @@ from benchmarks import (
     extraction,
     extraction_junk,
     extraction_recall,
+    extraction_speed,
     headlines,
     invariants,
     kept,
@@ -85,12 +86,22 @@ ALL = {
     "memory_search": memory_search.run,
     "extraction_junk": extraction_junk.run,
     "extraction_recall": extraction_recall.run,
+    "extraction_speed": extraction_speed.run,
     "memory_speed": memory_speed.run,
     "memory_listing": memory_listing.run,
 }
 
 # These bring their own data.
-OWN = {"relation", "noise", "secrets", "categories", "extraction", "dates", "appointments"}
+OWN = {
+    "relation",
+    "noise",
+    "secrets",
+    "categories",
+    "extraction",
+    "extraction_speed",
+    "dates",
+    "appointments",
+}
 
 
 def main() -> int:

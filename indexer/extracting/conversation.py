@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from indexer.extracting.keep_snapshots import SnapshotKeeper
-from indexer.extracting.posted_messages import FoundMessage, PostedMessages
+from indexer.extracting.posted_messages import FoundMessage, MessageFacts, PostedMessages
 from indexer.extracting.queue import ExtractionJob
 from indexer.extracting.read_messages import ReadMessages
 from memtree.bounded import remember
-from memtree.conversation.history import MessageInfoCache
 from memtree.conversation.message import Message, Volatile
 from memtree.days import day_of
 from memtree.memories.extracting import (
@@ -84,7 +83,7 @@ class ConversationExtraction:
         done: ReadMessages,
         *,
         volatile: Volatile = VOLATILE,
-        infos: MessageInfoCache | None = None,
+        infos: MessageFacts | None = None,
     ) -> None:
         self._extraction, self._snapshots = extraction, snapshots
         self._effective, self._clock = effective, clock

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol
 
-from indexer.extracting.snapshots import SnapshotWindow, snapshot_text, windows
+from indexer.extracting.snapshots import USER_MESSAGES, SnapshotWindow, snapshot_text, windows
 from memtree.bounded import remember
 from memtree.conversation.history import History
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
@@ -66,8 +66,23 @@ class SnapshotKeeper:
 
     async def lacking(self, scope: Scope, history: History) -> list[SnapshotWindow]:
         """Windows that this process has not kept as they are now, the oldest first."""
+        if not self._due(scope, history):
+            return []
         found = await asyncio.to_thread(windows, history)
         return [each for each in found if self._kept.get((scope, each.key)) != _state(each)]
+
+    def _due(self, scope: Scope, history: History) -> bool:
+        """Whether there may be any: to look at every message takes a while, and in a chat that
+        grows there is a new window with every fifth request alone."""
+        asked = 0
+        for at in range(len(history), -1, -1):
+            state = self._kept.get((scope, history.addresses[at]))
+            if state is not None and state[1]:
+                return False
+            asked += at > 0 and history.facts[at - 1].role == "user"
+            if asked >= USER_MESSAGES:
+                return True
+        return False
 
     async def keep(self, scope: Scope, history: History, window: SnapshotWindow) -> Memory | None:
         """The snapshot, where it is new or says something else now. Raises store errors, and

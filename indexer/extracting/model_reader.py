@@ -12,6 +12,7 @@ asked for once more, message by message; then such a message is done, with nothi
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ from memtree.memories.scope import Scope
 from memtree.ports.chat_model import ChatModel, ModelQuestion
 from memtree.ports.models import Usage
 from memtree.text import tokens
+
+_FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
 
 NOT_GROUNDED, NO_ANSWER = "not_grounded", "no_answer"
 
@@ -178,6 +181,13 @@ def _candidate(shown: ShownMessage, note: ModelNote) -> Candidate | None:
         sentence = shown.text[place.sentence.start : place.sentence.end]
         clause = shown.text[place.clause.start : place.clause.end]
         if grounding.grounded(note.text, sentence, clause, shown.shown):
-            told = with_day(told_of_user(note.text) or note.text, shown.said)
+            told = with_day(_told(note.text), shown.said)
             return Candidate(told, note.category, place.quote.start, place.quote.end)
     return None
+
+
+def _told(text: str) -> str:
+    """Told of the user, as rules tell it, where a model left it in the first person."""
+    if not _FIRST_PERSON.search(text):
+        return text
+    return told_of_user(text) or f"User said: {text}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from indexer.extracting.conversation import ConversationExtraction, EffectiveSettings
 from indexer.extracting.keep_snapshots import SnapshotKeeper
 from indexer.extracting.model_reader import ModelReader
+from indexer.extracting.posted_messages import MessageFacts
 from indexer.extracting.queue import ExtractionQueue
 from indexer.extracting.read_messages import ReadMessages
 from indexer.extracting.snapshot_model import ModelSnapshots
@@ -17,6 +18,7 @@ from indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
 from memtree.config import Settings
 from memtree.conversation.history import MessageInfoCache
 from memtree.conversation.message import Volatile
+from memtree.conversation.message_cache import MessageCache
 from memtree.memories.extracting import CandidateReader, MemoryExtraction, RuleReader
 from memtree.memories.extraction.rules import extract
 from memtree.memories.saving import MemorySaving
@@ -24,6 +26,7 @@ from memtree.ports.clock import Clock
 from memtree.ports.store import Tallies
 from memtree.stores import Memories
 
+MESSAGES = 20_000  # of which something is remembered, some 300 bytes each
 RULES, OFF = "rules", "off"
 
 
@@ -79,7 +82,7 @@ def open_extraction(
         clock,
         ReadMessages(secrets.randbits(32)),
         volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
-        infos=infos,
+        infos=MessageFacts(infos, MessageCache(secrets.randbits(32), MESSAGES)),
     )
     queue = ExtractionQueue(conversations, clock, enabled=settings.memories_extraction != OFF)
     closing = (model.close, snapshots.close) if model and snapshots else ()

@@ -34,7 +34,7 @@ class FoundMessage:
 
 
 class PostedMessages:
-    """One posted history. `ends`: see `ExtractionJob`."""
+    """One posted history. `ends`: see `ExtractionJob`. `infos`: `MessageFacts`, or none."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class PostedMessages:
         volatile: Volatile,
         *,
         ends: Sequence[tuple[int, float]] = (),
-        infos: MessageInfoCache | None = None,
+        infos: MessageFacts | None = None,
     ) -> None:
         self._tenant, self._posted, self._volatile = tenant, posted, volatile
         self._ends, self._infos = ends, infos
@@ -104,8 +104,7 @@ class PostedMessages:
         return _Row(index, key, True, UserMessage(digest, text))
 
     def _read(self) -> History:
-        infos = _KnownOnly(self._infos) if self._infos else None
-        return history.read(self._tenant, self._posted, self._volatile, infos, lambda _: 0)
+        return history.read(self._tenant, self._posted, self._volatile, self._infos, lambda _: 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,20 +117,22 @@ class _Row:
     said: UserMessage | None = None
 
 
-class _KnownOnly:
-    """A cache to be read from: what is described here is described without its tokens."""
+class MessageFacts:
+    """What is known of messages that were met: by the server, which is only asked, or here. What is
+    described here has no tokens, since nobody needs them to tell an address."""
 
-    def __init__(self, infos: MessageInfoCache) -> None:
-        self._infos = infos
+    def __init__(self, server: MessageInfoCache | None, own: MessageInfoCache) -> None:
+        self._server, self._own = server, own
 
     def get(self, tenant: str, raw: bytes) -> MessageInfo | None:
-        return self._infos.get(tenant, raw)
+        known = self._server.get(tenant, raw) if self._server else None
+        return known or self._own.get(tenant, raw)
 
     def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None:
-        return None
+        self._own.put(tenant, raw, facts)
 
     def forget(self) -> None:
-        return None
+        self._own.forget()
 
 
 def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[int, date]:

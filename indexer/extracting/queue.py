@@ -30,6 +30,7 @@ log = logging.getLogger("memtree.indexer")
 MAX_JOBS = 256
 MAX_BYTES = 64 * 1024 * 1024
 MAX_TRIES = 6
+COMPARED = 16  # messages by which a conversation is told to be the same
 PAYLOADS = 32  # of one conversation that waits: of how many it is known when they came
 PATIENCE = 5.0  # seconds that work goes on when the process ends
 
@@ -49,15 +50,14 @@ class ExtractionJob:
     not_before: float = 0.0  # monotonic seconds
 
     def continues(self, other: ExtractionJob) -> bool:
-        """Whether this is the same conversation, as it went on. Told from the sizes of the messages
-        and from the last one alone: this runs while a request waits."""
+        """Whether this is the same conversation, as it went on. Told from some of its messages, the
+        first and the last among them: this runs while a request waits."""
         theirs, ours = other.posted, self.posted
-        return (
-            other.scope == self.scope
-            and len(ours) >= len(theirs) > 0
-            and ours[len(theirs) - 1].raw == theirs[-1].raw
-            and all(len(a.raw) == len(b.raw) for a, b in zip(theirs, ours, strict=False))
-        )
+        if other.scope != self.scope or not 0 < len(theirs) <= len(ours):
+            return False
+        step = max(1, len(theirs) // COMPARED)
+        places = (len(theirs) - 1, *range(0, len(theirs), step))
+        return all(ours[at].raw == theirs[at].raw for at in places)
 
 
 class ConversationReader(Protocol):
@@ -117,7 +117,7 @@ class ExtractionQueue:
         """Let a conversation be read for memories, in the background. Never raises."""
         if self._closed or not posted or not (settings.save or settings.history):
             return
-        size = sum(len(message.raw) for message in posted)
+        size = sum([len(message.raw) for message in posted])
         ends = ((len(posted), self._clock.now()),)
         job = ExtractionJob(scope, posted, settings, size, self._clock.monotonic(), ends)
         self._put(job)

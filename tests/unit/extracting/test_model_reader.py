@@ -127,6 +127,12 @@ async def test_a_sentence_of_the_user_beside_a_wrong_quotation_is_told_of_the_us
     assert CATS[cats.start : cats.end].startswith("I have two cats and a dog")
 
 
+async def test_what_cannot_be_told_of_the_user_word_by_word_is_told_as_said() -> None:
+    text = "I'm a baker and our team of 6 bakes on Fridays."
+    [row] = await Counted(Scripted(said(note("1", text, text)))).read(text)
+    assert found([row]) == [[f"User said: {text}"]]
+
+
 async def test_a_relative_date_has_the_day_on_which_it_was_said() -> None:
     text = "I see the dentist tomorrow."
     answer = said(note("1", text, "User sees the dentist tomorrow.", "schedule"))

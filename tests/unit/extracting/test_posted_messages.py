@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from indexer.extracting.posted_messages import PostedMessages, said_on
+from indexer.extracting.posted_messages import MessageFacts, PostedMessages, said_on
 from indexer.extracting.read_messages import ReadMessages
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
@@ -121,11 +121,14 @@ async def test_a_tool_result_without_its_call_has_no_address() -> None:
 async def test_what_the_server_knows_of_messages_is_used_and_left_as_it_is() -> None:
     cache = MessageCache(1)
     history.read("t", TALK[:3], VOLATILE, cache)
-    whole = PostedMessages("t", TALK, VOLATILE, infos=cache)
+    own = MessageCache(2)
+    whole = PostedMessages("t", TALK, VOLATILE, infos=MessageFacts(cache, own))
     read = history.read("t", TALK, VOLATILE)
     assert (await whole.place(5)).address == read.addresses[-1].hex()
     # What was described here has no tokens, so it must not get into the server's own cache.
     assert cache.get("t", TALK[3].raw) is None
+    assert own.get("t", TALK[3].raw)
+    assert own.get("t", TALK[1].raw) is None
     known = cache.get("t", TALK[1].raw)
     assert known
     assert known.tokens > 0
