@@ -59,7 +59,7 @@ _OWN = (
     r"|tengo|tenemos|mon|ma|mes|notre|j['’]ai|nous avons|on a|meu|minha|nosso|nossa|tenho|temos"
     r"|mi[oa]|nostr[oa]|ho|abbiamo|mijn|onze?|ik heb|we hebben)"
 )
-_OWN_EVENT = re.compile(rf"\b{_OWN}\s(?:[\w'’-]+\s){{0,5}}?{_EVENT}\b", re.IGNORECASE)
+_OWN_EVENT = re.compile(rf"\b{_OWN}\s(?:[\w.,'’-]+\s){{0,6}}?{_EVENT}\b", re.IGNORECASE)
 _SET = re.compile(
     rf"(?:^|\b(?:the|a|an|this|next|der|die|das|el|la|le|o|il|de|het|first|last)\s|l['’]|\d\s)"
     rf"(?:[\w'’-]+\s){{0,3}}?{_EVENT}(?:\s(?:for|of|with|at|in|to|von|für|mit|para|con|de|du|di"
