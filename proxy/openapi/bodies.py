@@ -45,7 +45,7 @@ def _integer(description: str, low: int, high: int | str, default: int | None) -
 
 def _share(description: str, default: float | None) -> Json:
     """A number, or the same as a string; clamped."""
-    number: Json = {"type": "string", "pattern": r"^[+-]?[0-9]+(\.[0-9]+)?$"}
+    number: Json = {"type": "string", "pattern": f"^{fields.NUMBER_PATTERN}$"}
     shape = described(either({"type": "number"}, number, NULL), f"{description} Clamped to 0 to 1.")
     return shape if default is None else {**shape, "default": default}
 

@@ -43,7 +43,8 @@ OWN_HEADERS = (MODE_HEADER, *EXPIRATION_HEADERS)
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
 _INTEGER = re.compile(r"\s*+([+-]?)([0-9]++)\s*+", re.ASCII)
-_NUMBER = re.compile(r"\s*+[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?\s*+", re.ASCII)
+NUMBER_PATTERN = r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?"
+_NUMBER = re.compile(NUMBER_PATTERN)
 
 
 def integer(value: object, name: str, low: int, high: int) -> int | None:

@@ -117,7 +117,7 @@ async def test_what_is_wrong_is_named_and_nothing_is_stored(fields: dict[str, An
         ({"documents": []}, "documents"),
         ({"documents": {}}, "documents"),
         ({"documents": "a"}, "documents"),
-        ({"documents": None}, "documents"),
+        ({"documents": None}, "text"),
         ({"documents": [5]}, "documents[0]"),
         ({"documents": [{"text": "a"}], "text": "b"}, "documents"),
         ({"documents": [{"text": "a"}] * (MAX_DOCUMENTS + 1)}, "documents"),
@@ -130,6 +130,15 @@ async def test_a_wrong_list_is_refused(posted: Any, param: str):
         answer = await rag.ask("POST", "/documents", json=posted)
         assert error(answer, 400, "invalid_request", param).startswith(param)
         assert await rag.ids() == []
+
+
+async def test_null_means_absent():
+    async with filing() as rag:
+        one = {"text": PORTS, "id": None, "type": None, "metadata": None, "documents": None}
+        assert (await rag.ask("POST", "/documents", json=one)).status_code == 201
+        several = {"documents": [{"text": PORTS}], "text": None, "id": None}
+        assert (await rag.ask("POST", "/documents", json=several)).status_code == 201
+        assert len(await rag.ids()) == 2
 
 
 async def test_what_is_too_long_is_a_413_that_names_it():

@@ -41,13 +41,13 @@ class SearchQuery(NamedTuple):
 
 def posted(body: Body) -> PostedDocuments:
     """`documents`, or the fields of one. All are judged before any is kept."""
-    if body.fragment(DOCUMENTS) is None:
+    if not _given(body, DOCUMENTS):
         return PostedDocuments([document(body.value)], single=True)
     return PostedDocuments(_documents(body), single=False)
 
 
 def _documents(body: Body) -> list[NewDocument]:
-    if any(body.fragment(name) is not None for name in _FIELDS):
+    if any(_given(body, name) for name in _FIELDS):
         raise BadRequest(
             f"{DOCUMENTS} must stand alone: each of them has an id and a text of its own",
             param=DOCUMENTS,
@@ -87,6 +87,10 @@ def document(value: Callable[[str], Any]) -> NewDocument:
         fields.text(value("type"), "type"),
         metadata,
     )
+
+
+def _given(body: Body, name: str) -> bool:
+    return body.fragment(name) not in (None, b"null")
 
 
 def _listed(posted: Any, place: str) -> NewDocument:

@@ -114,4 +114,5 @@ def _naming() -> Iterator[None]:
     try:
         yield
     except (BadRequest, NotFound):
-        raise NotFound("This namespace has no document with this id.", param="documentId") from None
+        told = "This namespace has no document with this documentId."
+        raise NotFound(told, param="documentId") from None

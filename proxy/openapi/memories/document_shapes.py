@@ -93,27 +93,24 @@ SCHEMAS: dict[str, Json] = {
 def bodies() -> dict[str, Json]:
     """Schemas of what is posted."""
     text = {**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_BYTES}
-    document = object_of(
-        {
-            "id": described(
-                either(headers.CHAT_ID, NULL),
-                "One that is there already is replaced. Without it, one is made.",
-            ),
-            "text": described(text, f"At most {MAX_BYTES:,} bytes of UTF-8. Secrets are masked."),
-            "type": described(
-                either(_NAME, NULL), "What searches filter by; else `metadata.type` is."
-            ),
-            "metadata": described(either(_METADATA, NULL), "Told with its passages."),
-        },
-        ("text",),
-        description="A document.",
-    )
+    fields = {
+        "id": described(
+            either(headers.CHAT_ID, NULL),
+            "One that is there already is replaced. Without it, one is made.",
+        ),
+        "text": described(text, f"At most {MAX_BYTES:,} bytes of UTF-8. Secrets are masked."),
+        "type": described(either(_NAME, NULL), "What searches filter by; else `metadata.type` is."),
+        "metadata": described(either(_METADATA, NULL), "Told with its passages."),
+    }
+    document = object_of(fields, ("text",), description="A document.")
+    listed = array(document, minItems=1, maxItems=MAX_DOCUMENTS)
+    one = object_of({**fields, "documents": NULL}, ("text",), description="A document.")
     several = object_of(
-        {"documents": array(document, minItems=1, maxItems=MAX_DOCUMENTS)},
+        {**dict.fromkeys(fields, NULL), "documents": listed},
+        ("documents",),
         description="Several: all are judged before any is kept.",
     )
-    alone = {"not": {"required": ["documents"]}}
-    return {"NewDocuments": {"anyOf": [{**document, **alone}, several]}}
+    return {"NewDocuments": {"anyOf": [one, several]}}
 
 
 EXAMPLES: dict[str, Json] = {
