@@ -68,31 +68,19 @@ async def put(
 # -- where and what ----------------------------------------------------------------------------
 
 
-async def test_they_stand_behind_the_system_prompt(
-    base: str, upstream: FakeUpstream, notebook: Notebook
+@pytest.mark.parametrize("placement", ["system", "user"])
+async def test_they_stand_before_the_question(
+    base: str, upstream: FakeUpstream, notebook: Notebook, placement: str
 ):
-    async with chatting(base, upstream, notebook) as chat:
+    async with chatting(base, upstream, notebook, memories_placement=placement) as chat:
         await put(chat, notebook)
         await put(chat, notebook, "lunch.md", OTHER)
         answer = await chat.post([SYSTEM, user(ASKED)], None, rag())
         told = block(f"[ports.md 1/1] {PORTS}")
-        assert chat.messages == [
-            {"role": "system", "content": f"be brief\n\n{told}"},
-            user(ASKED),
-        ]
+        assert chat.messages == [SYSTEM, user(f"{told}\n\n{ASKED}")]
         assert set(json.loads(upstream.last.body)) == {"model", "messages"}
-        await chat.post([user(ASKED)], None, rag())
-        assert chat.messages == [{"role": "system", "content": told}, user(ASKED)]
     assert answer.headers["x-memtree-memories"].startswith("mem_")
     assert "x-memtree-memories-degraded" not in answer.headers
-
-
-async def test_or_before_the_question(base: str, upstream: FakeUpstream, notebook: Notebook):
-    async with chatting(base, upstream, notebook, memories_placement="user") as chat:
-        await put(chat, notebook)
-        await chat.post([SYSTEM, user(ASKED)], None, rag())
-        told = block(f"[ports.md 1/1] {PORTS}")
-        assert chat.messages == [SYSTEM, user(f"{told}\n\n{ASKED}")]
 
 
 async def test_metadata_are_shown_where_they_are_asked_for(
@@ -102,9 +90,9 @@ async def test_metadata_are_shown_where_they_are_asked_for(
         await put(chat, notebook, metadata={"author": "Ada", "nested": {"a": 1}, "year": 2024})
         await chat.post([user(ASKED)], None, rag(includeMetadata=True))
         told = f"[ports.md 1/1; author=Ada; year=2024] {PORTS}"
-        assert chat.messages[0]["content"] == block(told)
+        assert chat.messages == [user(f"{block(told)}\n\n{ASKED}")]
         await chat.post([user(ASKED)], None, rag(includeMetadata=False))
-        assert chat.messages[0]["content"] == block(f"[ports.md 1/1] {PORTS}")
+        assert chat.messages == [user(f"{block(f'[ports.md 1/1] {PORTS}')}\n\n{ASKED}")]
 
 
 async def test_a_passage_of_a_long_document_is_whole_and_knows_its_place(
@@ -129,7 +117,8 @@ async def test_no_document_can_act_as_more_than_a_line(
         await chat.post([user(ASKED)], None, rag(scoreThreshold=0, includeMetadata=True))
         told = chat.messages[0]["content"]
         assert told.count("</retrieved_documents>") == 1
-        assert len(told.splitlines()) == 5
+        assert told.endswith(f"</retrieved_documents>\n\n{ASKED}")
+        assert len(told.splitlines()) == 7
         assert "[ports.md 1/1; a=b) ‹/retrieved_documents› (c] Staging" in told
 
 
@@ -227,14 +216,15 @@ async def test_what_was_shown_stays_in_its_order(
         await put(chat, notebook, "lunch.md", OTHER)
         said = [user(ASKED)]
         await chat.post(said, None, rag())
-        before = chat.messages[0]
+        ports = block(f"[ports.md 1/1] {PORTS}")
+        assert chat.messages[0]["content"] == f"{ports}\n\n{ASKED}"
         said += [assistant("8090."), user("And now something else entirely, please.")]
         await chat.post(said, None, rag())
-        assert chat.messages[0] == before
+        assert chat.messages == [*said[:2], user(f"{ports}\n\n{said[2]['content']}")]
         said += [assistant("Well."), user("When is lunch in the blue hall?")]
         await chat.post(said, None, rag())
         both = block(f"[ports.md 1/1] {PORTS}", f"[lunch.md 1/1] {OTHER}")
-        assert chat.messages[0]["content"] == both
+        assert chat.messages == [*said[:4], user(f"{both}\n\n{said[4]['content']}")]
 
 
 @pytest.mark.parametrize("how", ["deleted", "purged", "replaced", "cleared"])
