@@ -14,7 +14,7 @@ import pytest
 TESTS = Path(__file__).parents[1]
 PAGE = "the page"
 ROUTES, CHANGES = "http/test_chat_memory.py", "http/test_chat_memory_changes.py"
-TOOLS, TOLD = "http/test_chat_memory_tools.py", "unit/chat/test_chat_memory_tools.py"
+TOOLS, TOLD = "http/test_chat_memory_tools.py", "unit/chat/memories/test_chat_memory_tools.py"
 SCOPES, EVENTS = "http/test_chat_memory_scopes.py", "http/test_chat_memory_events.py"
 INJECTION, DOCS = "http/test_injection.py", "clients/test_chat_memory_docs.py"
 BOOK = "unit/memories/test_book.py"
