@@ -55,6 +55,7 @@ async def test_a_category_is_one_of_five_or_ones_own(category: str):
         (TYPESCRIPT, "preference"),
         ("Always answer in French.", "preference"),
         ("The staging port is 8090", "fact"),
+        ("The project deadline is March 15, 2026", "schedule"),
     ],
 )
 async def test_a_category_is_inferred_when_absent(text: str, category: str):

@@ -34,7 +34,7 @@ from memtree.memories.extraction.statements import events
 from memtree.memories.injection import passages as passage_lines
 from memtree.memories.injection import rendering
 from memtree.memories.memory import Memory
-from memtree.memories.rules import categories, expiry, relation, tags
+from memtree.memories.rules import categories, expiry, relation, tags, user_categories
 from memtree.memories.search import query, text_terms, versions
 from memtree.memories.search.hits import MemoryHit
 from memtree.ranking import segments, speakers
@@ -262,6 +262,11 @@ TEXTS = {
         lambda text: list(sentences.sentences(text, Span(0, len(text)))), hostile.as_it_is
     ),
     "a category": Subject(categories.category_of, hostile.as_it_is),
+    "a category of a user's": Subject(user_categories.user_category, hostile.as_it_is),
+    "a category that is given": Subject(
+        hostile.refused(lambda text: user_categories.checked_category(text, "category")),
+        hostile.as_it_is,
+    ),
     "tags": Subject(
         hostile.refused(lambda text: tags.canonical_tags([text[:40], text])), hostile.as_it_is
     ),

@@ -2,15 +2,17 @@
 
 >>> checked_category(" Reading list ", "category")
 'Reading list'
->>> user_category("User prefers tea."), user_category("Always answer in French.")
-('preference', 'preference')
+>>> user_category("User prefers tea."), user_category("The project deadline is March 15, 2026")
+('preference', 'schedule')
 """
 
 from __future__ import annotations
 
 import re
+from datetime import date
 
 from memtree.errors import BadRequest
+from memtree.memories.extraction.schedule import LONGEST, is_schedule
 from memtree.memories.rules.categories import category_of
 from memtree.memories.rules.secret_check import refuse_secrets
 
@@ -32,7 +34,9 @@ def checked_category(value: str, name: str) -> str:
     return category
 
 
-def user_category(text: str) -> str:
-    """What a text is about where nobody says. How someone wants to be answered is a preference."""
-    category = category_of(text)
-    return "preference" if category == "instruction" else category
+def user_category(text: str, said: date | None = None) -> str:
+    """What a text is about where nobody says: `preference` (also how someone wants to be answered),
+    `schedule` or `fact`. `said`: the day on which it is saved, from which "tomorrow" counts."""
+    if category_of(text) != "fact":
+        return "preference"
+    return "schedule" if is_schedule(text[:LONGEST], said) else "fact"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from typing import NamedTuple
 
 from starlette.datastructures import QueryParams
@@ -85,7 +86,7 @@ def new_memory(body: Body, most: int, now: float) -> MemoryDraft:
     text = memory_text(required_text(body, "text"), most, "text")
     return MemoryDraft(
         text,
-        category=_category(body.value("category"), "category") or user_category(text),
+        category=_category(body.value("category"), "category") or user_category(text, _day(now)),
         tags=canonical_tags(body.value("tags")),
         source_type="user",
         expires=future_timestamp(body.value("expires_at"), "expires_at", now),
@@ -180,6 +181,10 @@ def number(value: object, name: str, low: float, high: float) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise _no_number(name)
     return float(max(low, min(high, value)))
+
+
+def _day(now: float) -> date:
+    return datetime.fromtimestamp(now, UTC).date()
 
 
 def _no_number(name: str) -> BadRequest:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from memtree.errors import BadRequest, SecretRejected
@@ -46,7 +48,17 @@ def test_a_secret_is_no_category():
         ("I prefer tea to coffee", "preference"),
         ("Always answer in French.", "preference"),
         ("The staging port is 8090", "fact"),
+        ("The project deadline is March 15, 2026", "schedule"),
+        ("Meeting with Anna tomorrow at 15:00", "schedule"),
+        ("User prefers meetings on Monday", "preference"),
+        ("User was born on March 3, 1990", "fact"),
+        ("User may travel, line 12 says", "fact"),
+        ("x" * 20_000, "fact"),
     ],
 )
 def test_the_category_of_a_text(text: str, category: str):
-    assert user_category(text) == category
+    assert user_category(text, date(2026, 3, 2)) == category
+
+
+def test_without_a_day_what_counts_from_it_is_no_appointment():
+    assert user_category("Meeting with Anna tomorrow at 15:00") == "fact"
