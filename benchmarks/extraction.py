@@ -97,8 +97,11 @@ def conversations(name: str) -> list[Conversation]:
 
 
 def by_rule(before: Sequence[Said], text: str) -> tuple[Candidate, ...]:
-    fiction = any(is_role_play(said.text, ROLES[said.role]) for said in before)
-    return extract(text, SAID, fiction=fiction).candidates
+    return extract(text, SAID, fiction=is_play(before)).candidates
+
+
+def is_play(before: Sequence[Said]) -> bool:
+    return any(is_role_play(said.text, ROLES[said.role]) for said in before)
 
 
 def score(

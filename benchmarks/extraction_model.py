@@ -1,0 +1,59 @@
+"""The conversations of `extraction.py` read by a model instead of rules:
+
+    python -m benchmarks.extraction_model URL [--name MODEL] [FILE ...]
+
+Slow: a call for each message of the user that holds words of theirs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+
+from benchmarks import extraction
+from benchmarks.extraction import Conversation, Said, Score
+from indexer.extracting.model_reader import ModelReader
+from indexer.runtime import SystemClock
+from indexer.summarizing.open import open_endpoint
+from indexer.summarizing.spending import Spending
+from memtree.config import Settings
+from memtree.memories.extracting import UserMessage
+from memtree.memories.extraction.candidates import Candidate
+from memtree.memories.scope import Scope
+from memtree.stores.ram.store import RamStore
+
+SCOPE = Scope.of_user("benchmark")
+
+
+async def read(url: str, name: str, cases: Sequence[Conversation]) -> Score:
+    settings = Settings(summary_base_url=url, summary_model=name)
+    reader = ModelReader(open_endpoint(settings, 1), Spending(RamStore(), SystemClock()))
+    found: dict[str, tuple[Candidate, ...]] = {}
+    for said in [said for case in cases for said in case.messages if said.role == "U"]:
+        message = UserMessage(said.text.encode(), said.text, extraction.SAID)
+        for row in await reader.read(SCOPE, [message]):
+            found[said.text] = tuple(row.candidates)
+            print(f"{len(found)}: {[one.text for one in row.candidates]}", flush=True)
+    await reader.close()
+
+    def extracted(before: Sequence[Said], text: str) -> tuple[Candidate, ...]:
+        return () if extraction.is_play(before) else found.get(text, ())
+
+    return extraction.score(cases, extracted)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("url")
+    parser.add_argument("files", nargs="*", default=extraction.FILES[-1:])
+    parser.add_argument("--name", default="small")
+    options = parser.parse_args()
+    for file in options.files:
+        total = asyncio.run(read(options.url, options.name, extraction.conversations(file)))
+        print(f"{file}: precision {total.precision:.1f} %, recall {total.recall:.1f} %")
+        print(*(f"wrong: {text}" for text in total.wrong), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
