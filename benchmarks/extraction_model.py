@@ -27,7 +27,7 @@ SCOPE = Scope.of_user("benchmark")
 
 
 async def read(url: str, name: str, cases: Sequence[Conversation]) -> Score:
-    settings = Settings(summary_base_url=url, summary_model=name)
+    settings = Settings(summary_base_url=url, summary_model=name, summary_seconds=600)
     reader = ModelReader(open_endpoint(settings, 1), Spending(RamStore(), SystemClock()))
     found: dict[str, tuple[Candidate, ...]] = {}
     for said in [said for case in cases for said in case.messages if said.role == "U"]:
