@@ -47,6 +47,8 @@ def own_words(text: str) -> list[Span]:
         return []
     cuts = blocks(text)
     shown = blanked(text, cuts)
+    if cuts and is_by_client(shown.lstrip()):
+        return []
     if len(shown) <= READ:
         return _spoken(shown, _whole(shown, outside(_prose(shown), cuts)))
     # The ends of whole lines; a line longer than that is none of a person's.

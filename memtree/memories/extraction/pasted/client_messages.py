@@ -18,6 +18,8 @@ _MESSAGE = re.compile(
     |(?:ERROR|OUTPUT|RESULTS?|STDOUT|STDERR|(?:EXECUTION|TOOL|COMMAND|FUNCTION)\ \w+)\b[^\n]{0,80}
      :[ \t]*\n
     |(?:OBSERVATION|Observation):|Tool\ (?:result|output)\b[^\n]{0,80}:
+    |(?:The\ )?(?:[Tt]ool|[Ff]unction)\ (?:\S{1,60}\ )?(?:returned|responded|result|output)\b
+    |I['’]ve\ uploaded\ a\ (?:\w+\ )?code\ repository
     |This\ is\ (?:the\ )?(?:Qwen\ Code|Gemini\ CLI|Claude\ Code)\b
     |This\ session\ is\ being\ continued\ from\ a\ previous\ conversation
     |(?:Context|Conversation|Session)\ summary:|Summary\ of\ (?:the\ )?(?:conversation|session|chat)

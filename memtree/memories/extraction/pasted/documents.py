@@ -30,7 +30,11 @@ _ASSISTANT = r"(?:assistant|claude|chat ?gpt|gpt|gemini|copilot|ai|llm|bot|all)"
 # The line ends with a colon or the text follows behind it.
 _LABEL = re.compile(
     rf"(?:^|[.!?]\s|\b)(?:{HANDED})\b[^.!?\n:]{{0,80}}:|\b(?:{TEXTS})\b[^.!?\n:]{{0,60}}:\s*$"
-    rf"|^(?:{TEXTS}|issue|description|instructions|input|statement)\s*:",
+    rf"|^(?:{TEXTS}|song|caption|post|review|story|sentence|prompt|title|issue|instructions|input"
+    rf"|output|statement|example(?: \d{{1,2}})?)\s*:"
+    r"|\b(?:wrote|sent|texted|e?mailed|messaged|told|said|says|writes|replied|answered|posted|found"
+    r"|read|received|copied|pasted|schrieb|geschrieben|escribió|écrit|escreveu|scritto|schreef)\b"
+    r"[^.!?\n:]{0,40}:\s*$",
     re.IGNORECASE,
 )
 _THESE = (
@@ -39,7 +43,7 @@ _THESE = (
 )
 # With a colon, or at the end of its line: "please proofread this", "can you shorten my essay?"
 _TASK = re.compile(
-    rf"\b(?:{VERBS})\b(?:[^.!?\n:]{{0,80}}:"
+    rf"\b(?:{VERBS})\b(?:[^.!?\n:]{{0,80}}?(?::|\s[-–—]\s)"
     rf"|[^.!?\n:]{{0,60}}\b(?:{_THESE}|my (?:[\w-]+ )?(?:{NOUNS}))\b[^.!?\n:]{{0,60}}[.!?]?$)",
     re.IGNORECASE,
 )
@@ -142,10 +146,10 @@ def _beginning(lines: Sequence[str]) -> tuple[int, int]:
         read = line.strip()[:READ]
         if not read:
             continue
-        if (column := _label(read, follows=_follows(lines, at))) is not None:
-            return (at, len(line) - len(line.lstrip()) + column) if column else (at + 1, 0)
         if _FILE.match(read) or _MAIL.match(read) or _LETTER.match(read) or _is_mail(lines, at):
             return at, 0
+        if (column := _label(read, follows=_follows(lines, at))) is not None:
+            return (at, len(line) - len(line.lstrip()) + column) if column else (at + 1, 0)
         if _HEADING.match(read):
             headings += 1
             first_heading = min(first_heading, at)
@@ -164,9 +168,9 @@ def _label(read: str, *, follows: bool) -> int | None:
         match = pattern.search(read)
         if match is None or ABOUT_SELF.search(read[: match.end()]):
             continue
-        colon = read.rfind(":", 0, match.end())
-        if colon >= match.start() and read[colon + 1 :].strip() and read[colon + 1] != "/":
-            return colon + 1
+        parted = match.group().rstrip()[-1:] in ":-–—"
+        if parted and read[match.end() :].strip() and read[match.end()] != "/":
+            return match.end()
         if follows and not read[match.end() :].strip():
             return 0
     return None

@@ -52,7 +52,8 @@ HANDED = (
 ABOUT_SELF = re.compile(
     r"\b(?:about (?:me|myself|us)|my (?:preferences|situation|background|profile|details|setup"
     r"|stack|requirements|schedule|plans?|allerg\w+|needs|goals|interests|habits|rules"
-    r"|info(?:rmation)?)|(?:things|what|stuff|foods?|everything) (?:that )?(?:i|we) \w+"
+    r"|info(?:rmation)?)|(?:things|what|stuff|foods?|everything) (?:that )?(?:i|we) (?:like|love"
+    r"|prefer|want|need|use|am|are|have|hate|eat|enjoy|do)"
     r"|über mich|meine (?:vorlieben|situation)|sobre m[íi]|mis (?:preferencias|datos)"
     r"|à propos de moi|mes préférences|sobre mim|minhas preferências|su di me|le mie preferenze"
     r"|over mij|mijn voorkeuren)\b",

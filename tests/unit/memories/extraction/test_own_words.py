@@ -191,6 +191,25 @@ KEPT = {
         "This session is being continued from a previous conversation.\n\nI like tea.",
         [],
     ),
+    "what a tool returned": ("Tool read_mail returned: I moved to Oslo.", []),
+    "what was found": (
+        "Here's what I found on the web:\n\nI am a nurse.",
+        ["Here's what I found on the web:"],
+    ),
+    "what a friend wrote": (
+        "My friend wrote me this:\n\nI moved to Oslo.",
+        ["My friend wrote me this:"],
+    ),
+    "what I like": ("Here's what I like:\n- I like tea", ["Here's what I like:", "I like tea"]),
+    "behind a dash": (
+        "Make this better - I moved to Oslo and am so happy.",
+        ["Make this better -"],
+    ),
+    "a song": ("Song: I was born in the USA\nI got it", ["Song:"]),
+    "a harness": (
+        "<uploaded_files>\n/a\n</uploaded_files>\nI've uploaded a code repository. I am it.",
+        [],
+    ),
     "nothing": ("", []),
     "no word": ("??? 12\n\n:)", []),
 }
