@@ -19,7 +19,6 @@ from memtree.context import injected
 from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
 from memtree.memories.injecting import DEADLINE, PATIENCE, InjectionChoice
-from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.tracing import step
@@ -127,7 +126,7 @@ class ChatMemories:
         return InjectedMemories.of(
             [
                 MemorySourceLines(
-                    _name(source.scope),
+                    source.name,
                     choice.lines,
                     choice.hits,
                     self._injection.kept(source.scope, source.options),
@@ -135,10 +134,6 @@ class ChatMemories:
                 for source, choice in zip(sources, choices, strict=True)
             ]
         )
-
-
-def _name(scope: Scope) -> str:
-    return repr((scope.kind.value, scope.owner, scope.subject))
 
 
 def with_room(chat: ChatRequest, answer: Answer) -> ChatRequest:

@@ -25,11 +25,18 @@ class ChatUser:
 @dataclass(frozen=True, slots=True)
 class WantedSource:
     """Memories of one scope that may stand beside a request. `reader`: which user asks, where the
-    scope is not that user's own: what others were shown is nothing to go by."""
+    scope is not that user's own: what others were shown is nothing to go by. `form`: of its lines,
+    where they may have several."""
 
     scope: Scope
     options: InjectionOptions
     reader: str = ""
+    form: str = ""
+
+    @property
+    def name(self) -> str:
+        """Whose memories they are, and how they read: what was sent of another is not sent on."""
+        return repr((self.scope.kind.value, self.scope.owner, self.scope.subject)) + self.form
 
     def keys(self, conversation: Sequence[str]) -> list[str]:
         """By what names the conversation remembers what it was shown of this scope."""
@@ -70,7 +77,8 @@ def wanted(
         extracted = user if switched.save or switched.history else None
     if rag is not None:
         namespace = Scope.of_namespace(tenant, rag.namespace)
-        sources.append(WantedSource(namespace, _passages(rag), user.scope.owner))
+        form = "metadata" if rag.metadata else ""
+        sources.append(WantedSource(namespace, _passages(rag), user.scope.owner, form))
     return WantedMemories(chat, tuple(sources), extracted)
 
 
