@@ -103,13 +103,14 @@ def _new(item: FileMemory, id_: str, now: float, most_chars: int, format_: str) 
     if item.kind:
         checked_name(item.kind, "kind")
     _check_data(item.data)
-    orders = _INSTRUCTION in (item.category, category_of(text)) or speaks_to_model(text)
+    told = category_of(text)
+    orders = _INSTRUCTION in (item.category, told) or speaks_to_model(text)
     source = item.source or MemorySource()
     if source.recorded is None and item.created is not None:
         source = replace(source, recorded=created)
     draft = MemoryDraft(
         text,
-        category=item.category,
+        category=item.category or told,
         tags=item.tags,
         source_type=IMPORTED,
         source_provider=format_,

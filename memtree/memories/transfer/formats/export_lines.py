@@ -13,7 +13,7 @@ them. What this file does not do: decide what is exported (`transferring.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -87,6 +87,7 @@ def end_line(*, memories: int, groups: int, tombstones: int, changed: bool) -> b
     )
 
 
+@lru_cache(maxsize=8)  # of a memory that nobody changed all times are the same
 def exact_time(seconds: float) -> str:
     """ISO 8601 with microseconds, where there are some.
 
@@ -122,9 +123,16 @@ def _said(memory: Memory) -> dict[str, Any]:
 
 
 def _source(source: MemorySource) -> dict[str, Any]:
-    recorded = _time(source.recorded)
-    named = {name: value for name, value in asdict(source).items() if value and name != "recorded"}
-    return {**named, "recorded_at": recorded} if recorded else named
+    said = {
+        "message": source.message,
+        "start": source.start,
+        "end": source.end,
+        "digest": source.digest,
+        "address": source.address,
+        "origin": source.origin,
+        "recorded_at": _time(source.recorded),
+    }
+    return {name: value for name, value in said.items() if value}
 
 
 def _left(tombstone: Tombstone) -> dict[str, Any]:
