@@ -78,7 +78,7 @@ from proxy.mcp.stdio_lines import LineSplitter
 from proxy.memories import fields as memory_fields
 from proxy.request import fields
 from proxy.server_tools import refusal, sse
-from tests import hostile
+from tests import hostile, hostile_files
 from tests.linear_time import Subject, slow
 from tests.shown_lines import lines_of
 
@@ -312,6 +312,7 @@ TEXTS = {
     "a file of lines": Subject(
         hostile.refused(lambda raw: recognise.parse(raw, "a.jsonl")), str.encode
     ),
+    **hostile_files.TEXTS,
 }
 # Many small pieces; what is in them matters less.
 PIECES = {
@@ -359,8 +360,10 @@ PIECES = {
         lambda data: sillytavern.read(data, "s", "n"),
         lambda text: [{"mes": piece, "send_date": piece} for piece in hostile.cut(text, 40)],
     ),
+    **hostile_files.PIECES,
 }
 READS = {
+    **hostile_files.READS,
     "own words": (
         *hostile.SPEECH,
         *hostile.MARKUP,
