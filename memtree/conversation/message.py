@@ -103,6 +103,11 @@ class Message:
         """A message made from a plain dict (tests, the library's callers)."""
         return cls(msgspec.json.encode(fields))
 
+    def unread(self) -> Message:
+        """The same with nothing parsed, for whoever keeps it: parsed it takes several times as
+        much."""
+        return self if self._fields is None else Message(self.raw)
+
     @property
     def fields(self) -> dict[str, Any]:
         """The parsed object. Raises `BadRequest` where it is no JSON object."""

@@ -62,7 +62,8 @@ class ChatMemories:
         if user is None:
             return
         try:
-            self._services.extraction.submit(user.scope, chat.messages, user.settings)
+            kept = tuple(message.unread() for message in chat.messages)
+            self._services.extraction.submit(user.scope, kept, user.settings)
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
             log.failure("chat.not_handed_over", error)
 
