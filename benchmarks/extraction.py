@@ -29,6 +29,7 @@ FILES = (
     "extraction_unseen.txt",
     "extraction_sight.txt",
     "extraction_blind.txt",
+    "extraction_eighth.txt",
 )
 ROLES = {"U": "user", "A": "assistant", "T": "tool"}
 SAID = date(2026, 3, 2)

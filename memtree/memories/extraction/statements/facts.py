@@ -32,10 +32,11 @@ _DOES = (
     r"(?:(?:has|have)(?! (?:so|such|been|a point|to|no idea|just|already))|works|work|lives|live"
     r"|loves|likes|hates|prefers|enjoys|plays|studies|speaks|owns|runs|drives|teaches|eats|wears"
     r"|suffers|moved|was born|were born|passed away|died|goes to|go to|is called|are called"
-    r"|turned|turns|retired|got married|was diagnosed|(?:can't|cannot|can not|doesn't|does not"
-    r"|don't|do not|never) (?:eat|drink|like|have|speak|tolerate|own|drive|use)|always|used to"
-    r"|grew up|comes from|come from|uses|use|sleeps|belongs|weighs|starts? (?:school|kindergarten"
-    r"|university|college|work|a new)|attends?|graduated|graduates|competes?|collects?)"
+    r"|turned|turns|retired|got (?:married|engaged|divorced)|gave birth|had a baby|was diagnosed"
+    r"|(?:can't|cannot|can not|doesn't|does not|don't|do not|never) (?:eat|drink|like|have|speak"
+    r"|tolerate|own|drive|use)|always|used to|grew up|comes from|come from|uses|use|sleeps"
+    r"|belongs|weighs|starts? (?:school|kindergarten|university|college|work|a new)|attends?"
+    r"|graduated|graduates|competes?|collects?)"
 )
 _PEOPLE = re.compile(
     rf"my (?:{KIN}|best friend) and i (?:are|have|live|work|own|both|moved|love|like|hate|run"
@@ -213,6 +214,12 @@ _OWNED = re.compile(
     rf"{_NOT_NOW}(?!\w+(?:ed|ing)\b|to be|too\b|in the same|the (?:following|same)|like\b|still\b"
     rf"|now\b|about\b)[\w#$€£]"
 )
+_LIMITS = re.compile(
+    r"we (?:can't|cannot|can not|must not|mustn't|are not allowed to|aren't allowed to) (?:use"
+    r"|deploy|store|touch) (?!this|that|it\b|the\b)\w|i only have (?:\w+ )?\d+ ?(?:gb|mb|tb|g"
+    r"|hours|minutes)\b|i get (?:migraines?|headaches?|hives|heartburn|seasick|carsick|hay fever"
+    r"|panic attacks?) "
+)
 # "Celiac. Need ideas ...": who is short of words leaves out who.
 _TERSE = re.compile(
     r"(?:celiac|coeliac|vegan|vegetarian|pescatarian|lactose intolerant|gluten[- ]free"
@@ -233,7 +240,20 @@ _WE_ARE = re.compile(
     r"|problem|issue|question|script|function)[\w-]+(?: [\w-]+)? (?:has|have) (?:an?|no|only|\d+"
     r"|two|three|four|five|one) \w"
 )
-_PATTERNS = (_TERSE, _WE_ARE, _BODY, _SELF, _PEOPLE, _TRAITS, _LIFE, _WE, _PROJECT, _TOOLS, _OWNED)
+_PATTERNS = (
+    _TERSE,
+    _LIMITS,
+    _WE_ARE,
+    _BODY,
+    _SELF,
+    _PEOPLE,
+    _TRAITS,
+    _LIFE,
+    _WE,
+    _PROJECT,
+    _TOOLS,
+    _OWNED,
+)
 
 
 def is_fact(lower: str) -> bool:
