@@ -178,7 +178,10 @@ def is_schedule(sentence: str, said: date | None = None) -> bool:
 
 def with_day(text: str, said: date | None) -> str:
     """The text, with the day it was said where its dates count from that."""
-    if said is None or not any(one.kind in _COUNTED for one in dates(text, said)):
+    kinds = {one.kind for one in dates(text, said)}
+    if kinds > {DateKind.TIME}:  # of a day that is named beside it
+        kinds.remove(DateKind.TIME)
+    if said is None or kinds.isdisjoint(_COUNTED):
         return text
     stop = "." if text.endswith(".") else ""
     return f"{text.removesuffix('.')} (said {said.isoformat()}){stop}"

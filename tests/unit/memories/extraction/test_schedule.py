@@ -24,7 +24,8 @@ def test_a_calendars_entries_and_other_sentences_with_dates(wanted):
         ("The exam is on March 15", "The exam is on March 15 (said 2026-03-02)"),
         ("The exam is at 5 pm", "The exam is at 5 pm (said 2026-03-02)"),
         ("The exam is on March 15, 2027", "The exam is on March 15, 2027"),
-        ("User has yoga every Tuesday", "User has yoga every Tuesday"),
+        ("The exam is on May 3, 2024, at 7:45 PM", "The exam is on May 3, 2024, at 7:45 PM"),
+        ("User has yoga every Tuesday at 5 pm", "User has yoga every Tuesday at 5 pm"),
         ("User likes tea", "User likes tea"),
     ],
 )
