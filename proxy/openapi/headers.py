@@ -77,7 +77,8 @@ def request_headers() -> dict[str, Json]:
             USER_HEADER,
             "Whose request it is, within the credential: which user's memories stand in the "
             "prompt, and are made of what is said. Absent: those of the credential itself. Ignored "
-            "beside a session cookie. The upstream gets it, too.",
+            "beside a session cookie. The upstream gets it as it came. One that is no id of ours "
+            "is nobody's, and a 400 with `memory_options.enabled`.",
             CHAT_ID,
         ),
         fields.MODE_HEADER: _mode_header(),

@@ -294,12 +294,22 @@ async def test_what_one_user_has_switched_on_is_off_for_another(
         assert chat.waiting == 1
 
 
-async def test_a_users_id_that_cannot_be_one_is_told(
-    base: str, upstream: FakeUpstream, notebook: Notebook
+@pytest.mark.parametrize("name", ["ada+news@example.org", "a b", "", "x" * 201])
+async def test_a_name_that_is_no_id_is_nobodys(
+    base: str, upstream: FakeUpstream, notebook: Notebook, name: str
 ):
+    """The header may be meant for the upstream: the request passes as it came."""
+    await notebook.save(TEA, scope=notebook.user())
+    await notebook.switch(notebook.user(), save=True, history=True)
+    posted = json.dumps({"messages": [user(ASKED_TEA)], "model": "m"}).encode()
+    headers = {"authorization": "Bearer key", "x-user-id": name}
     async with chatting(base, upstream, notebook) as chat:
-        headers = {"authorization": "Bearer key", "x-user-id": "a b"}
-        body = json.dumps({"model": "m", "messages": [user("Hi")]})
+        await chat.send(posted, None, x_user_id=name)
+        assert upstream.last.body == posted
+        assert upstream.last.header("x-user-id") == [name]
+        assert chat.waiting == 0
+        await chat.post([user(ASKED_TEA)], None, DISABLED, x_user_id=name)
+        body = json.dumps({"messages": [user(ASKED_TEA)], "model": "m", **ENABLED})
         answer = await chat.client.post("/v1/chat/completions", content=body, headers=headers)
     assert answer.status_code == 400
     assert answer.json()["error"]["param"] == "x-user-id"

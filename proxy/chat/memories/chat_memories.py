@@ -18,6 +18,7 @@ from memtree.config import Settings
 from memtree.context import injected
 from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
+from memtree.errors import BadRequest
 from memtree.memories.injecting import DEADLINE, PATIENCE, InjectionChoice
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
@@ -41,8 +42,11 @@ class ChatMemories:
         self._injection = services.book.injection
 
     async def user(self, request: Request, tenant: Tenant) -> ChatUser:
-        """Whose request it is. Raises `BadRequest` for a user's id that cannot be one."""
-        scope = user_scope(request, tenant)
+        """Whose request it is."""
+        try:
+            scope = user_scope(request, tenant)
+        except BadRequest as error:
+            return ChatUser(None, UserSettings(), error)
         try:
             return ChatUser(scope, await self._services.users.recent.of(scope))
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
@@ -59,7 +63,7 @@ class ChatMemories:
     def hand_over(self, chat: ChatRequest) -> None:
         """Let memories be made of what the user says, in the background, where that is wanted."""
         user = chat.memories.extracted
-        if user is None:
+        if user is None or user.scope is None:
             return
         try:
             kept = tuple(message.unread() for message in chat.messages)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from memtree.errors import BadRequest
 from memtree.memories.injection import passages
 from memtree.memories.injection.options import CHAT_OPTIONS, InjectionOptions, threshold_of
 from memtree.memories.scope import Scope
@@ -13,13 +14,18 @@ from memtree.memories.user_memories import UserSettings
 from proxy.request.memory_options import MemoryOptions
 from proxy.request.rag_options import RagOptions
 
+_NOBODY = "?"  # no id of a user
+
 
 @dataclass(frozen=True, slots=True)
 class ChatUser:
-    """Whose request it is, and what they have switched on."""
+    """Whose request it is, and what they have switched on. No `scope`: the user has a name that
+    cannot be an id of ours, as `refused` says: memories of nobody stand beside that request, and
+    none are made of it. The header may be meant for the upstream alone."""
 
-    scope: Scope
+    scope: Scope | None
     settings: UserSettings
+    refused: BadRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +74,21 @@ def wanted(
     options: MemoryOptions,
     rag: RagOptions | None = None,
 ) -> WantedMemories:
-    """What a request asks for by its headers, its fields and the settings of its user."""
+    """What a request asks for by its headers, its fields and the settings of its user. Raises
+    `BadRequest` where it asks for memories of a user whom nobody can be."""
     sources = [] if chat is None else [WantedSource(chat, CHAT_OPTIONS)]
     switched, extracted = user.settings, None
-    if options.enabled is not False:
+    if user.refused is not None and options.enabled:
+        raise user.refused
+    if user.scope is not None and options.enabled is not False:
         if switched.save or options.enabled:
             sources.append(WantedSource(user.scope, _injection(switched, options)))
         extracted = user if switched.save or switched.history else None
     if rag is not None:
         namespace = Scope.of_namespace(tenant, rag.namespace)
         form = "metadata" if rag.metadata else ""
-        sources.append(WantedSource(namespace, _passages(rag), user.scope.owner, form))
+        reader = user.scope.owner if user.scope else _NOBODY
+        sources.append(WantedSource(namespace, _passages(rag), reader, form))
     return WantedMemories(chat, tuple(sources), extracted)
 
 

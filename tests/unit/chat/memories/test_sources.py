@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memtree.errors import BadRequest
 from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
@@ -91,3 +92,14 @@ def test_passages_of_the_tenants_documents_and_what_each_user_was_shown_of_them(
 def test_what_a_chat_and_its_user_were_shown_goes_by_the_names_of_the_conversation():
     for source in wanted("t", CHAT, ON, DEFAULTS).sources:
         assert source.keys(["c"]) == ["c"]
+
+
+def test_of_a_user_whom_nobody_can_be_nothing_is_wanted():
+    nobody = ChatUser(None, UserSettings(save=True), BadRequest("no id", param="x-user-id"))
+    assert wanted("t", None, nobody, DEFAULTS) == NONE
+    assert wanted("t", None, nobody, MemoryOptions(False)) == NONE
+    assert [one.scope for one in wanted("t", CHAT, nobody, DEFAULTS).sources] == [CHAT]
+    (documents,) = wanted("t", None, nobody, DEFAULTS, RagOptions()).sources
+    assert documents.keys(["1"]) == ["? 1"]
+    with pytest.raises(BadRequest):
+        wanted("t", None, nobody, MemoryOptions(True))
