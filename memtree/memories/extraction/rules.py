@@ -60,7 +60,9 @@ _NEAR = 40  # characters before a sentence
 _CUT = re.compile(r"[^.!?…:\s][\"'”’»`)\]]\s+$")
 # Parts of a rule that speak to the assistant; "names should be short" may be about anything.
 _ASKS = {"order", "task", "duty", "forbid", "wish", "fixed", "nearly", "polite"}
-_TELLS = re.compile(r"^(?:write|draft|compose) (?:me )?(?:a|an|the)\b")
+_TELLS = re.compile(
+    r"^(?:(?:write|draft|compose) (?:me )?(?:a|an|the)|this|that|it|these|those|which|as you)\b"
+)
 _WHOLE = {SkipReason.HYPOTHETICAL, SkipReason.LONG, SkipReason.FICTION}
 
 
