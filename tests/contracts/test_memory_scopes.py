@@ -145,7 +145,7 @@ async def answers(memories, scope: Scope, refs: list[str | int]) -> dict[str, ob
         "records": await memories.records(scope),
         "groups": await memories.groups(scope),
         "group": [await asked(memories.group(scope, f"grp_{mark(each)}")) for each in SCOPES]
-        + [await memories.group(scope, GROUP)],
+        + [await asked(memories.group(scope, GROUP))],
         "groups_of": await memories.groups_of(scope, ids),
         "settings": await memories.settings(scope),
         "extracted": await memories.extracted(scope, [mark(each).encode() for each in SCOPES]),
@@ -294,8 +294,35 @@ class MemoryScopesContract:
         kept = await memories.restore(scope, [MemoryRecord(each) for each in links])
         assert not any(each.supersedes or each.duplicate_of for each in kept)
         assert await memories.replace_thread(scope, "thread", []) == 2
-        assert len(await memories.delete_matching(scope, EVERY)) > 0
-        await memories.delete_matching(scope, EVERY, purge=True)
+        for purge in (False, True):
+            gone = await memories.delete_matching(scope, EVERY, purge=purge)
+            assert gone
+            assert not [id_ for id_ in gone for each in SCOPES[1:] if mark(each) in id_]
+
+    async def test_own_writes_touch_nothing_with_the_same_number(self, memories, filled):
+        """Numbers are a tenant's: another one has the same ones, in the same state."""
+        before = [await answers(memories, scope, filled) for scope in SCOPES[1:]]
+        scope, name = SCOPES[0], mark(SCOPES[0])
+        numbers = {m.number for m in (await memories.page(scope, EVERY)).memories}
+        theirs = (await memories.page(SCOPES[2], EVERY)).memories
+        assert numbers == {memory.number for memory in theirs} == {1, 2, 3, 4, 5}
+        await memories.change(scope, 1, rewritten(f"{name} once more"))
+        await memories.undelete(scope, [3])
+        await memories.mark_duplicate(scope, f"mem_{name}_2", f"mem_{name}_3")
+        await memories.merge(scope, 4, 1, "merged")
+        await memories.put_vectors(scope, RECIPE, {4: (2, b"mine")})
+        await memories.add_members(scope, GROUP, [5])
+        await memories.remove_members(scope, GROUP, [4])
+        await memories.supersede(scope, 5, new("newest"), "")
+        await memories.delete(scope, [4], reason="gone")
+        await memories.undelete(scope, [4])
+        thread = [new(f"{name} 3", id="mem_thread", thread_id="thread")]
+        await memories.replace_thread(scope, "thread", thread)
+        await memories.sweep_memories(START + 50, 30)
+        assert [await answers(memories, each, filled) for each in SCOPES[1:]] == before
+        await memories.delete(scope, [*range(1, 9), "mem_newest", "mem_thread"], purge=True)
+        assert (await memories.page(scope, EVERY)).memories == ()
+        assert [await answers(memories, each, filled) for each in SCOPES[1:]] == before
 
     async def test_the_same_ids_digests_keys_and_groups_are_each_scope_s_own(self, memories):
         for scope in SCOPES:
@@ -314,6 +341,24 @@ class MemoryScopesContract:
             assert len(await memories.delete_matching(scope, MemoryFilter(group=GROUP))) == 1
         for scope in SCOPES:
             assert (await memories.state(scope)).total == 4
+
+    async def test_lines_of_the_same_ids_are_each_scope_s_own(self, memories):
+        """What took whose place, and what counts for whom, is told by ids."""
+        ids = ["old", "twin", "main", "new"]
+        both = SCOPES[0], SCOPES[2]  # of two tenants, who have the same numbers
+        for scope in both:
+            await memories.add_many(scope, [new(id_, id=id_) for id_ in ids[:3]])
+            await memories.supersede(scope, "old", new("new", id="new"), "")
+            await memories.mark_duplicate(scope, "twin", "main")
+        before = await answers(memories, both[1], [*ids])
+        await memories.delete(both[0], ["new", "main"])
+        assert await answers(memories, both[1], [*ids]) == before
+        await memories.undelete(both[0], ["new", "main"])
+        await memories.delete(both[0], ["old"], purge=True)
+        assert await answers(memories, both[1], [*ids]) == before
+        await memories.delete(both[0], ["new", "main"], purge=True)
+        assert await memories.get(both[0], ids, deleted=True) == []
+        assert await answers(memories, both[1], [*ids]) == before
 
 
 class TestInRam(InRam, MemoryScopesContract):

@@ -10,8 +10,8 @@ from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope
 from memtree.stores.memories.changing import PUT_TOMBSTONE
 from memtree.stores.memories.counters import ScopeRow, begin_known, commit, count_vectors
-from memtree.stores.memories.lookup import duplicates, lineage, live, resolved, stored
-from memtree.stores.memories.rows import Standing, encoded, filtering, scope_values
+from memtree.stores.memories.lookup import duplicates, lineage, live, members, resolved, stored
+from memtree.stores.memories.rows import Standing, encoded, filtering
 from memtree.stores.memories.sql import Sql
 
 ROWS = 1_000  # with their texts, at a time
@@ -68,7 +68,7 @@ async def delete_matching(
 async def matching(sql: Sql, scope: ScopeRow, wanted: MemoryFilter, now: float) -> dict[int, str]:
     """Ids by number, in the order of numbers."""
     condition, values = filtering(wanted, now)
-    values |= {**scope_values(scope.scope), "scope": scope.number}
+    values |= {"scope": scope.number, **await members(sql, scope.scope, wanted)}
     return dict(await sql.fetch(_MATCHING.format(condition), values))
 
 

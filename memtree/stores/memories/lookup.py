@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from memtree.memories.ports import MemoryRef
-from memtree.stores.memories.rows import LIVE, STANDING, Standing, in_order, named, standing
+from memtree.memories.ports import MemoryFilter, MemoryRef
+from memtree.memories.scope import Scope
+from memtree.stores.memories.rows import (
+    LIVE,
+    SCOPE,
+    STANDING,
+    Standing,
+    in_order,
+    named,
+    plain,
+    scope_values,
+    standing,
+)
 from memtree.stores.memories.sql import Sql
 
 _NAMED = f"""
@@ -22,6 +33,8 @@ _DUPLICATES = f"""
 _BEFORE = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND superseded_by <> '' AND superseded_by IN :ids[]"""
+_MEMBERS = f"""
+    SELECT number FROM memory_group_members WHERE scope = {SCOPE} AND group_id = :group"""
 _STEPS = 64  # from a memory to what took its place, and on
 
 
@@ -57,6 +70,15 @@ async def duplicates(sql: Sql, scope: int, rows: Iterable[Standing]) -> list[Sta
     """Those that each of these counts in the place of."""
     values = {"scope": scope, "ids": [row.id for row in rows]}
     return standing(await sql.fetch(_DUPLICATES, values))
+
+
+async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, list[int]]:
+    """What a filter for a group needs of it. Asked before: until PostgreSQL has statistics, it goes
+    through the members once for each memory."""
+    if wanted.group is None:
+        return {}
+    values = {**scope_values(scope), "group": plain(wanted.group)}
+    return {"members": await sql.numbers(_MEMBERS, values)}
 
 
 async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:

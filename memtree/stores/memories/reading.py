@@ -8,7 +8,7 @@ from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import ChangeEvent, MemoryFilter, MemoryPage, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.counters import state
-from memtree.stores.memories.lookup import live, resolved, stored
+from memtree.stores.memories.lookup import live, members, resolved, stored
 from memtree.stores.memories.rows import (
     LARGEST,
     SCOPE,
@@ -85,6 +85,7 @@ async def page(
     condition, values = filtering(wanted, now)
     last = LARGEST if before is None else max(0, min(before, LARGEST))
     values |= {**scope_values(scope), "before": last, "limit": limit + 1}
+    values |= await members(sql, scope, wanted)
     rows = await sql.fetch(_PAGE.format(condition), values)
     memories = tuple(read_memory(*row) for row in rows[:limit])
     return MemoryPage(memories, len(rows) > limit, (await state(sql, scope, now)).total)

@@ -228,8 +228,7 @@ def storable(text: str) -> bool:
 
 
 _COMPARED = {
-    "group": f"""number IN (SELECT number FROM memory_group_members
-        WHERE scope = {SCOPE} AND group_id = :group)""",
+    "group": "number IN :members[]",
     "tainted": "tainted = :tainted",
     "created_from": "created >= :created_from",
     "created_before": "created < :created_before",
@@ -237,7 +236,7 @@ _COMPARED = {
 
 
 def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
-    """A condition and its values, beside `scope_values`."""
+    """A condition and its values, beside those of `lookup.members`."""
     parts = ["counted = 1"]  # of which there is an index
     if wanted.superseded or wanted.deleted:
         parts = ["duplicate_of = ''"]

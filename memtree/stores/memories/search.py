@@ -8,6 +8,7 @@ from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, SearchRow, SearchRows, StoredSegment
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.stores.memories.counters import begin_known, commit, count_recipe, state
+from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, SCOPE, STORED, filtering, read_memory, scope_values
 from memtree.stores.memories.sql import Sql
@@ -90,7 +91,7 @@ async def matching(sql: Sql, scope: Scope, wanted: MemoryFilter, now: float) -> 
     if number is None:
         return []
     condition, values = filtering(wanted, now)
-    values |= {**scope_values(scope), "scope": number}
+    values |= {"scope": number, **await members(sql, scope, wanted)}
     return await sql.numbers(_MATCHING.format(condition), values)
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, MemoryPage
 from memtree.memories.scope import Scope
+from memtree.stores.memories.lookup import members
 from memtree.stores.memories.reading import known
-from memtree.stores.memories.rows import LARGEST, conditions, plain, read_memory, scope_values
+from memtree.stores.memories.rows import LARGEST, conditions, plain, read_memory
 from memtree.stores.memories.sql import Sql
 
 _ROWS = 500
@@ -62,7 +63,7 @@ async def as_of(
     found: list[Memory] = []
     below = LARGEST if before is None else max(0, min(before, LARGEST))
     condition, values = _chosen(wanted)
-    values |= {**scope_values(scope), **here}
+    values |= {**here, **await members(sql, scope, wanted)}
     rows, more = limit + 1, True
     while more and len(found) <= limit:
         values |= {"before": below, "limit": rows}
@@ -79,11 +80,11 @@ async def as_of(
 
 def _chosen(wanted: MemoryFilter) -> tuple[str, dict[str, Any]]:
     """Without those that changed since, whose columns say what they are now."""
-    of_group, values = conditions(MemoryFilter(group=wanted.group))
-    same, more = conditions(replace(wanted, group=None))
+    of_group, _ = conditions(MemoryFilter(group=wanted.group))
+    same, values = conditions(replace(wanted, group=None))
     now = " AND ".join([f"({_LASTS})", *same])
     parts = [*of_group, f"(updated > :at OR ({now}))"]
-    return " AND ".join(parts), {**values, **more}
+    return " AND ".join(parts), values
 
 
 async def _in_force(

@@ -23,11 +23,12 @@ from memtree.stores.memories.reading import known
 from memtree.stores.memories.rows import LIVE, plain, storable
 from memtree.stores.memories.sql import Sql
 
+# A look for each member, whatever the planner knows: it joins no subquery that gives a value.
 _COUNT = f"""
     SELECT count(*) FROM memory_group_members AS members
-    WHERE members.scope = :scope AND members.group_id = memory_groups.id AND EXISTS (
-        SELECT 1 FROM memories WHERE memories.scope = :scope AND memories.number = members.number
-        AND {LIVE})"""
+    WHERE members.scope = :scope AND members.group_id = memory_groups.id AND (
+        SELECT counted FROM memories WHERE memories.scope = :scope
+        AND memories.number = members.number AND {LIVE}) = 1"""
 _GROUPS = f"SELECT data, ({_COUNT}) FROM memory_groups WHERE scope = :scope"
 _ALL = f"{_GROUPS} ORDER BY created, id"
 _ONE = f"{_GROUPS} AND id = :id"
