@@ -120,6 +120,14 @@ def test_settings(shown: Shown):
     assert dict(named) == {name: json.dumps(value).strip('"') for name, value in other.items()}
 
 
+def test_transfer(shown: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    shown.server.post(API, {"text": TYPESCRIPT}, authorization="Bearer transfer")
+    (report,) = shown.answers("transfer")
+    assert TYPESCRIPT in (tmp_path / "memories.jsonl").read_text()
+    assert (report["dry_run"], report["read"], report["reasons"]) == (True, 1, {"duplicate": 1})
+
+
 def test_the_memory_that_is_shown_has_the_fields_of_one(shown: Shown):
     example = re.search(r"^A memory:\n\n```json\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
     assert example
