@@ -191,6 +191,20 @@ async def test_without_a_key_nothing_is_imported():
         assert (await t.post(lines(TEA))).status_code == 200
 
 
+async def test_no_text_of_a_file_is_logged_or_measured(caplog: pytest.LogCaptureFixture):
+    caplog.set_level("DEBUG")
+    raw = lines({"text": "A canary"}, {"text": ["A canary"]}, {"A canary": 5}, "A canary")
+    async with transferring() as t:
+        report = await t.imported(raw + b'{"text": "A canary\xff"}\n{"text": "A canary')
+        answer = await t.post(b'{"A canary": [nonsense')
+        await t.exported()
+        metrics = (await t.client.get("/metrics")).text
+    assert (report["imported"], report["failed"]) == (1, 5)
+    assert answer.status_code == 400
+    for told in (json.dumps(report), answer.text, caplog.text, metrics):
+        assert "canary" not in told
+
+
 # -- GET /memories/export --------------------------------------------------------------------
 
 

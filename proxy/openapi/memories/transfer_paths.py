@@ -9,7 +9,7 @@ from proxy.access.user_scope import USER_HEADER
 from proxy.http import content_encoding
 from proxy.memories.transfer.export_stream import MEDIA_TYPE
 from proxy.openapi import failures, headers
-from proxy.openapi.memories.parts import answer, header, memory_operation, named, query
+from proxy.openapi.memories.parts import answer, memory_operation, named, query
 from proxy.openapi.operations import KNOWN, READING
 from proxy.openapi.shapes import (
     BOOLEAN,
@@ -27,7 +27,6 @@ from proxy.openapi.shapes import (
 
 TAG = "Export and import"
 EXPORT, IMPORT = "/memories/export", "/memories/import"
-_USER = header(USER_HEADER, "The user within the tenant whose memories are meant.", headers.CHAT_ID)
 _OCTETS = "application/octet-stream"
 _EXAMPLE = {"results": [{"id": "1", "memory": "Lives in Graz.", "categories": ["home"]}]}
 
@@ -95,7 +94,7 @@ def paths(settings: Settings) -> dict[str, Json]:
                 "and tombstones; deleted ones never. A file without a last line of the type `end` "
                 "is cut off.",
                 {"200": _export(), **known},
-                [_USER],
+                named(USER_HEADER),
             )
         },
         IMPORT: {
@@ -108,7 +107,7 @@ def paths(settings: Settings) -> dict[str, Json]:
                 "zip or compressed. Make a dry run first. Each memory gets a new id, what is there "
                 "already is not stored twice, and what holds a secret is refused.",
                 {"200": answer("What became of each line.", "ImportReport"), **reading},
-                [_USER, *_asked(), *named(content_encoding.HEADER)],
+                [*_asked(), *named(USER_HEADER, content_encoding.HEADER)],
                 "MemoryFile",
             )
         },
