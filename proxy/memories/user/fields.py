@@ -117,8 +117,7 @@ def page(query: QueryParams) -> ListQuery:
 
 def search(query: QueryParams) -> SearchQuery:
     wanted, at = _which(query)
-    least = number(query.get("threshold"), "threshold", 0.0, 1.0) or 0.0
-    return SearchQuery(searched(query), wanted, limit(query, MAX_HITS, HITS), least, at)
+    return SearchQuery(searched(query), wanted, limit(query, MAX_HITS, HITS), _least(query), at)
 
 
 def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
@@ -145,10 +144,9 @@ def deletion(body: Body) -> Deletion:
     purge = fields.boolean(body.value("purge"), "purge") or False
     wanted = replace(EVERYTHING, deleted=purge) if every else ANY
     if given is not None:
-        unknown = [name for name in given if name not in (*_FILTERS, "tag")]
-        if unknown:
+        if set(given) - set(_FILTERS):
             raise BadRequest(f"filter knows only {', '.join(_FILTERS)}", param="filter")
-        wanted = _filter(_one_tag(given), (), "filter.")
+        wanted = _filter(given, (), "filter.")
         if wanted == ANY:
             raise BadRequest(
                 "filter must say something; all: true deletes everything", param="filter"
@@ -170,17 +168,21 @@ def merging(body: Body, most: int) -> Merging:
 
 
 def number(value: object, name: str, low: float, high: float) -> float | None:
-    """A number or a numeric string, clamped."""
-    if isinstance(value, str):
-        try:
-            value = float(value[:40])
-        except ValueError:
-            raise _no_number(name) from None
+    """A number, clamped."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise _no_number(name)
     return float(max(low, min(high, value)))
+
+
+def _least(query: QueryParams) -> float:
+    given = query.get("threshold")
+    try:
+        value = None if given is None else float(given[:40])
+    except ValueError:
+        raise _no_number("threshold") from None
+    return number(value, "threshold", 0.0, 1.0) or 0.0
 
 
 def _day(now: float) -> date:
@@ -203,15 +205,6 @@ def _queried(query: QueryParams) -> Mapping[str, object]:
     ]
     given: dict[str, object] = {name: query.get(name) for name in _FILTERS}
     return {**given, "tags": tags or None, "tainted": switch(query, "tainted")}
-
-
-def _one_tag(given: Mapping[str, object]) -> Mapping[str, object]:
-    """A filter with `tag` has one tag."""
-    if given.get("tag") is None:
-        return given
-    if given.get("tags") is not None:
-        raise BadRequest("filter.tag and filter.tags exclude each other", param="filter.tag")
-    return {**given, "tags": [given["tag"]]}
 
 
 def _included(query: QueryParams) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from memtree.config import Settings
+from memtree.memories.memory import MAX_TAGS
+from memtree.memories.rules.tags import MAX_TAG
 from proxy.access.user_scope import USER_HEADER
 from proxy.http import content_encoding
 from proxy.memories import fields
@@ -12,16 +14,20 @@ from proxy.memories.user.routes import MAX_TOMBSTONES
 from proxy.openapi import failures, headers
 from proxy.openapi.memories import parts
 from proxy.openapi.memories.parts import answer, memory_operation, named, query
-from proxy.openapi.memories.user_shapes import SOURCE_TYPE
+from proxy.openapi.memories.user_shapes import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
 from proxy.openapi.operations import KNOWN, READING
-from proxy.openapi.shapes import STRING, Json
+from proxy.openapi.shapes import Json
 
 TAG = "User memories"
 
 _ROOT = "/memories"
 _USER = USER_HEADER
 _BODY = (_USER, content_encoding.HEADER)
-_STRING_LIST: Json = {"type": "array", "items": STRING}
+_TAGS: Json = {
+    "type": "array",
+    "items": {"type": "string", "maxLength": MAX_TAG},
+    "maxItems": MAX_TAGS,
+}
 
 
 def parameters() -> dict[str, Json]:
@@ -52,16 +58,15 @@ def paths(settings: Settings) -> dict[str, Json]:
 
 
 def _filters() -> list[Json]:
-    time: Json = {"type": "string", "examples": ["2026-03-07", "2026-03-07T10:30:00Z"]}
     shown = {"type": "string", "enum": list(INCLUDED)}
     return [
         query("group_id", "Members of this group alone.", headers.CHAT_ID),
-        query("category", "Of this category alone.", {"type": "string", "maxLength": 200}),
-        query("tag", "With this tag; may stand several times.", _STRING_LIST),
+        query("category", "Of this category alone.", FILTER_CATEGORY),
+        query("tag", "With this tag; may stand several times.", _TAGS),
         query("source_type", "That came this way alone.", SOURCE_TYPE),
         query("tainted", "That wait for a person's word, or do not.", {"type": "boolean"}),
-        query("created_from", "Made at this time or later.", time),
-        query("created_before", "Made before this time.", time),
+        query("created_from", "Made at this time or later.", GIVEN_TIME),
+        query("created_before", "Made before this time.", GIVEN_TIME),
         query(
             "include", "Those as well; not with `as_of`.", {"type": "array", "items": shown}
         ),
@@ -69,7 +74,7 @@ def _filters() -> list[Json]:
             "as_of",
             "What was remembered at this time (a date: at its start, UTC), but for what is "
             "deleted now.",
-            time,
+            GIVEN_TIME,
         ),
     ]  # fmt: skip
 

@@ -14,6 +14,7 @@ from memtree.memories.user_memories import (
 )
 from proxy.memories.fields import MAX_IDS
 from proxy.memories.user.fields import SOURCE_TYPES
+from proxy.openapi import headers
 from proxy.openapi.memories.parts import (
     MEMORY_ID,
     NO_NUL,
@@ -36,6 +37,9 @@ from proxy.openapi.shapes import (
     schema,
 )
 
+# What is no time, or none in the future, is told by the 400 that refuses it.
+GIVEN_TIME: Json = {"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}
+FILTER_CATEGORY: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}
 SOURCE_TYPE: Json = {"type": "string", "enum": list(SOURCE_TYPES)}
 _OWN = f"One of {', '.join(USER_CATEGORIES)}, or one of your own."
 _CATEGORY = described({"type": "string", "maxLength": 200}, _OWN)
@@ -106,6 +110,7 @@ _GROUP = {
 }
 _PAST_VERSION = object_of({"version": VERSION, "at": TIME, **_VERSIONED})
 _DONE: Json = {"const": True}
+_INTEGER: Json = {"type": ["integer", "string"], "pattern": r"^\s*[+-]?[0-9]+\s*$"}
 _PLAN: Json = {"type": "string", "enum": list(PLANS)}
 SCHEMAS: dict[str, Json] = {
     "UserMemory": object_of(ROW, description="A memory of a user."),
@@ -226,8 +231,11 @@ def bodies(settings: Settings) -> dict[str, Json]:
     """Schemas of what is posted."""
     said: Json = {**NO_NUL, "type": "string", "pattern": SAYS_SOMETHING}
     text = {**said, "maxLength": settings.max_text_chars}
-    # What may be between the letters is told by the 400 that refuses it.
-    named: Json = {"type": "string", "minLength": 1, "maxLength": MAX_CATEGORY}
+    named: Json = {
+        "type": "string",
+        "maxLength": MAX_CATEGORY,
+        "pattern": r"^[^\W_]([\w .:/+-]{0,62}\w)?$",
+    }
     category = described(either(named, NULL), f"{_OWN} Inferred from the text when absent.")
     tags = either(array({"type": "string", "maxLength": MAX_TAG}, maxItems=MAX_TAGS), NULL)
     given: dict[str, Json] = {
@@ -235,7 +243,8 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "category": category,
         "tags": described(tags, "Kept in lower case, with hyphens for white space."),
         "expires_at": described(
-            either(TIME, NULL), "Not found after it; must lie in the future. A date is its start."
+            either(GIVEN_TIME, NULL),
+            "Not found after it; must lie in the future. A date is its start.",
         ),
     }
     changed = {**given, "text": either(given["text"], NULL)}
@@ -252,10 +261,9 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "MemoryEdit": {
             **object_of(changed, (), description="What is to be changed: at least one field."),
             "anyOf": [
-                {"required": [name], "properties": {name: {"not": NULL}}}
-                for name in ("text", "category", "tags")
-            ]
-            + [{"required": ["expires_at"]}],
+                *(_given(name) for name in ("text", "category", "tags")),
+                {"required": ["expires_at"]},
+            ],
         },
         "MemoryMerge": object_of(
             {
@@ -269,7 +277,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "MemoryGroupEdit": {
             **object_of({**group, "title": either(title, NULL)}, ()),
             "anyOf": [
-                {"required": ["title"], "properties": {"title": {"not": NULL}}},
+                _given("title"),
                 {"required": ["description"]},
                 {"required": ["category"]},
             ],
@@ -283,14 +291,14 @@ def bodies(settings: Settings) -> dict[str, Json]:
                 {
                     "memories_save_enabled": either(BOOLEAN, NULL),
                     "memories_chat_history_enabled": either(BOOLEAN, NULL),
-                    "top_k": described(either({"type": "integer"}, NULL), "Clamped."),
+                    "top_k": described(either(_INTEGER, NULL), "Clamped."),
                     "score_threshold": described(either({"type": "number"}, NULL), "Clamped."),
                     "plan": described(NULL, "Set with the key: a value is a 403."),
                 },
                 (),
             ),
             "anyOf": [
-                {"required": [name], "properties": {name: {"not": NULL}}}
+                _given(name)
                 for name in (
                     "memories_save_enabled",
                     "memories_chat_history_enabled",
@@ -303,33 +311,42 @@ def bodies(settings: Settings) -> dict[str, Json]:
 
 
 def _bulk_deletion(tags: Json) -> Json:
+    filters: dict[str, Json] = {
+        "category": either(FILTER_CATEGORY, NULL),
+        "tags": tags,
+        "source_type": either(SOURCE_TYPE, NULL),
+        "group_id": either(headers.CHAT_ID, NULL),
+        "tainted": either(BOOLEAN, NULL),
+        "created_from": either(GIVEN_TIME, NULL),
+        "created_before": either(GIVEN_TIME, NULL),
+    }
     wanted = object_of(
-        {
-            "category": either({"type": "string", "minLength": 1, "maxLength": 200}, NULL),
-            "tags": tags,
-            "source_type": either(SOURCE_TYPE, NULL),
-            "group_id": either(STRING, NULL),
-            "tainted": either(BOOLEAN, NULL),
-            "created_from": either(TIME, NULL),
-            "created_before": either(TIME, NULL),
-        },
+        filters,
         (),
         additionalProperties=False,
+        anyOf=[_given(name) for name in filters],
         description="All of these must hold; a filter that says nothing is a 400.",
     )
-    given = {
-        "filter": wanted,
-        "ids": array(STRING, minItems=1, maxItems=MAX_IDS),
-        "all": described(_DONE, "Everything that is stored, also what expired or was replaced."),
+    which = {
+        "filter": either(wanted, NULL),
+        "ids": either(array(STRING, minItems=1, maxItems=MAX_IDS), NULL),
+        "all": described(
+            either(BOOLEAN, NULL), "Everything that is stored, also what expired or was replaced."
+        ),
     }
     more = {
         "dry_run": described(either(BOOLEAN, NULL), "Count them, and delete nothing."),
         "purge": described(either(BOOLEAN, NULL), "Erase them at once, for good."),
     }
+    everything = {"required": ["all"], "properties": {"all": {"const": True}}}
     return {
-        **object_of({**given, **more}, ()),
-        "oneOf": [{"required": [name]} for name in given],
+        **object_of({**which, **more}, ()),
+        "oneOf": [_given("filter"), _given("ids"), everything],
     }
+
+
+def _given(name: str) -> Json:
+    return {"required": [name], "properties": {name: {"not": NULL}}}
 
 
 EXAMPLES = {
