@@ -343,22 +343,47 @@ class MemoryScopesContract:
             assert (await memories.state(scope)).total == 4
 
     async def test_lines_of_the_same_ids_are_each_scope_s_own(self, memories):
-        """What took whose place, and what counts for whom, is told by ids."""
-        ids = ["old", "twin", "main", "new"]
-        both = SCOPES[0], SCOPES[2]  # of two tenants, who have the same numbers
-        for scope in both:
+        """What took whose place, and what counts for whom, is told by ids. Two tenants have the
+        same ids, and each number is that of another memory."""
+        ids = ["old", "twin", "main", "new", "more"]
+        own, other = SCOPES[0], SCOPES[2]
+        await memories.add_many(other, [new("1"), new("2")])
+        for scope in (own, other):
             await memories.add_many(scope, [new(id_, id=id_) for id_ in ids[:3]])
             await memories.supersede(scope, "old", new("new", id="new"), "")
             await memories.mark_duplicate(scope, "twin", "main")
-        before = await answers(memories, both[1], [*ids])
-        await memories.delete(both[0], ["new", "main"])
-        assert await answers(memories, both[1], [*ids]) == before
-        await memories.undelete(both[0], ["new", "main"])
-        await memories.delete(both[0], ["old"], purge=True)
-        assert await answers(memories, both[1], [*ids]) == before
-        await memories.delete(both[0], ["new", "main"], purge=True)
-        assert await memories.get(both[0], ids, deleted=True) == []
-        assert await answers(memories, both[1], [*ids]) == before
+            await memories.add_many(scope, [new("more", id="more")])
+            await memories.add_group(scope, MemoryGroup(GROUP, "t", START, START), 9)
+        await memories.add_members(own, GROUP, ["new", "more"])
+        await memories.add_members(other, GROUP, ["main"])
+        numbers = [[m.number for m in await memories.get(s, ids)] for s in (own, other)]
+        assert numbers == [[3, 4, 5], [5, 6, 7]]
+        before = await answers(memories, other, [*ids])
+
+        async def live() -> list[str]:
+            return [memory.id for memory in (await memories.page(own)).memories]
+
+        async def members() -> list[str]:
+            page = await memories.page(own, MemoryFilter(group=GROUP))
+            assert (await memories.group(own, GROUP)).members == len(page.memories)
+            return [memory.id for memory in page.memories]
+
+        assert await members() == ["more", "new"]
+        await memories.delete(own, ["more"])
+        assert await members() == ["new"]
+        await memories.delete(own, ["new"])
+        assert (await live(), await members()) == (["main"], [])
+        await memories.undelete(own, ["new", "more"])
+        await memories.delete(own, ["main"])
+        assert (await live(), await members()) == (["more", "new"], ["more", "new"])
+        await memories.undelete(own, ["main"])
+        assert await answers(memories, other, [*ids]) == before
+        await memories.delete(own, ["main"], purge=True)
+        assert await live() == ["more", "new"]
+        await memories.delete(own, ["new"], purge=True)
+        assert await live() == ["more"]
+        assert await memories.get(own, ids[:4], deleted=True) == []
+        assert await answers(memories, other, [*ids]) == before
 
 
 class TestInRam(InRam, MemoryScopesContract):
