@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -29,26 +26,7 @@ from tests.sessions import coding
 
 pytestmark = pytest.mark.llm
 
-HERE = Path(__file__).parent
-SCRIPT = HERE.parents[1] / "scripts" / "small_model.py"
 TENANT = "t"
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """The model's server, for as long as this process holds its standard input open."""
-    command = [str(HERE / ".venv/bin/python"), str(SCRIPT), "serve", str(HERE / ".model")]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as server:
-        assert server.stdin
-        assert server.stdout
-        yield server.stdout.readline().strip()
-        server.stdin.close()
 
 
 def settings(url: str) -> Settings:
