@@ -33,6 +33,7 @@ from memtree.ports.models import Usage
 from memtree.text import tokens
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
+_BOTH = re.compile(r"^(?:The )?[Uu]ser:? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")
 
 NOT_GROUNDED, NO_ANSWER = "not_grounded", "no_answer"
 
@@ -190,4 +191,5 @@ def _told(text: str) -> str:
     """Told of the user, as rules tell it, where a model left it in the first person."""
     if not _FIRST_PERSON.search(text):
         return text
+    text = _BOTH.sub("", text)
     return told_of_user(text) or f"User said: {text}"

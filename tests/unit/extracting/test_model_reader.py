@@ -133,6 +133,13 @@ async def test_what_cannot_be_told_of_the_user_word_by_word_is_told_as_said() ->
     assert found([row]) == [[f"User said: {text}"]]
 
 
+async def test_a_user_who_says_i_is_told_of_once() -> None:
+    text = "I prefer short answers and I never use tabs."
+    [row] = await Counted(Scripted(said(note("1", text, f"User {text}")))).read(text)
+    [[memory]] = found([row])
+    assert memory == "User prefers short answers and the user never uses tabs."
+
+
 async def test_a_relative_date_has_the_day_on_which_it_was_said() -> None:
     text = "I see the dentist tomorrow."
     answer = said(note("1", text, "User sees the dentist tomorrow.", "schedule"))
