@@ -14,6 +14,7 @@ from proxy.openapi.memories.parts import (
     SAYS_SOMETHING,
     TIME,
     VERSION,
+    saved_row,
 )
 from proxy.openapi.shapes import (
     BOOLEAN,
@@ -51,32 +52,9 @@ _ROW = {
     ),
     "version": VERSION,
 }
-_UPDATE = object_of(
-    {
-        "id": MEMORY_ID,
-        "content": STRING,
-        "relevance": RELEVANCE,
-        "differs": described(array(STRING), "What differs, as in `8090 -> 8091`."),
-    }
-)
 SCHEMAS: dict[str, Json] = {
     "ChatMemory": object_of(_ROW, description="A memory of a chat."),
-    "SavedChatMemory": object_of(
-        {
-            **_ROW,
-            "possible_update_of": described(
-                array(_UPDATE), "Memories that this one may replace; they stay as they are."
-            ),
-            "dedup": described(
-                {"const": "deferred"},
-                "There only where the look for duplicates had to wait for the embedder.",
-            ),
-            "degraded": described(
-                array({"const": "embedder"}), "There only where the embedder failed or was slow."
-            ),
-        },
-        (*_ROW, "possible_update_of"),
-    ),
+    "SavedChatMemory": saved_row(_ROW, "content"),
     "ChatMemoryPage": object_of(
         {
             "memories": array(schema("ChatMemory"), description="The newest first."),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER
 from proxy.openapi import headers
 from proxy.openapi.operations import operation
-from proxy.openapi.shapes import STRING, Json, content, described, ref, schema
+from proxy.openapi.shapes import STRING, Json, array, content, described, object_of, ref, schema
 
 TIME: Json = {"type": "string", "format": "date-time"}
 MEMORY_ID = described(STRING, "As in `mem_3f9a...`.", examples=["mem_0b1c2d3e4f5a6b7c8d9e"])
@@ -18,6 +20,32 @@ VERSION = described({"type": "integer", "minimum": 1}, "One more with each chang
 # Anything but white space, as Python's `str.strip` takes it.
 SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 NO_NUL: Json = {"not": {"pattern": r"\x00"}}
+
+
+def saved_row(row: Mapping[str, Json], text: str) -> Json:
+    """What saving answers: a row and what came of the look for duplicates. `text`: the field of a
+    row that holds its text."""
+    update = object_of(
+        {
+            "id": MEMORY_ID,
+            text: STRING,
+            "relevance": RELEVANCE,
+            "differs": described(array(STRING), "What differs, as in `8090 -> 8091`."),
+        }
+    )
+    more = {
+        "possible_update_of": described(
+            array(update), "Memories that this one may replace; they stay as they are."
+        ),
+        "dedup": described(
+            {"const": "deferred"},
+            "There only where the look for duplicates had to wait for the embedder.",
+        ),
+        "degraded": described(
+            array({"const": "embedder"}), "There only where the embedder failed or was slow."
+        ),
+    }
+    return object_of({**row, **more}, (*row, "possible_update_of"))
 
 
 def parameters() -> dict[str, Json]:

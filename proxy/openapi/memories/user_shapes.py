@@ -22,6 +22,7 @@ from proxy.openapi.memories.parts import (
     SAYS_SOMETHING,
     TIME,
     VERSION,
+    saved_row,
 )
 from proxy.openapi.shapes import (
     BOOLEAN,
@@ -91,14 +92,6 @@ ROW = {
     "supersedes": either(MEMORY_ID, NULL),
     "superseded_by": either(MEMORY_ID, NULL),
 }
-_UPDATE = object_of(
-    {
-        "id": MEMORY_ID,
-        "text": STRING,
-        "relevance": RELEVANCE,
-        "differs": described(array(STRING), "What differs, as in `8090 -> 8091`."),
-    }
-)
 _GROUP = {
     "id": _GROUP_ID,
     "title": STRING,
@@ -114,22 +107,7 @@ _INTEGER: Json = {"type": ["integer", "string"], "pattern": r"^\s*[+-]?[0-9]+\s*
 _PLAN: Json = {"type": "string", "enum": list(PLANS)}
 SCHEMAS: dict[str, Json] = {
     "UserMemory": object_of(ROW, description="A memory of a user."),
-    "SavedMemory": object_of(
-        {
-            **ROW,
-            "possible_update_of": described(
-                array(_UPDATE), "Memories that this one may replace; they stay as they are."
-            ),
-            "dedup": described(
-                {"const": "deferred"},
-                "There only where the look for duplicates had to wait for the embedder.",
-            ),
-            "degraded": described(
-                array({"const": "embedder"}), "There only where the embedder failed or was slow."
-            ),
-        },
-        (*ROW, "possible_update_of"),
-    ),
+    "SavedMemory": saved_row(ROW, "text"),
     "MemoryPage": object_of(
         {
             "memories": array(schema("UserMemory"), description="The newest first."),
