@@ -299,7 +299,7 @@ class MemoryScopesContract:
             assert gone
             assert not [id_ for id_ in gone for each in SCOPES[1:] if mark(each) in id_]
 
-    async def test_own_writes_touch_nothing_with_the_same_number(self, memories, filled):
+    async def test_own_writes_touch_nothing_with_the_same_number(self, memories, filled, store):
         """Numbers are a tenant's: another one has the same ones, in the same state."""
         before = [await answers(memories, scope, filled) for scope in SCOPES[1:]]
         scope, name = SCOPES[0], mark(SCOPES[0])
@@ -320,6 +320,7 @@ class MemoryScopesContract:
         await memories.replace_thread(scope, "thread", thread)
         await memories.sweep_memories(START + 50, 30)
         assert [await answers(memories, each, filled) for each in SCOPES[1:]] == before
+        assert await store.check() == []
         await memories.delete(scope, [*range(1, 9), "mem_newest", "mem_thread"], purge=True)
         assert (await memories.page(scope, EVERY)).memories == ()
         assert [await answers(memories, each, filled) for each in SCOPES[1:]] == before
@@ -354,7 +355,9 @@ class MemoryScopesContract:
             await memories.mark_duplicate(scope, "twin", "main")
             await memories.add_many(scope, [new("more", id="more")])
             await memories.add_group(scope, MemoryGroup(GROUP, "t", START, START), 9)
-        await memories.add_members(own, GROUP, ["new", "more"])
+        await memories.add_members(own, GROUP, ["new"])
+        await memories.add_group(own, MemoryGroup("grp_more", "t", START, START), 9)
+        await memories.add_members(own, "grp_more", ["more"])
         await memories.add_members(other, GROUP, ["main"])
         numbers = [[m.number for m in await memories.get(s, ids)] for s in (own, other)]
         assert numbers == [[3, 4, 5], [5, 6, 7]]
@@ -368,14 +371,16 @@ class MemoryScopesContract:
             assert (await memories.group(own, GROUP)).members == len(page.memories)
             return [memory.id for memory in page.memories]
 
-        assert await members() == ["more", "new"]
-        await memories.delete(own, ["more"])
         assert await members() == ["new"]
+        await memories.delete(own, ["more"])
+        assert (await memories.group(own, "grp_more")).members == 0
         await memories.delete(own, ["new"])
         assert (await live(), await members()) == (["main"], [])
+        (main,) = await memories.get(own, ["main"], deleted=True)
+        assert main.deleted is None
         await memories.undelete(own, ["new", "more"])
         await memories.delete(own, ["main"])
-        assert (await live(), await members()) == (["more", "new"], ["more", "new"])
+        assert (await live(), await members()) == (["more", "new"], ["new"])
         await memories.undelete(own, ["main"])
         assert await answers(memories, other, [*ids]) == before
         await memories.delete(own, ["main"], purge=True)
