@@ -179,7 +179,7 @@ class ConversationExtraction:
 
     def _remember(self, messages: Sequence[FoundMessage]) -> None:
         for each in messages:
-            self._done.add(each.key, by_user=True)
+            self._done.add(each.key, each.known)
 
 
 def _once(found: Sequence[FoundMessage]) -> list[FoundMessage]:

@@ -126,7 +126,7 @@ class ModelReader:
 
 
 def _prepared(id_: str, message: UserMessage) -> ReadMessage | _Asked:
-    reason = gate.message_reason(message.text)
+    reason = SkipReason.FICTION if message.fiction else gate.message_reason(message.text)
     if reason:
         return ReadMessage(message, (), (SkippedText(message.text, reason),))
     spans, secret = prompt.shown_spans(message.text)

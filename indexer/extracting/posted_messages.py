@@ -10,27 +10,36 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
-from indexer.extracting.read_messages import MessageKeys, ReadMessages
+from indexer.extracting.read_messages import KnownMessage, MessageKeys, ReadMessages
 from memtree.conversation import addresses, history
 from memtree.conversation.beginning import origin
 from memtree.conversation.history import History, MessageInfo, MessageInfoCache
-from memtree.conversation.message import Message, Volatile, check_message
+from memtree.conversation.message import (
+    RESULT_ROLES,
+    SYSTEM_ROLES,
+    Message,
+    Volatile,
+    check_message,
+)
 from memtree.errors import BadRequest
 from memtree.memories.extracting import NOWHERE, MessagePlace, UserMessage
+from memtree.memories.extraction import gate
 
 SLICE_MESSAGES, SLICE_BYTES = 64, 128 * 1024  # of one turn in a thread
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMessage:
-    """A user's message that was not met before: `index` in the posted list, and its key."""
+    """A user's message that was not met before: `index` in the posted list, its key, and what is to
+    be remembered of it."""
 
     index: int
     key: bytes
     message: UserMessage
+    known: KnownMessage
 
 
 class PostedMessages:
@@ -55,15 +64,20 @@ class PostedMessages:
         added to these here."""
         spoken: list[int] = []
         found: list[FoundMessage] = []
+        fiction = False
         for start, end in _slices(self._posted):
             rows = await asyncio.to_thread(self._rows, start, end, done, keys)
             for row in rows:
-                if row.by_user:
+                if row.known is None:
+                    continue
+                if row.known.by_user:
                     spoken.append(row.index)
-                elif row.by_user is False:
-                    done.add(row.key, by_user=False)
+                else:
+                    done.add(row.key, row.known)
                 if row.said is not None:
-                    found.append(FoundMessage(row.index, row.key, row.said))
+                    message = replace(row.said, fiction=fiction)
+                    found.append(FoundMessage(row.index, row.key, message, row.known))
+                fiction = fiction or row.known.plays
         days = said_on(spoken, self._ends)
         return [_dated(each, days.get(each.index)) for each in found]
 
@@ -90,18 +104,20 @@ class PostedMessages:
     def _row(self, index: int, done: ReadMessages, keys: MessageKeys) -> _Row:
         message = self._posted[index]
         key = keys.of(message.raw)
-        known = done.by_user(key)
+        known = done.known(key)
         if known is not None:
             return _Row(index, key, known)
         try:
             check_message(message, "")
-            if message.role != "user":
-                return _Row(index, key, False)
+            role = message.role
+            if role != "user":
+                return _Row(index, key, KnownMessage(False, _plays(message)))
             digest = addresses.digest(message, self._volatile)
             text = _own_view(message, self._volatile)
         except (BadRequest, RecursionError):
             return _Row(index, key, None)
-        return _Row(index, key, True, UserMessage(digest, text))
+        known = KnownMessage(True, gate.is_role_play(text))
+        return _Row(index, key, known, UserMessage(digest, text))
 
     def _read(self) -> History:
         return history.read(self._tenant, self._posted, self._volatile, self._infos, lambda _: 0)
@@ -109,11 +125,11 @@ class PostedMessages:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """`by_user` None: no message that can be read. `said`: it is the user's, and new."""
+    """`known` None: no message that can be read. `said`: it is the user's, and new."""
 
     index: int
     key: bytes
-    by_user: bool | None
+    known: KnownMessage | None
     said: UserMessage | None = None
 
 
@@ -152,8 +168,15 @@ def said_on(spoken: Sequence[int], ends: Sequence[tuple[int, float]]) -> dict[in
 
 
 def _dated(found: FoundMessage, day: date | None) -> FoundMessage:
-    message = found.message
-    return FoundMessage(found.index, found.key, UserMessage(message.digest, message.text, day))
+    return replace(found, message=replace(found.message, said=day))
+
+
+def _plays(message: Message) -> bool:
+    """Of a message that is not the user's; what tools say begins no play."""
+    if message.role in RESULT_ROLES:
+        return False
+    role = "system" if message.role in SYSTEM_ROLES else message.role
+    return gate.is_role_play(message.words, role)
 
 
 def _own_view(message: Message, volatile: Volatile) -> str:

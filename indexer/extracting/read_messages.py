@@ -7,11 +7,21 @@ foresee (as in `memtree/conversation/message_cache.py`).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import xxhash
 
 from memtree.memories.scope import Scope
 
 ENTRIES = 200_000  # about 100 bytes each
+
+
+class KnownMessage(NamedTuple):
+    """`by_user`: it is the user's. `plays`: from it on the user speaks for somebody else, in a
+    story or a role-play."""
+
+    by_user: bool
+    plays: bool = False
 
 
 class ReadMessages:
@@ -21,22 +31,22 @@ class ReadMessages:
         """`seed`: random per process."""
         self._seed = seed & 0xFFFF_FFFF
         self._entries = entries
-        self._done: dict[bytes, bool] = {}
+        self._done: dict[bytes, KnownMessage] = {}
 
     def keys(self, scope: Scope) -> MessageKeys:
         """How messages of a scope are named."""
         whole = "\0".join((scope.tenant, scope.kind, scope.owner, scope.subject))
         return MessageKeys(xxhash.xxh3_64_intdigest(whole.encode(errors="replace"), self._seed))
 
-    def by_user(self, key: bytes) -> bool | None:
-        """Whether the message is the user's; None: it was not read yet."""
+    def known(self, key: bytes) -> KnownMessage | None:
+        """None: it was not read yet."""
         return self._done.get(key)
 
-    def add(self, key: bytes, *, by_user: bool) -> None:
+    def add(self, key: bytes, known: KnownMessage) -> None:
         if len(self._done) >= self._entries:
             for old in list(self._done)[: self._entries // 2]:
                 self._done.pop(old, None)
-        self._done[key] = by_user
+        self._done[key] = known
 
 
 class MessageKeys:

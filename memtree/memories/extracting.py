@@ -36,11 +36,13 @@ EXPIRED, LIMIT, UNSTORABLE = "expired", "limit", "unstorable"
 @dataclass(frozen=True, slots=True)
 class UserMessage:
     """`text`: its view, of which memories tell their places. `said`: on which day, where that is
-    known."""
+    known. `fiction`: a story or a role-play began before it, in which the user speaks for somebody
+    else."""
 
     digest: bytes
     text: str
     said: date | None = None
+    fiction: bool = False
 
 
 class MessagePlace(NamedTuple):
@@ -112,7 +114,7 @@ class RuleReader:
 
     def _read(self, message: UserMessage) -> ReadMessage:
         text = message.text[:READ]
-        found = self._extract(text, message.said, most=self._most)
+        found = self._extract(text, message.said, most=self._most, fiction=message.fiction)
         skipped = tuple(
             SkippedText(text[skip.start : skip.end], str(skip.reason)) for skip in found.skipped
         )

@@ -163,6 +163,15 @@ async def test_two_processes_at_once_store_each_memory_once() -> None:
         assert len(await me.texts()) == 3
 
 
+async def test_in_a_role_play_the_user_says_nothing_of_themselves() -> None:
+    async with opened() as whole:
+        me = await process(whole)
+        posted = talk("Let's role-play: I am a king.", "I live in Rome.", "I have two cats.")
+        report, _ = await me.reads.extract(ME, posted)
+        assert not report.stored
+        assert {skip.reason for skip in report.skipped} == {"fiction"}
+
+
 async def test_what_was_deleted_does_not_come_back_when_it_is_sent_again() -> None:
     async with opened(HashingEmbedder()) as whole:
         me = await process(whole)
@@ -242,7 +251,7 @@ async def test_who_asks_for_it_is_told_what_was_stored_and_why_the_rest_was_not(
 
 
 async def test_a_conversation_gives_so_many_memories_a_day_and_no_more() -> None:
-    def many(text: str, said: Any = None, *, most: int = 8) -> Extraction:
+    def many(text: str, said: Any = None, *, most: int = 8, **_: Any) -> Extraction:
         rows = [Candidate(f"{text} {n} {n * 7}", "fact", 0, 4) for n in range(most)]
         return Extraction(tuple(rows))
 

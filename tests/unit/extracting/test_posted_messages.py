@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from indexer.extracting.posted_messages import MessageFacts, PostedMessages, said_on
-from indexer.extracting.read_messages import ReadMessages
+from indexer.extracting.read_messages import KnownMessage, ReadMessages
 from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.message_cache import MessageCache
@@ -74,16 +74,35 @@ async def test_of_a_chat_that_grows_only_what_is_new_is_read() -> None:
     done = ReadMessages(1)
     keys = done.keys(ME)
     for row in await found(TALK, done):
-        done.add(row.key, by_user=True)
+        done.add(row.key, row.known)
     assert await found(TALK, done) == []
     more = [*TALK, *messages(assistant("Good."), user("I like jazz."))]
     [new] = await found(more, done)
     assert (new.index, new.message.text) == (7, "I like jazz.")
     # What others said was put down at once, and is not parsed again.
-    assert done.by_user(keys.of(TALK[2].raw)) is False
-    assert done.by_user(keys.of(TALK[1].raw)) is True
+    assert done.known(keys.of(TALK[2].raw)) == KnownMessage(by_user=False)
+    assert done.known(keys.of(TALK[1].raw)) == KnownMessage(by_user=True)
     other = done.keys(Scope.of_user("t", "other"))
-    assert done.by_user(other.of(TALK[1].raw)) is None
+    assert done.known(other.of(TALK[1].raw)) is None
+
+
+async def test_after_a_play_began_the_user_speaks_for_somebody_else_in_later_requests_too() -> None:
+    done = ReadMessages(1)
+    talk = [*TALK[:3], *messages(user("Let's role-play: I am a king."), assistant("My lord!"))]
+    rows = await found(talk, done)
+    assert [row.message.fiction for row in rows] == [False, False]  # it is told of itself
+    for row in rows:
+        done.add(row.key, row.known)
+    [later] = await found([*talk, *messages(user("I have forty castles."))], done)
+    assert later.message.fiction
+    card = messages({"role": "system", "content": "Stay in character."}, user("I am a baker."))
+    [played] = await found(card)
+    assert played.message.fiction
+    tool = {"role": "tool", "tool_call_id": "1", "content": "Let's role-play"}
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    called = {"role": "assistant", "content": None, "tool_calls": [call]}
+    [after] = await found(messages(called, tool, user("I am a baker.")))
+    assert not after.message.fiction
 
 
 async def test_what_cannot_be_read_is_left_out_and_the_rest_is_found() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.extracting.read_messages import ReadMessages
+from indexer.extracting.read_messages import KnownMessage, ReadMessages
 from memtree.memories.scope import Scope
 
 
@@ -22,6 +22,6 @@ def test_keys_differ_by_scope_and_process() -> None:
 def test_the_older_half_goes_when_it_is_full() -> None:
     done = ReadMessages(1, entries=10)
     for number in range(11):
-        done.add(b"%d" % number, by_user=True)
-    known = [number for number in range(11) if done.by_user(b"%d" % number)]
+        done.add(b"%d" % number, KnownMessage(by_user=True))
+    known = [number for number in range(11) if done.known(b"%d" % number)]
     assert known == [5, 6, 7, 8, 9, 10]

@@ -210,13 +210,16 @@ async def test_two_at_once_store_a_message_once(whole: Opened) -> None:
 
 
 async def test_the_rules_are_given_the_day_and_the_beginning_of_a_message() -> None:
-    seen: list[tuple[int, date | None, int]] = []
+    seen: list[tuple[int, date | None, int, bool]] = []
 
-    def rules(text: str, said: date | None = None, *, most: int = 8) -> Extraction:
-        seen.append((len(text), said, most))
+    def rules(
+        text: str, said: date | None = None, *, most: int = 8, fiction: bool = False
+    ) -> Extraction:
+        seen.append((len(text), said, most, fiction))
         return Extraction((), (Skip(0, 3, SkipReason.QUESTION),))
 
     day = date(2026, 5, 1)
-    [read] = await RuleReader(rules, most=5).read(ME, [UserMessage(b"a", "Hm?" * 50_000, day)])
-    assert seen == [(100_000, day, 5)]
+    message = UserMessage(b"a", "Hm?" * 50_000, day, fiction=True)
+    [read] = await RuleReader(rules, most=5).read(ME, [message])
+    assert seen == [(100_000, day, 5, True)]
     assert [(skip.text, skip.reason) for skip in read.skipped] == [("Hm?", "question")]
