@@ -21,11 +21,11 @@ from proxy.cli import (
     import_command,
     keys,
     mcp,
-    memories,
     report,
     store_copy,
     tenants,
 )
+from proxy.cli.memories import commands as memory_commands
 from proxy.imports.recognise import FORMATS
 from proxy.observability import log
 from proxy.server import worker
@@ -69,7 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     keys.register(subs, add_settings)
     _tenants(subs)
     _store(subs)
-    memories.register(subs, add_settings)
+    memory_commands.register(subs, add_settings)
     documents.register(subs, add_settings)
     mcp.register(subs, add_settings)
     _demo(subs)

@@ -267,7 +267,8 @@ COVERED_BY = {
     "clients/test_import_cli.py": "proxy/cli/warm.py",
     "http/test_checkups.py": "proxy/cli/checkup_postgres.py proxy/cli/checkups.py",
     "unit/cli/test_keys.py": "proxy/cli/tenants.py",
-    "unit/cli/test_memories.py": "proxy/cli/memory_lines.py proxy/cli/memory_scope.py",
+    "unit/cli/memories/test_commands.py": """
+        proxy/cli/memories/lines.py proxy/cli/memories/scope.py""",
     "unit/cli/test_report.py": "proxy/cli/terminal.py",
     "unit/summaries/test_audit_report.py": "proxy/cli/audit.py proxy/cli/audit_page.py",
     "unit/summaries/test_cost_estimate.py": "proxy/cli/estimate.py",

@@ -26,8 +26,8 @@ from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.rules.expiry import shown, timestamp
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope
-from proxy.cli.memory_lines import one_line, print_memories, refs, row
-from proxy.cli.memory_scope import scope_of, tenant_of
+from proxy.cli.memories.lines import one_line, print_memories, refs, row
+from proxy.cli.memories.scope import scope_of, tenant_of
 
 EVERYTHING = MemoryFilter(superseded=True, expired=True)
 

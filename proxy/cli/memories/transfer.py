@@ -27,7 +27,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.transfer.file_items import AUTO, FORMATS, LineResult, LineStatus
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.report import ImportReport
-from proxy.cli.memory_scope import scope_of, tenant_of
+from proxy.cli.memories.scope import scope_of, tenant_of
 from proxy.memories.transfer.rendering import report_json
 from proxy.memories.transfer.unpacking import unpacked
 

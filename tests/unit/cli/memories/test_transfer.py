@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from proxy.cli.main import main
-from proxy.cli.memory_transfer import SHOWN
+from proxy.cli.memories.transfer import SHOWN
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 LIST = f"- Likes tea\n- Has a beagle\n- my key is {SECRET}\n"

@@ -23,9 +23,9 @@ from memtree.memories.ports import MemoryFilter
 from memtree.memories.rules.expiry import timestamp
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope, ScopeKind
-from proxy.cli import memory_curation, memory_transfer
-from proxy.cli.memory_lines import line, print_memories, refs, row
-from proxy.cli.memory_scope import add_scope, scope_of, tenant_of
+from proxy.cli.memories import curation, transfer
+from proxy.cli.memories.lines import line, print_memories, refs, row
+from proxy.cli.memories.scope import add_scope, scope_of, tenant_of
 
 PAGE = 1_000
 
@@ -56,10 +56,10 @@ def register(
     search = action("search", "by words and meaning", find)
     search.add_argument("query")
     search.add_argument("--limit", type=int, default=10, help="most hits (default 10)")
-    memory_curation.register(action)
+    curation.register(action)
     undelete = action("undelete", "bring deleted memories back", bring_back)
     undelete.add_argument("ids", nargs="+", metavar="ID")
-    memory_transfer.register(action)
+    transfer.register(action)
     trust = action("confirm", "say that it is true: `unconfirmed` is taken away", confirm)
     trust.add_argument("ids", nargs="+", metavar="ID")
 

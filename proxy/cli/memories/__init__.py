@@ -1,0 +1,1 @@
+"""`memtree memories`: what whoever runs the store does with saved memories."""
