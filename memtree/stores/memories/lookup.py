@@ -17,7 +17,7 @@ from memtree.stores.memories.rows import (
     scope_values,
     standing,
 )
-from memtree.stores.memories.sql import Sql
+from memtree.stores.memories.sql import Row, Sql
 
 _NAMED = f"""
     SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (
@@ -35,6 +35,8 @@ _BEFORE = f"""
     WHERE scope = :scope AND superseded_by <> '' AND superseded_by IN :ids[]"""
 _MEMBERS = f"""
     SELECT number FROM memory_group_members WHERE scope = {SCOPE} AND group_id = :group"""
+# For more ids than that, PostgreSQL reads a whole scope, until it has statistics.
+_AT_ONCE = 100
 _STEPS = 64  # from a memory to what took its place, and on
 
 
@@ -68,8 +70,16 @@ async def live(
 
 async def duplicates(sql: Sql, scope: int, rows: Iterable[Standing]) -> list[Standing]:
     """Those that each of these counts in the place of."""
-    values = {"scope": scope, "ids": [row.id for row in rows]}
-    return standing(await sql.fetch(_DUPLICATES, values))
+    return await _naming(sql, _DUPLICATES, scope, rows)
+
+
+async def _naming(sql: Sql, statement: str, scope: int, rows: Iterable[Standing]) -> list[Standing]:
+    ids = [row.id for row in rows]
+    found: list[Row] = []
+    for at in range(0, len(ids), _AT_ONCE):
+        values = {"scope": scope, "ids": ids[at : at + _AT_ONCE]}
+        found += await sql.fetch(statement, values)
+    return standing(found)
 
 
 async def members(sql: Sql, scope: Scope, wanted: MemoryFilter) -> dict[str, list[int]]:
@@ -86,9 +96,7 @@ async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standi
     every = {row.number: row for row in rows}
     new = list(rows)
     while new:
-        values = {"scope": scope, "ids": [row.id for row in new]}
-        before = standing(await sql.fetch(_BEFORE, values))
-        found = [*before, *await duplicates(sql, scope, new)]
+        found = [*await _naming(sql, _BEFORE, scope, new), *await duplicates(sql, scope, new)]
         new = list({row.number: row for row in found if row.number not in every}.values())
         every |= {row.number: row for row in new}
     return list(every.values())
