@@ -41,6 +41,12 @@ async def test_everything_begins_at_nothing():
             "folding_saved_tokens_total": 0, "folding_lost_tokens_total": 0,
             "shadow_raw_tokens_total": 0, "shadow_sent_tokens_total": 0,
             "overflows_total": 0, "recall_rounds_total": 0, "injected_memories_total": 0,
+            "extraction_messages_total": 0, "extraction_memories_total memory": 0,
+            "extraction_memories_total snapshot": 0, "extraction_jobs_dropped_total full": 0,
+            "extraction_jobs_dropped_total failed": 0,
+            "extraction_model_calls_total answered": 0, "extraction_model_calls_total failed": 0,
+            "extraction_model_calls_total limited": 0, "extraction_model_tokens_total input": 0,
+            "extraction_model_tokens_total cached": 0, "extraction_model_tokens_total output": 0,
         }  # fmt: skip
 
 

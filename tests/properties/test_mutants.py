@@ -249,7 +249,7 @@ LASTING_MUTANTS = [
 ]
 
 MUTANTS = [
-    (chunking, "_text_spans", blocks_lose_a_character),
+    (chunking, "text_spans", blocks_lose_a_character),
     (chunking, "cuts", leaves_overlap),
     (index_lookup, "covering", covering_finds_another_branch),
     (memory_text, "entry_lines", quotes_have_no_label),
