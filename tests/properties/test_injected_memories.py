@@ -301,4 +301,4 @@ def test_longer_ones(given_: tuple[int, int, bool]) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 class TestMemoryWalkAtLength(MemoryWalk.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(max_examples=20, stateful_step_count=40, deadline=None)
+    settings = settings(max_examples=12, stateful_step_count=40, deadline=None)
