@@ -57,7 +57,9 @@ async def read_all(url: str, *, print_each: bool = False) -> None:
     from memtree.memories.extraction.candidates import Candidate, Extraction
     from memtree.stores import open_memories
 
-    def extract(text: str, said: date | None = None, *, most: int = 8) -> Extraction:
+    def extract(
+        text: str, said: date | None = None, *, most: int = 8, fiction: bool = False
+    ) -> Extraction:
         if print_each:
             print("read", flush=True)
         numbers = [word.strip(".") for word in text.split() if word.strip(".").isdigit()]
