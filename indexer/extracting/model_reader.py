@@ -33,7 +33,7 @@ from memtree.ports.models import Usage
 from memtree.text import tokens
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
-_BOTH = re.compile(r"^(?:The )?[Uu]ser:? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")
+_BOTH = re.compile(r"^(?:The )?[Uu]ser[:,]? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")
 
 NOT_GROUNDED, NO_ANSWER = "not_grounded", "no_answer"
 

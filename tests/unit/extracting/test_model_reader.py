@@ -133,9 +133,10 @@ async def test_what_cannot_be_told_of_the_user_word_by_word_is_told_as_said() ->
     assert found([row]) == [[f"User said: {text}"]]
 
 
-async def test_a_user_who_says_i_is_told_of_once() -> None:
+@pytest.mark.parametrize("beginning", ["User ", "User: ", "User, ", "The user, "])
+async def test_a_user_who_says_i_is_told_of_once(beginning: str) -> None:
     text = "I prefer short answers and I never use tabs."
-    [row] = await Counted(Scripted(said(note("1", text, f"User {text}")))).read(text)
+    [row] = await Counted(Scripted(said(note("1", text, f"{beginning}{text}")))).read(text)
     [[memory]] = found([row])
     assert memory == "User prefers short answers and the user never uses tabs."
 
