@@ -106,7 +106,7 @@ $(MODEL): scripts/small_model.py
 # All at once, each with its output in one piece where make can do that (from 4.0 on). Those that
 # take long come first.
 CHECKS := types quick layers format lint sizes
-check: install ## format, lint, types, layers, sizes, fast tests, side by side; under 30 s
+check: install ## format, lint, types, layers, sizes, fast tests, side by side; a minute
 	@$(MAKE) --no-print-directory --keep-going --jobs=$(words $(CHECKS)) \
 	  $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(CHECKS)
 
