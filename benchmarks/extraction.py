@@ -56,13 +56,13 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class LabelledConversation:
     kind: str
     messages: list[Said] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Score:
+class ExtractionScore:
     right: int = 0
     wrong: list[str] = field(default_factory=list)
     found: int = 0
@@ -78,12 +78,12 @@ class Score:
         return 100 * self.found / max(1, self.found + len(self.missed))
 
 
-def conversations(name: str) -> list[Conversation]:
-    made: list[Conversation] = []
+def conversations(name: str) -> list[LabelledConversation]:
+    made: list[LabelledConversation] = []
     for line in (CASES / name).read_text("utf-8").splitlines():
         mark, _, rest = line.partition(" ")
         if mark == "==":
-            made.append(Conversation(rest))
+            made.append(LabelledConversation(rest))
         elif mark in ("U", "A", "T"):
             made[-1].messages.append(Said(mark, [rest]))
         elif mark == "|":
@@ -106,10 +106,10 @@ def is_play(before: Sequence[Said]) -> bool:
 
 
 def score(
-    cases: Iterable[Conversation],
+    cases: Iterable[LabelledConversation],
     extracted: Callable[[Sequence[Said], str], Iterable[Candidate]] = by_rule,
-) -> Score:
-    total = Score()
+) -> ExtractionScore:
+    total = ExtractionScore()
     for conversation in cases:
         before: list[Said] = []
         for said in conversation.messages:
@@ -120,7 +120,7 @@ def score(
     return total
 
 
-def _judge(said: Said, candidates: tuple[Candidate, ...], total: Score) -> None:
+def _judge(said: Said, candidates: tuple[Candidate, ...], total: ExtractionScore) -> None:
     for candidate in candidates:
         labels = [label for label in said.labels if label.is_in(candidate.text)]
         if labels:

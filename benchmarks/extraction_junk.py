@@ -34,7 +34,7 @@ VOLATILE = Volatile()
 
 
 @dataclass(slots=True)
-class Work:
+class AgentWork:
     """Sessions of one kind: tool rounds, user messages, and what was extracted from them."""
 
     name: str
@@ -59,8 +59,8 @@ class Work:
         return ROUNDS * len(self.extracted) / max(1, self.rounds)
 
 
-def trajectories(data: Data) -> Work:
-    work = Work("agent trajectories")
+def trajectories(data: Data) -> AgentWork:
+    work = AgentWork("agent trajectories")
     known: set[str] = set()
     for talk in data.trajectories():
         rounds = sum(bool(message.calls) for message in talk.messages)
@@ -68,9 +68,9 @@ def trajectories(data: Data) -> Work:
     return work
 
 
-def captures(data: Data) -> Work:
+def captures(data: Data) -> AgentWork:
     """The longest request of each client counts the rounds; all of them say something."""
-    work = Work("captures")
+    work = AgentWork("captures")
     for path in sorted((data.root / "captures").glob("*.json.gz")):
         with gzip.open(path) as file:
             bodies = [one["body"] for one in json.load(file) if isinstance(one["body"], dict)]
@@ -83,8 +83,8 @@ def captures(data: Data) -> Work:
     return work
 
 
-def coding(data: Data) -> Work:
-    work = Work("a coding chat")
+def coding(data: Data) -> AgentWork:
+    work = AgentWork("a coding chat")
     work.add(list(_said(data.coding_session())), 0, set())
     return work
 

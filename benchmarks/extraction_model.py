@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Sequence
 
 from benchmarks import extraction
-from benchmarks.extraction import Conversation, Said, Score
+from benchmarks.extraction import ExtractionScore, LabelledConversation, Said
 from indexer.extracting.model_reader import ModelReader
 from indexer.runtime import SystemClock
 from indexer.summarizing.open import open_endpoint
@@ -26,7 +26,7 @@ from memtree.stores.ram.store import RamStore
 SCOPE = Scope.of_user("benchmark")
 
 
-async def read(url: str, name: str, cases: Sequence[Conversation]) -> Score:
+async def read(url: str, name: str, cases: Sequence[LabelledConversation]) -> ExtractionScore:
     settings = Settings(summary_base_url=url, summary_model=name, summary_seconds=600)
     reader = ModelReader(open_endpoint(settings, 1), Spending(RamStore(), SystemClock()))
     found: dict[str, tuple[Candidate, ...]] = {}

@@ -24,7 +24,7 @@ from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Candidate, SkipReason
 from memtree.memories.extraction.model import grounding, prompt, reply
 from memtree.memories.extraction.model.prompt import ShownMessage
-from memtree.memories.extraction.model.reply import ModelNote, Reply
+from memtree.memories.extraction.model.reply import ModelNote, ModelNotes
 from memtree.memories.extraction.schedule import with_day
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.scope import Scope
@@ -88,7 +88,7 @@ class ModelReader:
             return done
         return await asyncio.to_thread(_judged, asked, said)
 
-    async def _call(self, tenant: str, asked: Sequence[_Asked]) -> Reply | None:
+    async def _call(self, tenant: str, asked: Sequence[_Asked]) -> ModelNotes | None:
         """The answer; None where the day's limit is reached."""
         shown = [one.shown for one in asked]
         ids = [one.id for one in shown]
@@ -117,7 +117,7 @@ class ModelReader:
         await self._spending.settle(reserved, said.usage, {"calls": 1})
         read = reply.read(said.text, ids)
         if not said.finished and len(asked) > 1:
-            return Reply()  # what it would have said of the last ones is not known
+            return ModelNotes()  # what it would have said of the last ones is not known
         return read
 
     def _count(self, outcome: str, usage: Usage) -> None:
@@ -140,7 +140,7 @@ def _secrets(sentences: Sequence[str]) -> tuple[SkippedText, ...]:
     return tuple(SkippedText(sentence, SkipReason.SECRET) for sentence in sentences)
 
 
-def _judged(asked: Sequence[_Asked], said: Reply) -> dict[bytes, ReadMessage]:
+def _judged(asked: Sequence[_Asked], said: ModelNotes) -> dict[bytes, ReadMessage]:
     """What is believed of an answer."""
     notes: dict[str, list[ModelNote]] = {one.shown.id: [] for one in asked}
     for note in said.notes:
@@ -156,7 +156,7 @@ def _quoted(asked: Sequence[_Asked], quote: str) -> str:
     return asked[0].shown.id
 
 
-def _believed(one: _Asked, notes: Sequence[ModelNote], said: Reply) -> ReadMessage:
+def _believed(one: _Asked, notes: Sequence[ModelNote], said: ModelNotes) -> ReadMessage:
     candidates: list[Candidate] = []
     skipped = list(_secrets(one.secret))
     if not said.readable:

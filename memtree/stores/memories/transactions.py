@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -10,17 +11,17 @@ from memtree.stores.memories.sql import Work
 T = TypeVar("T")
 
 
-class MemoryTransactions:
+class MemoryTransactions(ABC):
     now: Callable[[], float]
 
+    @abstractmethod
     async def read_memories(self, work: Work[T]) -> T:
         """`work` on one state of the store."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def write_memories(self, work: Work[T]) -> T:
         """All of `work` or nothing; what returned is there after a crash."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def scrub_memories(self, *, at_once: bool) -> None:
         """Get the bytes of erased rows out of the files. `at_once`: however long it takes."""
-        raise NotImplementedError

@@ -32,7 +32,7 @@ class PageQuery(NamedTuple):
     cursor: str | None
 
 
-class SearchQuery(NamedTuple):
+class PassageQuery(NamedTuple):
     query: str
     type: str | None
     limit: int
@@ -106,9 +106,9 @@ def page(query: Mapping[str, str]) -> PageQuery:
     return PageQuery(_type(query), limit(query, MAX_ROWS, ROWS), query.get("cursor"))
 
 
-def search(query: Mapping[str, str]) -> SearchQuery:
+def search(query: Mapping[str, str]) -> PassageQuery:
     least = fields.number(query.get("threshold"), "threshold", 0.0, 1.0)
-    return SearchQuery(searched(query), _type(query), limit(query, MAX_HITS, HITS), least or 0.0)
+    return PassageQuery(searched(query), _type(query), limit(query, MAX_HITS, HITS), least or 0.0)
 
 
 def new_document_id() -> str:

@@ -53,7 +53,7 @@ class ListQuery(NamedTuple):
     at: float | None
 
 
-class SearchQuery(NamedTuple):
+class UserSearchQuery(NamedTuple):
     query: str
     wanted: MemoryFilter
     limit: int
@@ -115,9 +115,9 @@ def page(query: QueryParams) -> ListQuery:
     return ListQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"), at)
 
 
-def search(query: QueryParams) -> SearchQuery:
+def search(query: QueryParams) -> UserSearchQuery:
     wanted, at = _which(query)
-    return SearchQuery(searched(query), wanted, limit(query, MAX_HITS, HITS), _least(query), at)
+    return UserSearchQuery(searched(query), wanted, limit(query, MAX_HITS, HITS), _least(query), at)
 
 
 def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:

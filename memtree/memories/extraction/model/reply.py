@@ -4,12 +4,12 @@ The answer that `prompt.py` asks for is one JSON object. Read as well: reasoning
 fences and prose around it, a bare list, and of an answer that was cut off the notes that are
 complete. A note that lacks a quotation or a text is none; one that names no message that was asked
 about is told without it: small models write the message's first words there. What is no JSON is no
-answer: the messages are not done then.
+answer; what becomes of its messages is up to whoever asked.
 
     >>> read('{"memories": [{"message": 1, "quote": "I am Jo", "text": "User is Jo.", "cat', ["1"])
-    Reply(notes=(), readable=False)
+    ModelNotes(notes=(), readable=False)
     >>> read('{"memories": []}', ["1"])
-    Reply(notes=(), readable=True)
+    ModelNotes(notes=(), readable=True)
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class ModelNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelNotes:
     """`readable`: there was an answer, if only that there is nothing to note."""
 
     notes: tuple[ModelNote, ...] = ()
     readable: bool = False
 
 
-def read(text: str, ids: Collection[str]) -> Reply:
+def read(text: str, ids: Collection[str]) -> ModelNotes:
     """The notes about messages with these ids, in the order of the answer, each once."""
     text = answered(text[:REACH])
     notes: dict[ModelNote, None] = {}
@@ -60,7 +60,7 @@ def read(text: str, ids: Collection[str]) -> Reply:
         readable = readable or known
         notes.update(dict.fromkeys(found))
     kept = tuple(notes)[:NOTES]
-    return Reply(kept, readable or bool(kept))
+    return ModelNotes(kept, readable or bool(kept))
 
 
 def _values(text: str) -> Iterator[Any]:

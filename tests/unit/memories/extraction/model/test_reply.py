@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memtree.memories.extraction.model.reply import ModelNote, Reply, read
+from memtree.memories.extraction.model.reply import ModelNote, ModelNotes, read
 
 NOTE = {"message": "1", "quote": "I am Jo", "text": "User is Jo.", "category": "fact"}
 KEPT = ModelNote("1", "I am Jo", "User is Jo.", "fact")
@@ -34,12 +34,12 @@ def answer(*notes: object) -> str:
     ],
 )
 def test_a_note_is_read_whatever_stands_around_it(text: str) -> None:
-    assert read(text, IDS) == Reply((KEPT,), readable=True)
+    assert read(text, IDS) == ModelNotes((KEPT,), readable=True)
 
 
 @pytest.mark.parametrize("text", ['{"memories": []}', "[]", "Nothing to note: []"])
 def test_nothing_to_note_is_an_answer(text: str) -> None:
-    assert read(text, IDS) == Reply((), readable=True)
+    assert read(text, IDS) == ModelNotes((), readable=True)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_nothing_to_note_is_an_answer(text: str) -> None:
     ],
 )
 def test_what_is_no_answer_is_told(text: str) -> None:
-    assert read(text, IDS) == Reply((), readable=False)
+    assert read(text, IDS) == ModelNotes((), readable=False)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_is_no_answer_is_told(text: str) -> None:
     ],
 )
 def test_a_note_that_lacks_something_is_none(change: dict[str, object]) -> None:
-    assert read(answer(NOTE | change), IDS) == Reply((), readable=True)
+    assert read(answer(NOTE | change), IDS) == ModelNotes((), readable=True)
 
 
 @pytest.mark.parametrize("message", ["3", True, None, ["1"], "I am Jo, and I"])
