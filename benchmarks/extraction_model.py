@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from benchmarks import extraction
 from benchmarks.extraction import ExtractionScore, LabelledConversation, Said
+from indexer.extracting.metered_model import MeteredModel
 from indexer.extracting.model_reader import ModelReader
 from indexer.runtime import SystemClock
 from indexer.summarizing.open import open_endpoint
@@ -28,14 +29,15 @@ SCOPE = Scope.of_user("benchmark")
 
 async def read(url: str, name: str, cases: Sequence[LabelledConversation]) -> ExtractionScore:
     settings = Settings(summary_base_url=url, summary_model=name, summary_seconds=600)
-    reader = ModelReader(open_endpoint(settings, 1), Spending(RamStore(), SystemClock()))
+    metered = MeteredModel(open_endpoint(settings, 1), Spending(RamStore(), SystemClock()))
+    reader = ModelReader(metered)
     found: dict[str, tuple[Candidate, ...]] = {}
     for said in [said for case in cases for said in case.messages if said.role == "U"]:
         message = UserMessage(said.text.encode(), said.text, extraction.SAID)
         for row in await reader.read(SCOPE, [message]):
             found[said.text] = tuple(row.candidates)
             print(f"{len(found)}: {[one.text for one in row.candidates]}", flush=True)
-    await reader.close()
+    await metered.close()
 
     def extracted(before: Sequence[Said], text: str) -> tuple[Candidate, ...]:
         return () if extraction.is_play(before) else found.get(text, ())

@@ -7,7 +7,7 @@ everything. Nothing of the product's own costs or counts is used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,16 +20,17 @@ from tests.answered import Answered
 class Ledger:
     """`total`: the cost so far, in uncached input tokens."""
 
-    def __init__(self, prices: Prices, tools: int) -> None:
-        """`tools`: tokens of what is sent in front of the messages."""
+    def __init__(self, prices: Prices, tools: int, weigh: Callable[[bytes], int] = weight) -> None:
+        """`tools`: tokens of what is sent in front of the messages; `weigh`: those of one."""
         self.total = 0.0
+        self._weigh = weigh
         self._prices, self._tools = prices, tools
         self._sent: dict[bytes, Any] = {}  # a tree: message -> what followed it
 
     def add(self, messages: Sequence[bytes]) -> None:
         at, read, written = self._sent, 0, 0
         for raw in (b"", *messages):
-            tokens = weight(raw) if raw else self._tools
+            tokens = self._weigh(raw) if raw else self._tools
             if raw in at:
                 read += tokens
             else:

@@ -28,7 +28,8 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
 from memtree.memories.search.vector_bytes import pack_vector
-from memtree.models.local_embedder import DIMENSIONS, LocalEmbedder
+from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.minilm.model import DIMENSIONS
 from memtree.stores import Memories, open_memories, open_store
 from tests.postgres import drop_schema, store_url
 

@@ -105,6 +105,9 @@ class NoBuilder:
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
         raise Unavailable("out of order")
 
+    def warm(self) -> None:
+        """It never is."""
+
 
 def _without_builder(runtime: Runtime) -> Runtime:
     memory = ContextMemory(runtime.store, NoBuilder(), NoQueue(), SystemClock())

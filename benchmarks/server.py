@@ -120,7 +120,7 @@ async def _session(client: Client, data: Data) -> list[Row]:
 async def open_server(keep: Path | None) -> AsyncIterator[Client]:
     """`memtree serve` in a process of its own on a free port, without an upstream."""
     with tempfile.TemporaryDirectory(prefix="memtree-bench-") as folder:
-        port = _free_port()
+        port = free_port()
         store = f"sqlite:///{(keep or Path(folder)) / 'server.db'}"
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "proxy.cli", "serve", "--port", str(port)),
@@ -129,7 +129,7 @@ async def open_server(keep: Path | None) -> AsyncIterator[Client]:
         try:
             url = f"http://127.0.0.1:{port}"
             async with httpx.AsyncClient(base_url=url, timeout=300, trust_env=False) as http:
-                await _ready(http, process)
+                await ready(http, process)
                 yield Client(http, process.pid)
         finally:
             if process.returncode is None:
@@ -137,7 +137,7 @@ async def open_server(keep: Path | None) -> AsyncIterator[Client]:
             await process.wait()
 
 
-async def _ready(http: httpx.AsyncClient, process: asyncio.subprocess.Process) -> None:
+async def ready(http: httpx.AsyncClient, process: asyncio.subprocess.Process) -> None:
     for _ in range(300):
         if process.returncode is not None:
             raise SystemExit(f"benchmarks: the server ended with {process.returncode}")
@@ -149,7 +149,7 @@ async def _ready(http: httpx.AsyncClient, process: asyncio.subprocess.Process) -
     raise SystemExit("benchmarks: the server does not answer after 30 s")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])

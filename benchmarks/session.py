@@ -17,7 +17,7 @@ from benchmarks.report import Row, promises
 from benchmarks.subject import Bench, Subject, open_subject, with_parts
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.message import Message
-from proxy.server.serve import settle_garbage
+from proxy.server.garbage import short_collections
 
 TARGET = 20_000
 SMALL = 100_000
@@ -49,8 +49,8 @@ async def run(bench: Bench) -> tuple[list[Row], list[str]]:
         small = await _measure(subject, store, "100k", first(history, SMALL))
         large = await _measure(subject, store, "1m", history)
         on_disk = (await subject.runtime.store.stats()).bytes
-        settle_garbage()  # as the server does when it starts
-        blocked = await _loop_blocked(subject, history)
+        with short_collections():  # as the server has them
+            blocked = await _loop_blocked(subject, history)
     rows = [
         *small,
         *large,

@@ -27,10 +27,11 @@ from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 from memtree.shadow.probes import KINDS
 from memtree.shadow.usage import RECALLED, USED
-from proxy.chat import chat_request
+from proxy.chat import request_reader
 from proxy.chat.memories.sources import ChatUser
-from proxy.chat.model_limits import ModelLimits
+from proxy.chat.retrying.model_limits import ModelLimits
 from proxy.chat.shadow import ShadowRunner
+from proxy.dialects.chat_dialect import ChatDialect
 from proxy.observability.metrics import Metrics
 
 TARGETS = (20_000, 8_000)
@@ -91,11 +92,12 @@ async def _measured(
         runtime = subject.runtime
         settings = Settings(upstream=None, mode=SHADOW, target_tokens=target)
         shadows = ShadowRunner(runtime.memory, settings, Metrics(), runtime.store)
+        dialect = ChatDialect(settings)
         for number, requests in enumerate(sessions):
             tenant = f"{number}"
             user = ChatUser(Scope.of_user(tenant), UserSettings())
             for body in requests:
-                read = chat_request.read(tenant, body, {}, settings, ModelLimits(), user)
+                read = request_reader.read(dialect, tenant, body, {}, settings, ModelLimits(), user)
                 assert read.shadow is not None
                 shadows.follow(tenant, read.shadow)
                 await shadows.settle()

@@ -19,6 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from memtree import tracing
 from memtree.conversation.history import History
+from memtree.conversation.message_list import size_from
 from memtree.ports.queues import Pending
 from memtree.tracing import Tracer
 
@@ -64,7 +65,7 @@ class Job(Generic[WorkT]):
     ended: asyncio.Event = field(default_factory=asyncio.Event)  # it is in no queue any more
 
     def __post_init__(self) -> None:
-        self.size = sum(len(message.raw) for message in self.history.messages)
+        self.size = size_from(self.history.messages)
 
     @property
     def name(self) -> tuple[str, bytes]:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
+from indexer.answering.memory_answers import MemoryAnswers, open_answers
 from indexer.extracting.open import ExtractionParts, open_extraction
 from indexer.extracting.queue import PATIENCE, ExtractionQueue
 from memtree.config import Settings
 from memtree.conversation.history import MessageInfoCache
+from memtree.memories.agents.agent_book import AgentBook
+from memtree.memories.agents.agent_curation import AgentCuration
+from memtree.memories.agents.extraction.agent_extraction import AgentExtraction
+from memtree.memories.agents.search.agent_search import AgentSearch
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.documents.document_book import DocumentBook
+from memtree.memories.grants.grant_book import GrantBook
+from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
 from memtree.memories.user_book import UserBook
@@ -27,7 +34,8 @@ class MemoryServices:
     """Whoever opens them starts and closes them; nothing works in the background before. `users`:
     groups, settings and plans; `curation`: the past, merging, deleting many. `documents`: of
     namespaces, for `use_rag`. `extracting`: what reads conversations for memories. `transfer`:
-    memories as files, and back."""
+    memories as files, and back. `schemas`: what structured memories must look like. `agents`: the
+    structured memories themselves; `agent_curation`: deleting what several agents remember."""
 
     book: MemoryBook
     users: UserBook
@@ -35,6 +43,13 @@ class MemoryServices:
     documents: DocumentBook
     extracting: ExtractionParts
     transfer: MemoryTransfer
+    grants: GrantBook
+    schemas: SchemaBook
+    agent_search: AgentSearch
+    agents: AgentBook
+    agent_extraction: AgentExtraction
+    agent_curation: AgentCuration
+    answers: MemoryAnswers | None = None
 
     @property
     def extraction(self) -> ExtractionQueue:
@@ -49,6 +64,8 @@ class MemoryServices:
     async def close(self, patience: float = PATIENCE) -> None:
         """Work in the background goes on for at most `patience` seconds."""
         await self.extracting.close(patience)
+        if self.answers:
+            await self.answers.close()
         await self.book.close()
 
 
@@ -83,8 +100,37 @@ def open_memory_services(
         infos=infos,
         tallies=tallies,
     )
-    transfer = open_transfer(settings, memories, clock, book)
-    return MemoryServices(book, users, curation, documents, extracting, transfer)
+    grants = GrantBook(memories, book.clock)
+    schemas = SchemaBook(memories, book.clock, strict=settings.strict_schemas)
+    secrets_kept = settings.agent_secrets == "allow"
+    agents = AgentBook(memories, memories, book, schemas, new_memory_id, secrets=secrets_kept)
+    transfer = open_transfer(settings, memories, clock, book, schemas, secrets=secrets_kept)
+    agent_curation = AgentCuration(memories, book, deleted_days=settings.deleted_days)
+    return MemoryServices(
+        book,
+        users,
+        curation,
+        documents,
+        extracting,
+        transfer,
+        grants,
+        schemas,
+        AgentSearch(memories, book.searching, now=book.clock.now),
+        agents,
+        AgentExtraction(
+            memories,
+            schemas,
+            book.saving,
+            extracting.reader,
+            extracting.structured,
+            book.clock,
+            new_memory_id,
+            most=settings.max_memories,
+            max_text_chars=settings.max_text_chars,
+        ),
+        agent_curation,
+        open_answers(settings, tallies, clock),
+    )
 
 
 def open_documents(
@@ -103,17 +149,25 @@ def open_documents(
 
 
 def open_transfer(
-    settings: Settings, memories: Memories, clock: Clock, book: MemoryBook
+    settings: Settings,
+    memories: Memories,
+    clock: Clock,
+    book: MemoryBook,
+    schemas: SchemaBook,
+    *,
+    secrets: bool,
 ) -> MemoryTransfer:
-    """What exports and imports memories."""
+    """What exports and imports memories. `secrets`: they may stand in the data of agents."""
     return MemoryTransfer(
         memories,
+        schemas,
         book.saving,
         clock,
         new_memory_id,
         new_group_id,
         max_text_chars=settings.max_text_chars,
         most=settings.max_memories,
+        allow_secrets=secrets,
     )
 
 

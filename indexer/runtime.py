@@ -1,32 +1,31 @@
 """The parts of a process that keeps memory, put together from the settings.
 
 Both the server and the command line open one `Runtime`; it is the only place that chooses
-adapters. A missing embedder is no failure: ranking is BM25 alone and `trouble` says why. A remote
-embedder that does not answer at the start of a server is used as soon as it does, without a
-restart; a command that ends soon does without it. Only a server uses Redis: a command for one
-history does its work itself, whatever `queue` says.
+adapters. Only a server uses Redis: a command for one history does its work itself, whatever `queue`
+says. A server listens before its vocabulary and its embedder are loaded (`Runtime.load`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from indexer.caches import ContextCaches
+from indexer.embedding.open import OpenedEmbedder, loaded, nothing, open_unloaded
 from indexer.embedding.queue import InProcessQueue, NoQueue
 from indexer.growing.builder import StageOne
 from indexer.memory_services import MemoryServices, open_memory_services
 from indexer.summarizing.open import SummaryStage, open_summarizer
 from indexer.sweeper import Sweeper
+from memtree.bounded import SizedCache
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation.message import Volatile
-from memtree.conversation.message_cache import MessageCache
 from memtree.errors import BadRequest, EmbedderUnavailable
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("memtree.indexer")
 
-NEEDS_EXTRA = "a queue in Redis needs packages: pip install 'memtree-proxy[redis]'"
+NEEDS_EXTRA = "a queue in Redis needs packages: pip install '.[redis]' in the folder of MemTree"
 
 
 class SystemClock:
@@ -68,6 +67,18 @@ class Runtime:
     summaries: SummaryStage | None = None  # None: nothing is summarised by a model in this process
     builder: StageOne | None = None
     redis: RedisQueues | None = None  # set: workers do stages 2 and 3
+    caches: Mapping[str, SizedCache] = field(default_factory=dict)  # by name
+    load_embedder: Callable[[], Awaitable[None]] = nothing
+
+    async def load(self) -> None:
+        """What the first request would wait for: the vocabulary, which takes half a second, and
+        the embedder. In threads, though the first holds the GIL. Both are loaded by whoever needs
+        them first, so this may be cut off, or fail."""
+        await asyncio.to_thread(tokens.count, "warm up")
+        try:
+            await self.load_embedder()
+        except EmbedderUnavailable as error:
+            log.warning("embedder.unavailable, asked again later: %s", error.message)
 
     async def settle(self) -> None:
         """Until everything that was posted is indexed in all stages."""
@@ -91,15 +102,17 @@ async def open_runtime(
     store = await asyncio.to_thread(open_store, settings.store)
     builder = StageOne(child=settings.index_processes)
     try:
-        # The first count loads the vocabulary, which takes half a second.
-        (embedder, trouble), _ = await asyncio.gather(
-            open_embedder(settings, patient=drain > 0), asyncio.to_thread(tokens.count, "warm up")
-        )
+        opened = await open_unloaded(settings, patient=drain > 0)
+        if not shared:
+            opened = await _loaded(opened)
+        embedder = opened.embedder
         clock = SystemClock()
         redis = open_redis_queues(settings, store, clock, embedder) if shared else None
         queue: IndexQueue = NoQueue()
         if embedder:
-            queue = redis.queue if redis else InProcessQueue(store, embedder, clock)
+            cache_bytes = settings.cache_limits.vectors
+            here = InProcessQueue(store, embedder, clock, cache_bytes=cache_bytes)
+            queue = redis.queue if redis else here
         summarizer = open_summarizer(settings) if not redis else None
         stage_three = (
             SummaryStage.of(settings, store, clock, summarizer, patient=drain > 0)
@@ -107,18 +120,20 @@ async def open_runtime(
             else None
         )
         by_workers = redis.summaries if redis else None
-        infos = MessageCache(secrets.randbits(32))
+        caches = ContextCaches.of(settings.cache_limits)
         memory = ContextMemory(
             store,
             builder,
             queue,
             clock,
             embedder=embedder,
-            facts=infos,
+            facts=caches.message_infos,
             volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
             summaries=stage_three.queue if stage_three else by_workers,
             settled=stage_three.completed if stage_three else None,
             peers=redis.peers if redis else None,
+            read=caches.read_histories,
+            caches=caches.trees,
         )
         memories = open_memories(store)
         saved = open_memory_services(
@@ -126,7 +141,7 @@ async def open_runtime(
             memories,
             clock,
             embedder,
-            infos=infos,
+            infos=caches.message_infos,
             tallies=store if shared else None,  # a command asks no model for memories
         )
         if shared:
@@ -147,10 +162,12 @@ async def open_runtime(
                 store,
                 embedder,
                 queue,
-                trouble,
+                opened.trouble,
                 stage_three,
                 builder,
                 redis,
+                {**caches.by_name(), **_vectors(queue), **saved.extracting.caches},
+                load_embedder=opened.load,
             )
         finally:
             await sweeper.close()
@@ -168,12 +185,23 @@ async def open_runtime(
         await store.close()
 
 
+async def _loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
+    """The same when it is loaded, and the vocabulary with it."""
+    loading = asyncio.to_thread(tokens.count, "warm up")
+    result, _ = await asyncio.gather(loaded(opened), loading)
+    return result
+
+
 def refuse_own_memory(settings: Settings) -> None:
     """Raises `BadRequest` for a store that no other process can open."""
     if settings.store.startswith("memory:"):
         raise BadRequest(
             "a queue in Redis needs a store that several processes can open", param="store"
         )
+
+
+def _vectors(queue: IndexQueue) -> Mapping[str, SizedCache]:
+    return {"vectors": queue.passages} if isinstance(queue, InProcessQueue) else {}
 
 
 def open_redis_queues(
@@ -194,57 +222,3 @@ def open_redis_queues(
         return RedisQueues.of(settings, store, clock, embedder)
     except (TypeError, ValueError):  # of the URL's query; not shown, it may hold a password
         raise BadRequest("queue: the URL has parts that cannot be used", param="queue") from None
-
-
-async def open_embedder(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
-    """The embedder that the settings name, and what is the matter with it: "" where nothing is.
-
-    `patient`: keep a remote one that does not answer yet. Raises `BadRequest` where a setting that
-    it needs is missing.
-    """
-    if settings.embedder == "none":
-        return None, "switched off"
-    if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):
-        return await _remote(settings, patient=patient)
-    try:
-        from memtree.models.local_embedder import LocalEmbedder  # noqa: PLC0415  the optional `local` extra
-
-        embedder = LocalEmbedder()
-        await embedder.warm_up()
-    except ImportError as error:
-        trouble = f"{error.name} is not installed (pip install 'memtree-proxy[local]')"
-    except EmbedderUnavailable as error:
-        trouble = error.message
-    else:
-        return embedder, ""
-    log.warning("embedder.unavailable, ranking by words alone: %s", trouble)
-    return None, trouble
-
-
-async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
-    # Half a second and 25 MB that only those pay who use it.
-    from memtree.models.remote_embedder import RemoteEmbedder  # noqa: PLC0415
-
-    if not settings.embedding_base_url or not settings.embedding_model:
-        raise BadRequest(
-            "the remote embedder needs embedding_base_url and embedding_model",
-            param="embedding_base_url",
-        )
-    embedder = RemoteEmbedder(
-        settings.embedding_base_url,
-        settings.embedding_model,
-        settings.embedding_api_key,
-        dimensions=settings.embedding_dimensions,
-        max_tokens=settings.embedding_tokens,
-        relevant=settings.embedding_relevant,
-    )
-    try:
-        await embedder.warm_up()
-    except EmbedderUnavailable as error:
-        if patient:
-            log.warning("embedder.unavailable, asked again later: %s", error.message)
-            return embedder, error.message
-        await embedder.close()
-        log.warning("embedder.unavailable, ranking by words alone: %s", error.message)
-        return None, error.message
-    return embedder, ""

@@ -4,10 +4,23 @@ fill its memory with names that he makes up."""
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from threading import Lock
+from typing import Generic, Protocol, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+
+class SizedCache(Protocol):
+    """What tells how much it holds."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes, estimated."""
+        ...
+
 
 MAX_TENANTS = 10_000  # of whom a process remembers a number or a time, some 200 bytes each
 
@@ -25,3 +38,76 @@ def remember(rows: OrderedDict[K, V], key: K, value: V, most: int = MAX_TENANTS)
     rows.move_to_end(key)
     while len(rows) > most:
         rows.popitem(last=False)
+
+
+class SizedRows(Generic[K, V]):
+    """Rows that take at most `most` bytes together; the least recently used go first.
+
+    `size`: bytes that a row takes with its key and its place here, estimated; the same whenever it
+    is asked for the same row. A row that alone takes more than `most` is not kept. Safe for
+    several threads.
+
+    >>> rows = SizedRows(10, lambda key, value: len(value))
+    >>> rows.put("a", "four"), rows.put("b", "five5"), rows.get("a"), rows.put("c", "two")
+    (None, None, 'four', None)
+    >>> list(rows), rows.nbytes
+    (['a', 'c'], 7)
+    """
+
+    def __init__(self, most: int, size: Callable[[K, V], int]) -> None:
+        self._most, self._size = most, size
+        self._rows: OrderedDict[K, V] = OrderedDict()
+        self._bytes = 0
+        self._changing = Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """That all rows take, estimated."""
+        return self._bytes
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[K]:
+        """The keys, the one that would go first first."""
+        return iter(self._rows)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._rows
+
+    def get(self, key: K) -> V | None:
+        value = self._rows.get(key)
+        if value is not None:
+            with suppress(KeyError):  # another thread may have dropped it meanwhile
+                self._rows.move_to_end(key)
+        return value
+
+    def put(self, key: K, value: V) -> None:
+        size = self._size(key, value)
+        with self._changing:
+            self._drop(key)
+            if size > self._most:
+                return
+            self._rows[key] = value
+            self._bytes += size
+            while self._bytes > self._most:
+                self._drop(next(iter(self._rows)))
+
+    def drop(self, key: K) -> None:
+        with self._changing:
+            self._drop(key)
+
+    def drop_where(self, is_one: Callable[[K, V], bool]) -> None:
+        with self._changing:
+            for key in [key for key, value in self._rows.items() if is_one(key, value)]:
+                self._drop(key)
+
+    def clear(self) -> None:
+        with self._changing:
+            self._rows.clear()
+            self._bytes = 0
+
+    def _drop(self, key: K) -> None:
+        value = self._rows.pop(key, None)
+        if value is not None:
+            self._bytes -= self._size(key, value)

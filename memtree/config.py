@@ -6,17 +6,38 @@ names are those of API section 6. A value that cannot be read is a `BadRequest` 
 
 from __future__ import annotations
 
-import math
 import os
+import sys
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from memtree.cache_limits import MEGABYTES, CacheLimits
 from memtree.conversation.volatile_blocks import PREAMBLE_TAGS, VOLATILE_TAGS
+from memtree.data_folder import (
+    IN_THIS_FOLDER,
+    data_folder,
+    default_store,
+    how_to_move,
+    is_left_behind,
+)
 from memtree.errors import BadRequest
-from memtree.setting_values import check_choice, check_queue, is_plain_url, price, window
+from memtree.setting_checks import (
+    check_embedding,
+    check_summaries,
+    check_traces,
+    check_upstreams,
+)
+from memtree.setting_values import (
+    check_choice,
+    check_queue,
+    input_price,
+    nearest,
+    price,
+    window,
+)
 
 DEFAULT_UPSTREAM = "https://api.openai.com/v1"
 CONFIG_FILE = "memtree.toml"
@@ -25,7 +46,16 @@ FILE_VARIABLE = "MEMTREE_CONFIG"
 # No settings of the program: of benchmarks, tests, and what starts it (compose file, balancer)
 OTHER_VARIABLES = frozenset(
     f"{PREFIX}{name}"
-    for name in ("BENCH_DATA", "BIND", "IMAGE", "LISTEN", "PROXIES", "SITE", "TEST_POSTGRES")
+    for name in (
+        "BENCH_DATA",
+        "BIND",
+        "CHROMIUM",
+        "IMAGE",
+        "LISTEN",
+        "PROXIES",
+        "SITE",
+        "TEST_POSTGRES",
+    )
 )
 MODES = ("stable", "auto", "fresh")
 SHADOW = "shadow"  # a mode of the chat routes alone: nothing is changed, only measured
@@ -43,8 +73,9 @@ MAY_BE_ZERO = frozenset(
 MAX_PORT = 65535
 
 
-def _setting(default: Any, help_: str, *, shown: bool = True) -> Any:
-    return field(default=default, metadata={"help": help_}, repr=shown)
+def _setting(default: Any, help_: str, *, shown: bool = True, told: str = "") -> Any:
+    """`told`: the default in words, where it depends on the machine."""
+    return field(default=default, metadata={"help": help_, "default": told}, repr=shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +100,35 @@ class Settings:
         "address by which browsers reach this server through a proxy that rewrites Host, as in "
         "https://memory.example.com",
     )
+    ui: bool = _setting(True, "serve the web pages at /ui")
     upstream: str | None = _setting(
         DEFAULT_UPSTREAM, "base URL of the OpenAI-compatible API behind us, or none"
     )
     upstream_api_key: str | None = _setting(
         None, "key for the upstream; used instead of the client's once access keys exist"
     )
+    anthropic_upstream: str | None = _setting(
+        "auto",
+        "base URL of the Messages API (Anthropic's) behind us, none, or auto: the vendor's where "
+        "upstream is not set, else upstream",
+    )
+    anthropic_upstream_api_key: str | None = _setting(
+        None,
+        "key for an upstream of the Messages API that is not upstream, sent as x-api-key; used "
+        "instead of the client's once access keys exist",
+    )
+    home: str | None = _setting(
+        None,
+        "folder of memtree.db where no store is named; a memtree.db in the current folder goes "
+        "before it",
+        told="the user's folder for data of programs",
+    )
     store: str = _setting(
-        "sqlite:///memtree.db",
+        IN_THIS_FOLDER,
         "where the tree is kept: sqlite:///PATH, memory:, or for many processes "
         "postgresql://USER:PASSWORD@HOST/DATABASE",
         shown=False,
+        told="memtree.db in home",
     )
     queue: str = _setting(
         "inprocess",
@@ -163,6 +212,11 @@ class Settings:
         "what your provider charges for cached input, as multiples of uncached input: "
         "NAME=WRITE/READ or NAME=WRITE/READ/SECONDS, NAME a model's beginning or * for all others",
     )
+    input_prices: tuple[str, ...] = _setting(
+        (),
+        "what a million tokens of uncached input cost, to tell savings in money: NAME=PRICE, NAME "
+        "a model's beginning or * for all others",
+    )
     window: tuple[str, ...] = _setting(
         (),
         "context windows in tokens of models that are not built in, or differ from it: "
@@ -196,9 +250,16 @@ class Settings:
     deleted_days: int = _setting(
         30, "days in which a deleted memory can be brought back; 0: it is erased at once"
     )
+    agent_secrets: str = _setting(
+        "refuse", "data that agents store with a secret in it: refuse, or allow"
+    )
     memories_cache_mb: int = _setting(256, "megabytes that indexes of memories may take")
     strict_embedding: bool = _setting(
         False, "refuse to save a memory while the embedder fails, instead of embedding it later"
+    )
+    strict_schemas: bool = _setting(
+        False,
+        "refuse structured memories of a kind without a schema, also while there is no schema",
     )
     max_body_bytes: int = _setting(128 * 1024 * 1024, "largest request body that is read")
     max_header_bytes: int = _setting(64 * 1024, "largest request line and headers, together")
@@ -229,6 +290,9 @@ class Settings:
     metrics_key: str | None = _setting(
         None, "bearer that opens /metrics; needed there beyond loopback and once access keys exist"
     )
+    cache_mb: int = _setting(
+        MEGABYTES, "megabytes that caches of posted conversations may take in one process"
+    )
     index_processes: bool = _setting(True, "index very long histories in a child process")
     log_level: str = _setting("info", "debug, info, warning or error")
     log_format: str = _setting("text", "text, or json: one object a line")
@@ -241,11 +305,21 @@ class Settings:
         False, "send the upstream a traceparent where the client sent none; needs otel_endpoint"
     )
 
+    @property
+    def cache_limits(self) -> CacheLimits:
+        """Bytes for each cache of posted conversations."""
+        return CacheLimits.of(self.cache_mb)
+
     @classmethod
     def from_env(
-        cls, flags: Mapping[str, Any] | None = None, env: Mapping[str, str] | None = None
+        cls,
+        flags: Mapping[str, Any] | None = None,
+        env: Mapping[str, str] | None = None,
+        *,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> Settings:
-        """Settings of this process. `flags` that are None were not given.
+        """Settings of this process. `flags` that are None were not given. `tell` gets lines for
+        whoever started it.
 
         Raises `BadRequest` that names the setting and where it came from.
         """
@@ -256,7 +330,15 @@ class Settings:
             if name in env:
                 values[one.name] = _read(one.name, env[name], name)
         values.update({k: v for k, v in (flags or {}).items() if v is not None})
-        return _checked(cls(**{k: _read(k, v, k) for k, v in values.items()}))
+        settings = _checked(cls(**{k: _read(k, v, k) for k, v in values.items()}))
+        if unknown := unknown_variables(env):
+            tell(_unknown_line(unknown))
+        if values.get("store"):  # an empty one names none, as in the example of the environment
+            return settings
+        folder = data_folder(settings.home, env, sys.platform)
+        if folder is not None and is_left_behind(folder):
+            tell(how_to_move(folder, sys.platform))
+        return replace(settings, store=default_store(folder))
 
 
 def config_file(env: Mapping[str, str] | None = None) -> Path | None:
@@ -271,6 +353,12 @@ def unknown_variables(env: Mapping[str, str] | None = None) -> list[str]:
     known = {FILE_VARIABLE, *OTHER_VARIABLES, *ours}
     names = os.environ if env is None else env
     return sorted(name for name in names if name.startswith(PREFIX) and name not in known)
+
+
+def _unknown_line(names: Sequence[str]) -> str:
+    ours = [variable(one.name) for one in fields(Settings)]
+    told = [f"{name} ({meant}?)" if (meant := nearest(name, ours)) else name for name in names]
+    return f"there is no such setting: {', '.join(told)}"
 
 
 def variable(name: str) -> str:
@@ -291,7 +379,9 @@ def _from_file(given: str | None) -> dict[str, Any]:
     known = {one.name for one in fields(Settings)}
     for name in values:
         if name not in known:
-            raise BadRequest(f"{path}: there is no setting {name!r}", param=name)
+            meant = nearest(name, known)
+            hint = f"; did you mean {meant}?" if meant else ""
+            raise BadRequest(f"{path}: there is no setting {name!r}{hint}", param=name)
     return values
 
 
@@ -339,6 +429,8 @@ def _checked(settings: Settings) -> Settings:
         check_choice("mode", settings.mode, (*MODES, SHADOW))
     for entry in settings.prices:
         price(entry)
+    for entry in settings.input_prices:
+        input_price(entry)
     for entry in settings.window:
         window(entry)
     check_choice("embedder", settings.embedder, ("auto", "local", "remote", "none"))
@@ -348,6 +440,7 @@ def _checked(settings: Settings) -> Settings:
         "memories_extraction", settings.memories_extraction, ("auto", "model", "rules", "off")
     )
     check_choice("memories_branches", settings.memories_branches, ("same", "strict", "off"))
+    check_choice("agent_secrets", settings.agent_secrets, ("refuse", "allow"))
     check_choice("overflow_status", settings.overflow_status, (413, 400))
     check_choice("json_wait", settings.json_wait, ("silent", "spaces"))
     check_choice("log_level", settings.log_level, ("debug", "info", "warning", "error"))
@@ -360,78 +453,8 @@ def _checked(settings: Settings) -> Settings:
             raise BadRequest(f"{one.name} must be a positive number, not {value!r}", param=one.name)
     if settings.port > MAX_PORT:
         raise BadRequest(f"port must be at most {MAX_PORT}, not {settings.port}", param="port")
-    if settings.upstream and not settings.upstream.startswith(("http://", "https://")):
-        raise BadRequest(
-            "upstream must be a URL beginning with http:// or https://, or none", param="upstream"
-        )
-    _check_embedding(settings)
-    _check_summaries(settings)
-    _check_traces(settings)
+    check_upstreams(settings)
+    check_embedding(settings)
+    check_summaries(settings)
+    check_traces(settings)
     return settings
-
-
-def _check_embedding(settings: Settings) -> None:
-    if not 0 <= settings.embedding_relevant < 1:
-        raise BadRequest(
-            f"embedding_relevant must be 0 or a cosine below 1, not {settings.embedding_relevant}",
-            param="embedding_relevant",
-        )
-    named = sum(1 for one in (settings.embedding_base_url, settings.embedding_model) if one)
-    wanted = settings.embedder == "remote" or (settings.embedder == "auto" and named == 1)
-    _check_endpoint(settings, "embedding", "the remote embedder", wanted)
-
-
-def _check_summaries(settings: Settings) -> None:
-    check_choice("summary_text", settings.summary_text, ("model", "both"))
-    if settings.memories_extraction == "model" and not settings.summary_model:
-        raise BadRequest(
-            "memories_extraction needs summary_base_url and summary_model to be `model`",
-            param="memories_extraction",
-        )
-    for name in ("money_per_day", "input_price", "cached_price", "output_price"):
-        value = getattr(settings, f"summary_{name}")
-        if not 0 <= value < math.inf:
-            raise BadRequest(
-                f"summary_{name} must be 0 or above, not {value}", param=f"summary_{name}"
-            )
-    if settings.summary_money_per_day and not (
-        settings.summary_input_price or settings.summary_output_price
-    ):
-        raise BadRequest(
-            "summary_money_per_day needs summary_input_price and summary_output_price",
-            param="summary_money_per_day",
-        )
-    named = settings.summary_base_url or settings.summary_model
-    _check_endpoint(settings, "summary", "a model for summaries", bool(named))
-
-
-def _check_traces(settings: Settings) -> None:
-    if settings.otel_endpoint is not None and not is_plain_url(settings.otel_endpoint):
-        raise BadRequest(
-            "otel_endpoint must be a URL beginning with http:// or https://, without credentials "
-            "(OTEL_EXPORTER_OTLP_HEADERS is for these), query and fragment",
-            param="otel_endpoint",
-        )
-    if settings.otel_propagate and settings.otel_endpoint is None:
-        raise BadRequest("otel_propagate needs otel_endpoint", param="otel_propagate")
-
-
-def _check_endpoint(settings: Settings, kind: str, what: str, wanted: bool) -> None:
-    """What a remote model needs. Values are not shown: a URL may carry a password."""
-    url, model, key = (
-        getattr(settings, f"{kind}_{name}") for name in ("base_url", "model", "api_key")
-    )
-    if url is not None and not is_plain_url(url):
-        raise BadRequest(
-            f"{kind}_base_url must be a URL beginning with http:// or https://, without "
-            f"credentials ({kind}_api_key is for these), query and fragment",
-            param=f"{kind}_base_url",
-        )
-    given = {f"{kind}_base_url": url, f"{kind}_model": model}
-    missing = [name for name, value in given.items() if not value]
-    if wanted and missing:
-        raise BadRequest(f"{what} needs {' and '.join(missing)}", param=missing[0])
-    if key is not None and not (key.isascii() and key.isprintable() and key == key.strip()):
-        raise BadRequest(
-            f"{kind}_api_key holds characters that no header can carry", param=f"{kind}_api_key"
-        )

@@ -14,6 +14,8 @@ MemTreeError                      500  internal_error
 ├── UnsupportedMedia              415  unsupported_media_type
 ├── MisdirectedRequest            421  misdirected_request
 ├── SecretRejected                422  secret_rejected      a memory that holds a secret
+├── SchemaInvalid                 422  invalid_schema       a schema that is none, or over a limit
+├── SchemaViolation               422  schema_violation     data that its schema does not allow
 ├── RateLimited                   429  rate_limit_exceeded  with `retry_after`
 ├── HeadersTooLarge               431  headers_too_large
 ├── UpstreamFailed                502  upstream_unreachable
@@ -140,6 +142,22 @@ class SecretRejected(MemTreeError):
 
     status = 422
     code = "secret_rejected"
+    kind = "invalid_request_error"
+
+
+class SchemaInvalid(MemTreeError):
+    """The message says what is wrong with the schema, or which limit it is over."""
+
+    status = 422
+    code = "invalid_schema"
+    kind = "invalid_request_error"
+
+
+class SchemaViolation(MemTreeError):
+    """The message names the place in the data and the rule, never a value."""
+
+    status = 422
+    code = "schema_violation"
     kind = "invalid_request_error"
 
 

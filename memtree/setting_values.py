@@ -6,15 +6,19 @@ Reading one entry, saying what is wrong with it, and showing it without its pass
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Any
 from urllib.parse import urlsplit
 
 from memtree.budget.prices import UNKNOWN, Prices
 from memtree.errors import BadRequest
 
-OTHERS = "*"  # in `prices` and `window`: every model that nothing else names
+OTHERS = "*"  # in `prices`, `input_prices` and `window`: every model that nothing else names
 MAX_PRICE = 100.0  # times the price of uncached input; more is a typing error
+MAX_INPUT_PRICE = 1_000_000.0  # of a million tokens, in whatever money
 LEAST_WINDOW, LARGEST_WINDOW = 1_000, 1_000_000_000  # tokens that an entry of `window` may say
+LONGEST_NAME = 60  # characters of a misspelt name that are looked at
 INPROCESS = "inprocess"  # a queue that needs nobody else
 
 
@@ -41,6 +45,29 @@ def price(entry: str) -> tuple[str, Prices]:
             param="prices",
         )
     return name, Prices(write, read, lifetime)
+
+
+def input_price(entry: str) -> tuple[str, float]:
+    """One entry of `input_prices`: the model's name as given, and what a million tokens of its
+    uncached input cost. Raises `BadRequest` naming the setting for anything but `NAME=PRICE`, from
+    0 to `MAX_INPUT_PRICE`.
+
+    >>> input_price("gpt-5=1.25")
+    ('gpt-5', 1.25)
+    """
+    name, _, number = entry.rpartition("=")
+    name = name.strip()
+    try:
+        cost = float(number)
+    except ValueError:
+        cost = math.nan
+    if not (name and 0 <= cost <= MAX_INPUT_PRICE):
+        raise BadRequest(
+            f"input_prices: {entry!r} is not NAME=PRICE with a price from 0 to "
+            f"{MAX_INPUT_PRICE:.0f}, as in gpt-5=1.25 or *=2",
+            param="input_prices",
+        )
+    return name, cost
 
 
 def window(entry: str) -> tuple[str, int]:
@@ -108,3 +135,9 @@ def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if value not in allowed:
         known = ", ".join(str(one) for one in allowed)
         raise BadRequest(f"{name} must be one of {known}, not {value!r}", param=name)
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """The name that is meant where this one is misspelt, or nothing."""
+    near = get_close_matches(name[:LONGEST_NAME], sorted(names), n=1, cutoff=0.8)
+    return near[0] if near else ""

@@ -114,6 +114,13 @@ ROWS = {
         ),
         Panel("Event loop, how late", "s", quantiles("memtree_loop_lag_seconds")),
         Panel(
+            "Caches of posted conversations",
+            "bytes",
+            {"{{cache}}": gauge("memtree_cache_bytes", "cache", how="sum")},
+            "What they hold, estimated. The setting cache_mb bounds all of them together.",
+            stacked=True,
+        ),
+        Panel(
             "Under way and waiting",
             "short",
             {
@@ -153,10 +160,11 @@ ROWS = {
         ),
         Panel("Warnings by event", "short", {"{{event}}": rate("memtree_warnings_total", "event")}),
         Panel(
-            "Too long for the model, and rounds of recall tools",
+            "Sent again: too long, thinking refused, recall tools",
             "reqps",
             {
                 "packed again": rate("memtree_overflows_total"),
+                "without thinking": rate("memtree_thinking_replays_total"),
                 "recall rounds": rate("memtree_recall_rounds_total"),
                 "injected memories": rate("memtree_injected_memories_total"),
             },

@@ -49,9 +49,11 @@ def example() -> str:
 
 def entry(one: "Field[Any]") -> str:
     """A setting's help as comments, and its variable, commented out, with the default."""
-    about = textwrap.wrap(one.metadata["help"], 96, break_long_words=False, break_on_hyphens=False)
+    told = one.metadata["default"]
+    help_ = one.metadata["help"] + (f"; unset: {told}" if told else "")
+    about = textwrap.wrap(help_, 96, break_long_words=False, break_on_hyphens=False)
     comments = "".join(f"# {line}\n" for line in about)
-    return f"\n{comments}#{variable(one.name)}={shown(one.default)}\n"
+    return f"\n{comments}#{variable(one.name)}={'' if told else shown(one.default)}\n"
 
 
 def shown(value: Any) -> str:

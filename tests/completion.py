@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from proxy.server_tools.calls import ToolRound
+
 
 @dataclass(slots=True)
 class Completion:
@@ -107,3 +109,9 @@ def _piece(found: Completion, piece: dict[str, Any]) -> None:
     known[0] = known[0] or piece.get("id") or ""
     known[1] += function.get("name") or ""
     known[2] += function.get("arguments") or ""
+
+
+def said(asked: ToolRound) -> dict[str, Any]:
+    """The assistant message of a round, as it goes back to the model."""
+    (raw,) = asked.items
+    return dict(json.loads(raw))

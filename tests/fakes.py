@@ -35,6 +35,10 @@ class HashingEmbedder:
     async def embed_query(self, text: str) -> Matrix:
         return self.row(text)
 
+    async def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        rows = [await self.embed_query(text) for text in texts]
+        return np.array(rows, np.float32).reshape(-1, self.dimensions)
+
     def forget(self) -> None:
         pass
 

@@ -11,7 +11,7 @@ import msgspec
 
 from memtree.conversation import history
 from memtree.conversation.message import Message, View, Volatile
-from memtree.errors import BadRequest
+from memtree.errors import MemTreeError
 from memtree.extraction.clause import SourcePassage
 from memtree.summaries import prompts
 from memtree.summaries.prompts import SourcePiece, Task
@@ -195,7 +195,7 @@ def refused(work: Callable[[Any], object]) -> Callable[[Any], object]:
     def tried(value: Any) -> object:
         try:
             return work(value)
-        except (BadRequest, ValueError) as error:
+        except (MemTreeError, ValueError) as error:
             return error
 
     return tried

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from memtree.memories.transfer.checked import importable
 from memtree.memories.transfer.file_items import FileMemory
+from memtree.memories.transfer.formats.json_entries import document_entries
 from memtree.memories.transfer.formats.memory_file import read_memory_file
 from tests import hostile
 from tests.linear_time import Subject
@@ -71,6 +72,9 @@ TEXTS = {
     "a file of memories": Subject(read("auto"), str.encode),
     "lines of a file": Subject(read("memtree"), behind('{"text": "a"}\n')),
     "a document of a file": Subject(read("mem0"), behind('{"results": [')),
+    "a document of more values than are read": Subject(
+        lambda text: list(document_entries(text, 1)), lambda text: f'[[,,"{text}'
+    ),
     "a string of a file": Subject(read("mem0"), behind('{"results": [{"memory": "', '"}]}')),
     "a list of memories": Subject(read("text"), str.encode),
     "a memory of a file": Subject(
@@ -88,6 +92,7 @@ READS = {
     "a file of memories": (*JSON, *LIST),
     "lines of a file": JSON,
     "a document of a file": JSON,
+    "a document of more values than are read": (*JSON, '\\"'),
     "a string of a file": JSON,
     "a list of memories": (*LIST, *hostile.SPEECH),
     "a memory of a file": (*hostile.SPEECH, *hostile.SECRETS, *hostile.LETTERS),

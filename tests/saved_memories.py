@@ -52,6 +52,9 @@ class TopicEmbedder:
     async def embed_query(self, text: str) -> Matrix:
         return np.asarray((await self.embed([text]))[0])
 
+    async def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        return await self.embed(texts)
+
     def forget(self) -> None: ...
 
     async def close(self) -> None: ...

@@ -67,7 +67,7 @@ class Server:
     def get(self, path: str, **headers: str) -> httpx.Response:
         return httpx.get(self.url + path, headers=headers, timeout=30, trust_env=False)
 
-    def settle(self, headers: dict[str, str], seconds: float = 120.0) -> None:
+    def settle(self, headers: dict[str, str], seconds: float = 400.0) -> None:
         """Wait until nothing of the calling tenant is pending."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -17,6 +17,7 @@ import httpx
 
 NUMBER = "x-tap-number"
 NO_LIMIT = httpx.Timeout(None).as_dict()
+CHATS = ("/chat/completions", "/messages", "/responses")  # in whatever dialect
 _HOP = (b"host", b"connection", b"transfer-encoding", b"content-length", b"keep-alive")
 
 
@@ -37,11 +38,13 @@ class Exchange:
 
     @property
     def key(self) -> str:
-        return dict(self.headers).get("authorization", "").removeprefix("Bearer ")
+        headers = dict(self.headers)
+        bearer = headers.get("authorization", "").removeprefix("Bearer ")
+        return headers.get("x-api-key") or bearer
 
     @property
     def is_chat(self) -> bool:
-        return self.method == "POST" and self.path.endswith("/chat/completions")
+        return self.method == "POST" and self.path.endswith(CHATS)
 
     @property
     def body(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from indexer.embedding.vector_cache import VectorCache
 from indexer.jobs import MAX_BYTES, MAX_JOBS, Job, Jobs, job
 from indexer.progress import Backlog, StageTotals, waiting
 from memtree import tracing
+from memtree.cache_limits import CacheLimits
 from memtree.conversation.history import History
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
@@ -42,9 +43,10 @@ class InProcessQueue:
         batch_tokens: int = BATCH_TOKENS,
         max_jobs: int = MAX_JOBS,
         max_bytes: int = MAX_BYTES,
+        cache_bytes: int = CacheLimits.of().vectors,
     ) -> None:
         self._store, self._clock = store, clock
-        self._passages = VectorCache(embedder)
+        self._passages = VectorCache(embedder, cache_bytes)
         self._batch_tokens = batch_tokens
         self.jobs: Jobs[Job[LeafWork]] = Jobs(max_jobs, max_bytes)
         self.done = StageTotals()
@@ -53,6 +55,11 @@ class InProcessQueue:
     @property
     def dropped(self) -> int:
         return self.jobs.dropped
+
+    @property
+    def passages(self) -> VectorCache:
+        """The vectors that it remembers."""
+        return self._passages
 
     @property
     def embedded(self) -> Counter[str]:

@@ -11,13 +11,15 @@ Bounded, per process, never shared between tenants; keyed by a hash with a secre
 from __future__ import annotations
 
 import secrets
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memtree.bounded import SizedRows
+from memtree.cache_limits import CacheLimits
 from memtree.ports.models import Embedder
 
 if TYPE_CHECKING:
@@ -25,20 +27,27 @@ if TYPE_CHECKING:
 
     Row = NDArray[np.float32]
 
-KEPT = 8_192  # passages, of some 80 tokens: 12 MB for 384 dimensions
+ROW_BYTES = 400  # of a vector beside its numbers: key, place, array
 KEY_BYTES = 16
 
 
 class VectorCache:
     """An embedder that remembers its newest vectors, by tenant and text."""
 
-    def __init__(self, embedder: Embedder, kept: int = KEPT) -> None:
-        self._embedder, self._kept = embedder, kept
-        self._rows: OrderedDict[tuple[str, bytes], Row] = OrderedDict()
+    def __init__(self, embedder: Embedder, most: int = CacheLimits.of().vectors) -> None:
+        """`most`: bytes. With 384 dimensions a vector takes 2,000, for some 80 tokens."""
+        self._embedder = embedder
+        self._rows: SizedRows[tuple[str, bytes], Row] = SizedRows(
+            most, lambda _, row: ROW_BYTES + row.nbytes
+        )
         self._key = secrets.token_bytes(KEY_BYTES)
         self._forgotten: dict[str, int] = {}
         self._all = 0  # how often everything was forgotten
         self.calls: Counter[str] = Counter()  # of the embedder, by outcome: ok, failed
+
+    @property
+    def nbytes(self) -> int:
+        return self._rows.nbytes
 
     @property
     def size(self) -> int:
@@ -62,7 +71,8 @@ class VectorCache:
     async def embed(self, tenant: str, texts: Sequence[str]) -> Row:
         """(n, dimensions), one row a text. Raises `EmbedderUnavailable`; then nothing is kept."""
         names = [(tenant, self._hash(text)) for text in texts]
-        rows = {name: self._rows[name] for name in names if name in self._rows}
+        found = ((name, self._rows.get(name)) for name in names)
+        rows = {name: row for name, row in found if row is not None}
         new = {name: text for name, text in zip(names, texts, strict=True) if name not in rows}
         if new:
             generation = self._generation(tenant)
@@ -85,8 +95,7 @@ class VectorCache:
     def forget(self, tenant: str) -> None:
         """Let go of what is kept of a tenant; a batch under way is not kept either."""
         self._forgotten[tenant] = self._forgotten.get(tenant, 0) + 1
-        for name in [name for name in self._rows if name[0] == tenant]:
-            del self._rows[name]
+        self._rows.drop_where(lambda name, _: name[0] == tenant)
 
     def forget_all(self) -> None:
         """`forget` for every tenant."""
@@ -100,10 +109,7 @@ class VectorCache:
         self, names: dict[tuple[str, bytes], None], rows: dict[tuple[str, bytes], Row]
     ) -> None:
         for name in names:
-            self._rows[name] = rows[name].copy()  # a view would keep its whole batch
-            self._rows.move_to_end(name)
-        while len(self._rows) > self._kept:
-            self._rows.popitem(last=False)
+            self._rows.put(name, rows[name].copy())  # a view would keep its whole batch
 
     def _hash(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol
 
 from indexer.extracting.snapshots import USER_MESSAGES, SnapshotWindow, snapshot_text, windows
-from memtree.bounded import remember
+from memtree.bounded import SizedRows
+from memtree.cache_limits import CacheLimits
 from memtree.conversation.history import History
 from memtree.errors import BadRequest, MemoryLimit, SecretRejected
 from memtree.memories.draft import MemoryDraft
@@ -29,7 +29,7 @@ from memtree.ports.clock import Clock
 
 log = logging.getLogger("memtree.indexer")
 
-ENTRIES = 50_000  # windows that a process remembers
+ROW_BYTES = 800  # of a window that a process remembers: a scope, an address, a state
 
 State = tuple[int, bool]  # how far a window went when it was kept, and whether it was answered
 
@@ -59,10 +59,18 @@ class SnapshotKeeper:
         writer: SnapshotWriter | None = None,
         *,
         most: int = 0,
+        cache_bytes: int = CacheLimits.of().snapshots,
     ) -> None:
         self._store, self._saving, self._clock = store, saving, clock
         self._new_id, self._writer, self._most = new_id, writer, most
-        self._kept: OrderedDict[tuple[Scope, bytes], State] = OrderedDict()
+        self._kept: SizedRows[tuple[Scope, bytes], State] = SizedRows(
+            cache_bytes, lambda *_: ROW_BYTES
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """That the windows which it remembers take."""
+        return self._kept.nbytes
 
     async def lacking(self, scope: Scope, history: History) -> list[SnapshotWindow]:
         """Windows that this process has not kept as they are now, the oldest first."""
@@ -90,7 +98,7 @@ class SnapshotKeeper:
         memory = None
         if not self._writer or await self._wanted(scope, window):
             memory = await self._put(scope, history, window)
-        remember(self._kept, (scope, window.key), _state(window), ENTRIES)
+        self._kept.put((scope, window.key), _state(window))
         return memory
 
     async def _wanted(self, scope: Scope, window: SnapshotWindow) -> bool:

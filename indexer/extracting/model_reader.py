@@ -13,37 +13,27 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from indexer.summarizing.spending import Spending
-from memtree.errors import SummarizerUnavailable
+from indexer.extracting.metered_model import MeteredModel
 from memtree.memories.extracting import PER_MESSAGE, ReadMessage, SkippedText, UserMessage
 from memtree.memories.extraction import gate
 from memtree.memories.extraction.candidates import Candidate, SkipReason
+from memtree.memories.extraction.clauses import heads, without_lead
 from memtree.memories.extraction.model import grounding, prompt, reply
 from memtree.memories.extraction.model.prompt import ShownMessage
 from memtree.memories.extraction.model.reply import ModelNote, ModelNotes
 from memtree.memories.extraction.schedule import with_day
 from memtree.memories.extraction.third_person import told_of_user
 from memtree.memories.scope import Scope
-from memtree.ports.chat_model import ChatModel, ModelQuestion
-from memtree.ports.models import Usage
-from memtree.text import tokens
+from memtree.ports.chat_model import ModelQuestion
+from memtree.text.standing_rules import standing_rules
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")
 _BOTH = re.compile(r"^(?:The )?[Uu]ser[:,]? (?=(?:I|[Mm]y|[Ww]e|[Oo]ur)\b)")
 
 NOT_GROUNDED, NO_ANSWER = "not_grounded", "no_answer"
-
-
-@dataclass(slots=True)
-class ModelTotals:
-    """For metrics: calls by outcome, tokens by kind."""
-
-    calls: Counter[str] = field(default_factory=Counter)
-    tokens: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +50,8 @@ class ModelReader:
 
     mode = "model"
 
-    def __init__(self, model: ChatModel, spending: Spending) -> None:
-        self._model, self._spending = model, spending
-        self.totals = ModelTotals()
+    def __init__(self, model: MeteredModel) -> None:
+        self._model = model
 
     async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
         prepared = await asyncio.to_thread(
@@ -73,9 +62,6 @@ class ModelReader:
         if asked:
             done |= await self._ask(scope.tenant, asked)
         return [done[one.digest] for one in messages if one.digest in done]
-
-    async def close(self) -> None:
-        await self._model.close()
 
     async def _ask(self, tenant: str, asked: Sequence[_Asked]) -> dict[bytes, ReadMessage]:
         said = await self._call(tenant, asked)
@@ -94,11 +80,6 @@ class ModelReader:
         ids = [one.id for one in shown]
         messages = prompt.prompt(shown)
         room = prompt.room(shown)
-        size = sum(tokens.count_many(message["content"] for message in messages))
-        reserved = await self._spending.reserve(tenant, size, room)
-        if reserved is None:
-            self.totals.calls["limited"] += 1
-            return None
         question = ModelQuestion(
             messages,
             prompt.json_schema(),
@@ -106,23 +87,13 @@ class ModelReader:
             lambda text, _: reply.read(text, ids).readable,
             prompt.KEY,
         )
-        try:
-            said = await self._model.answer(question)
-        except SummarizerUnavailable as error:
-            self._count("failed", Usage(*error.cost))
-            counts = {"failed": 1, "calls": int(any(error.cost))}
-            await self._spending.settle(reserved, Usage(*error.cost), counts)
-            raise
-        self._count("answered", said.usage)
-        await self._spending.settle(reserved, said.usage, {"calls": 1})
+        said = await self._model.ask(tenant, question)
+        if said is None:
+            return None
         read = reply.read(said.text, ids)
         if not said.finished and len(asked) > 1:
             return ModelNotes()  # what it would have said of the last ones is not known
         return read
-
-    def _count(self, outcome: str, usage: Usage) -> None:
-        self.totals.calls[outcome] += 1
-        self.totals.tokens.update(input=usage.input, cached=usage.cached, output=usage.output)
 
 
 def _prepared(id_: str, message: UserMessage) -> ReadMessage | _Asked:
@@ -161,10 +132,11 @@ def _believed(one: _Asked, notes: Sequence[ModelNote], said: ModelNotes) -> Read
     skipped = list(_secrets(one.secret))
     if not said.readable:
         skipped.append(SkippedText(one.shown.shown, NO_ANSWER))
+    rules = standing_rules(one.shown.text) if notes else ()
     for note in notes:
-        candidate = _candidate(one.shown, note)
-        if candidate is None:
-            skipped.append(SkippedText(note.text, NOT_GROUNDED))
+        candidate = _candidate(one.shown, note, rules)
+        if not isinstance(candidate, Candidate):
+            skipped.append(SkippedText(note.text, candidate))
         elif len(candidates) >= PER_MESSAGE:
             skipped.append(SkippedText(note.text, SkipReason.CAP))
         else:
@@ -172,9 +144,13 @@ def _believed(one: _Asked, notes: Sequence[ModelNote], said: ModelNotes) -> Read
     return ReadMessage(one.message, tuple(candidates), tuple(skipped))
 
 
-def _candidate(shown: ShownMessage, note: ModelNote) -> Candidate | None:
-    """The note as a memory, if it is grounded in the message that it is about. What small models
-    write is often the user's own sentence, beside a quotation of something else."""
+def _candidate(
+    shown: ShownMessage, note: ModelNote, rules: Sequence[tuple[int, int]]
+) -> Candidate | str:
+    """The note as a memory, or why not: it has to be grounded in the message that it is about. What
+    small models write is often the user's own sentence, beside a quotation of something else, or a
+    task. `rules`: where the message says how to answer or work from now on."""
+    reason = NOT_GROUNDED
     for quote in (note.quote, note.text):
         place = grounding.grounds(shown.text, shown.spans, quote)
         if place is None:
@@ -182,9 +158,21 @@ def _candidate(shown: ShownMessage, note: ModelNote) -> Candidate | None:
         sentence = shown.text[place.sentence.start : place.sentence.end]
         clause = shown.text[place.clause.start : place.clause.end]
         if grounding.grounded(note.text, sentence, clause, shown.shown):
+            asks = any(
+                low < place.sentence.end and place.sentence.start < end for low, end in rules
+            )
+            if passing := None if asks else gate.passing(_stated(sentence)):
+                reason = passing
+                continue
             told = with_day(_told(note.text), shown.said)
             return Candidate(told, note.category, place.quote.start, place.quote.end)
-    return None
+    return reason
+
+
+def _stated(sentence: str) -> str:
+    """What of a sentence may be a statement, in lower case."""
+    lower = " ".join(sentence.lower().replace("’", "'").split())
+    return next(heads(lower[without_lead(lower, 0, len(lower)) :]))
 
 
 def _told(text: str) -> str:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 
 from indexer.extracting.conversation import ConversationExtraction, EffectiveSettings
 from indexer.extracting.keep_snapshots import SnapshotKeeper
+from indexer.extracting.metered_model import MeteredModel
 from indexer.extracting.model_reader import ModelReader
 from indexer.extracting.posted_messages import MessageFacts
 from indexer.extracting.queue import ExtractionQueue
 from indexer.extracting.read_messages import ReadMessages
 from indexer.extracting.snapshot_model import ModelSnapshots
+from indexer.extracting.structured_model_reader import StructuredModelReader
 from indexer.summarizing.open import open_endpoint, open_summarizer
 from indexer.summarizing.spending import DailyLimits, Spending, SummaryPrices
+from memtree.bounded import SizedCache
 from memtree.config import Settings
 from memtree.conversation.history import MessageInfoCache
 from memtree.conversation.message import Volatile
 from memtree.conversation.message_cache import MessageCache
+from memtree.memories.agents.extraction.structured_readers import (
+    StructuredReader,
+    StructuredRuleReader,
+)
 from memtree.memories.extracting import CandidateReader, MemoryExtraction, RuleReader
 from memtree.memories.extraction.rules import extract
 from memtree.memories.saving import MemorySaving
@@ -26,19 +33,22 @@ from memtree.ports.clock import Clock
 from memtree.ports.store import Tallies
 from memtree.stores import Memories
 
-MESSAGES = 20_000  # of which something is remembered, some 300 bytes each
 RULES, OFF = "rules", "off"
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionParts:
-    """`queue`: takes conversations; `conversations`: reads one at once. `model`: who finds memories
-    where it is no rule."""
+    """`queue`: takes conversations; `conversations`: reads one at once. `reader`: who finds
+    memories, `structured`: who finds those of schemas. `model`: who is asked, if anybody.
+    `caches`: what is remembered of conversations, by name."""
 
     queue: ExtractionQueue
     conversations: ConversationExtraction
-    model: ModelReader | None = None
+    reader: CandidateReader
+    structured: StructuredReader
+    model: MeteredModel | None = None
     closing: tuple[Callable[[], Awaitable[None]], ...] = ()
+    caches: Mapping[str, SizedCache] = field(default_factory=dict)
 
     async def close(self, patience: float) -> None:
         await self.queue.close(patience)
@@ -58,15 +68,29 @@ def open_extraction(
     tallies: Tallies | None = None,
 ) -> ExtractionParts:
     """Not started. `tallies`: where the calls of a model are counted; None: there is no model."""
+    limits = settings.cache_limits
     reader: CandidateReader = RuleReader(extract)
-    model: ModelReader | None = None
+    structured: StructuredReader = StructuredRuleReader()
+    model: MeteredModel | None = None
     snapshots: ModelSnapshots | None = None
     asks = settings.memories_extraction not in (RULES, OFF) and bool(settings.summary_model)
     if asks and tallies is not None and (summarizer := open_summarizer(settings)) is not None:
-        limits, prices = DailyLimits.of(settings), SummaryPrices.of(settings)
-        spending = Spending(tallies, clock, prices, limits)
-        reader = model = ModelReader(open_endpoint(settings, 1), spending)
+        daily, prices = DailyLimits.of(settings), SummaryPrices.of(settings)
+        spending = Spending(tallies, clock, prices, daily)
+        model = MeteredModel(open_endpoint(settings, 1), spending)
+        reader, structured = ModelReader(model), StructuredModelReader(model)
         snapshots = ModelSnapshots(summarizer, spending)
+    keeper = SnapshotKeeper(
+        memories,
+        saving,
+        clock,
+        new_id,
+        snapshots,
+        most=settings.max_memories,
+        cache_bytes=limits.snapshots,
+    )
+    read = ReadMessages(secrets.randbits(32), limits.read_messages)
+    own = MessageCache(secrets.randbits(32), limits.read_infos)
     conversations = ConversationExtraction(
         MemoryExtraction(
             memories,
@@ -77,13 +101,14 @@ def open_extraction(
             most=settings.max_memories,
             max_text_chars=settings.max_text_chars,
         ),
-        SnapshotKeeper(memories, saving, clock, new_id, snapshots, most=settings.max_memories),
+        keeper,
         effective,
         clock,
-        ReadMessages(secrets.randbits(32)),
+        read,
         volatile=Volatile(settings.volatile_tags, settings.preamble_tags),
-        infos=MessageFacts(infos, MessageCache(secrets.randbits(32), MESSAGES)),
+        infos=MessageFacts(infos, own),
     )
     queue = ExtractionQueue(conversations, clock, enabled=settings.memories_extraction != OFF)
     closing = (model.close, snapshots.close) if model and snapshots else ()
-    return ExtractionParts(queue, conversations, model, closing)
+    caches: dict[str, SizedCache] = {"read_messages": read, "read_infos": own, "snapshots": keeper}
+    return ExtractionParts(queue, conversations, reader, structured, model, closing, caches)

@@ -103,6 +103,8 @@ class PostedMessages:
 
     def _row(self, index: int, done: ReadMessages, keys: MessageKeys) -> _Row:
         message = self._posted[index]
+        if message.aside:  # the same words may be the user's elsewhere
+            return _Row(index, b"", None)
         key = keys.of(message.raw)
         known = done.known(key)
         if known is not None:

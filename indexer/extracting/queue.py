@@ -20,6 +20,7 @@ from typing import Protocol
 
 from indexer.jobs import back_off
 from memtree.conversation.message import Message
+from memtree.conversation.message_list import size_from
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
@@ -117,7 +118,7 @@ class ExtractionQueue:
         """Let a conversation be read for memories, in the background. Never raises."""
         if self._closed or not posted or not (settings.save or settings.history):
             return
-        size = sum([len(message.raw) for message in posted])
+        size = size_from(posted)
         ends = ((len(posted), self._clock.now()),)
         job = ExtractionJob(scope, posted, settings, size, self._clock.monotonic(), ends)
         self._put(job)

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 import xxhash
 
+from memtree.bounded import SizedRows
+from memtree.cache_limits import CacheLimits
 from memtree.memories.scope import Scope
 
-ENTRIES = 200_000  # about 100 bytes each
+ROW_BYTES = 240  # a key, its place, and what is known
 
 
 class KnownMessage(NamedTuple):
@@ -25,13 +27,16 @@ class KnownMessage(NamedTuple):
 
 
 class ReadMessages:
-    """Bounded; the older half goes when it is full."""
+    """Bounded; the least recently used go first."""
 
-    def __init__(self, seed: int, entries: int = ENTRIES) -> None:
-        """`seed`: random per process."""
+    def __init__(self, seed: int, most: int = CacheLimits.of().read_messages) -> None:
+        """`seed`: random per process. `most`: bytes."""
         self._seed = seed & 0xFFFF_FFFF
-        self._entries = entries
-        self._done: dict[bytes, KnownMessage] = {}
+        self._done: SizedRows[bytes, KnownMessage] = SizedRows(most, lambda *_: ROW_BYTES)
+
+    @property
+    def nbytes(self) -> int:
+        return self._done.nbytes
 
     def keys(self, scope: Scope) -> MessageKeys:
         """How messages of a scope are named."""
@@ -43,10 +48,7 @@ class ReadMessages:
         return self._done.get(key)
 
     def add(self, key: bytes, known: KnownMessage) -> None:
-        if len(self._done) >= self._entries:
-            for old in list(self._done)[: self._entries // 2]:
-                self._done.pop(old, None)
-        self._done[key] = known
+        self._done.put(key, known)
 
 
 class MessageKeys:

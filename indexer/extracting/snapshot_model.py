@@ -6,11 +6,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+from indexer.extracting.snapshots import read_start
 from indexer.summarizing.spending import Spending
 from memtree.conversation.history import History
 from memtree.errors import SummarizerUnavailable
-from memtree.memories.extraction.pasted.blocks import injected
-from memtree.memories.extraction.spans import blanked
 from memtree.ports.models import Summarizer, Usage
 from memtree.summaries import prompts
 from memtree.summaries.checks.check import check
@@ -69,12 +68,13 @@ def _pieces(history: History, start: int, end: int) -> Iterator[SourcePiece]:
     """What user and assistant said, as far as there is room; results of tools are left out."""
     room = READ
     for at in range(start, min(end, len(history))):
+        if room <= 0:
+            return
         role = history.facts[at].role
         if role not in ("user", "assistant"):
             continue
         text = history.view(at).text if role == "user" else history.messages[at].words
-        text = text[: min(READ_MESSAGE, room)]
-        text = blanked(text, injected(text)).strip()  # what this server put in itself is no news
+        text = read_start(text, min(READ_MESSAGE, room)).strip()
         room -= len(text)
         if text:
             yield SourcePiece(role, at, text)

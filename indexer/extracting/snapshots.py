@@ -105,17 +105,17 @@ def _passages(history: History, start: int, end: int) -> Iterator[SourcePassage]
 def _texts(history: History, at: int, role: str) -> Iterator[tuple[str, str]]:
     message = history.messages[at]
     if role in RESULT_ROLES:
-        yield "result", _read(history.view(at).text, READ_RESULT)
+        yield "result", read_start(history.view(at).text, READ_RESULT)
         return
     if message.calls:
-        yield "text", _read(message.words, READ)
+        yield "text", read_start(message.words, READ)
         for call in message.calls:
-            yield "call", _read(f"{call.name} {call.arguments[: READ + BEYOND]}", READ_RESULT)
+            yield "call", read_start(f"{call.name} {call.arguments[: READ + BEYOND]}", READ_RESULT)
         return
-    yield "text", _read(history.view(at).text, READ)
+    yield "text", read_start(history.view(at).text, READ)
 
 
-def _read(text: str, most: int) -> str:
+def read_start(text: str, most: int) -> str:
     """The beginning of a text without what this server put into it, nor secrets."""
     ours = injected(text[: most + BEYOND])
     shown = blanked(text[: most + BEYOND], ours) if ours else text[: most + BEYOND]

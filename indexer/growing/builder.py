@@ -2,7 +2,8 @@
 
 Stage 1 is pure Python and holds the GIL: at a million tokens for two seconds, in which every other
 request of the process would wait. A child process keeps them quick, and uses all cores for a long
-tail. It ends when there was nothing to do for a minute.
+tail. It ends when there was nothing to do for a minute, and is started before it is needed where a
+long tail is to be expected (`warm`).
 
 A run that nobody waits for any more is stopped, and its child with it: clients hang up and send
 the same again, and what nobody wants must not hold up what somebody does. What it has sealed is
@@ -73,6 +74,11 @@ class StageOne:
             run.task.add_done_callback(partial(self._ended, end, run))
         with run.waiter(lambda: self.stop_run(end, run)):
             return await asyncio.shield(run.task)
+
+    def warm(self) -> None:
+        """See `Builder.warm`: a child is started. Call it in the event loop."""
+        if self._child:
+            self.children.warm()
 
     async def close(self) -> None:
         """End all runs and children. What the runs have sealed is handed over."""

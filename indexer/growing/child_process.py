@@ -3,9 +3,9 @@
 Both ways go frames: eight bytes for the size, then a pickle, of nodes only their stored form, which
 takes a tenth of the time. The answer to a tail is a frame for each piece of the result, as soon as
 it is sealed, and then an empty one. For a long tail the child forks, and every fork grows a stretch
-of it: they share code and vocabulary, which take 0.3 s and 70 MB. Forking is safe, since the child
-has no other thread, or at most one that sleeps (`parent_death.py`); where the system cannot fork
-the child does all the work itself.
+of it: they share code, patterns and vocabulary, which take 0.6 s and 80 MB. Forking is safe, since
+the child has no other thread, or at most one that sleeps (`parent_death.py`); where the system
+cannot fork the child does all the work itself.
 
 The child ends with the server and the forks end with the child, in the middle of their work.
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from typing import IO, Any, TypeAlias
 import msgspec
 
 from indexer.growing import parent_death
-from memtree.text import tokens
+from memtree.text import standing_rules, tokens
 from memtree.tree import growth
 from memtree.tree.growth import GrownTree, Tail
 from memtree.tree.node import Node
@@ -37,7 +38,10 @@ from memtree.tree.parallel_growth import concat, first, in_steps, join_next, rea
 
 PIECE = 64  # nodes decoded at a stretch: half a millisecond in which the GIL is held
 HEAD = 8
-ROUND = 800_000  # bytes of messages for each process, 0.4 s; a fork costs a tenth of that
+# Bytes of messages for each process: at a million tokens one round for two of them. Each round
+# more costs 3 % of it, for forks, for what they read twice, and for who waits at its end; and what
+# a fork has not handed over yet is lost where the run is killed, here up to a second of work.
+ROUND = 2_500_000
 _GROUPS = hasattr(os, "killpg")
 
 START = (
@@ -53,7 +57,7 @@ Sealed: TypeAlias = Callable[[GrownTree], None]  # takes the next piece of a res
 
 class Child:
     """One child process; for one thread at a time. Starting returns at once, the child is ready
-    after 0.3 s, most of them for the vocabulary. It ends with the thread that starts it."""
+    after 0.6 s, most of them for the vocabulary. It ends with the thread that starts it."""
 
     def __init__(self) -> None:
         """Raises `OSError` where no process can be started."""
@@ -99,7 +103,7 @@ def main() -> None:
     """What the child runs: answer tails until there is no more input."""
     # Ctrl-C is the parent's; a group of its own keeps it away where there are groups.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tokens.count("warm up")
+    warm_up()
     gc.freeze()
     gc.set_threshold(100_000)  # nearly nothing here has cycles
     try:
@@ -111,6 +115,22 @@ def main() -> None:
             del tail
     except (EOFError, BrokenPipeError):  # the parent closed its end, or is gone; or a fork is
         return
+
+
+def warm_up() -> None:
+    """Load and compile what every tail needs; once one waits, the rest is left until it is met."""
+    tokens.count("warm up")
+    for _ in standing_rules.warm_up():
+        if _has_input():
+            return
+
+
+def _has_input() -> bool:
+    """Whether a tail waits to be read; False where the system cannot tell (Windows)."""
+    try:
+        return bool(select.select([sys.stdin.buffer], [], [], 0)[0])
+    except (OSError, ValueError):
+        return False
 
 
 def grow(tail: Tail, parts: int) -> Iterator[GrownTree]:

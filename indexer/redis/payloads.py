@@ -61,6 +61,7 @@ class Payload(msgspec.Struct, array_like=True):
             facts=tuple(facts),
             posted=tuple(posted),
             rounds=(),
+            cuts=(),
             addresses=(self.start, self.end),
             totals=(0,) * (size + 1),
             system=(),

@@ -58,7 +58,9 @@ class Worker:
         self._clock = parts.clock
         self._client = blocking(settings.queue)
         self._ledger = JobLedger(self._client)
-        self.passages = VectorCache(parts.embedder) if parts.embedder else None
+        self.passages = (
+            VectorCache(parts.embedder, settings.cache_limits.vectors) if parts.embedder else None
+        )
         self.summaries = parts.three.queue if parts.three else None
         self.slices = SliceRunner(
             parts.store, parts.clock, self._ledger, self.passages, self.summaries, self.stop,

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from hashlib import blake2b
 
 import msgspec
@@ -31,7 +32,25 @@ from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, T
 PLAN_VERSION = 3  # of everything that turns a plan into bytes: another version, another epoch
 ID_BYTES = 12
 GROWTH, SMALL_GROWTH = 0.8, 0.5  # of the target, where growth ends if rounds are small
+# Of the high-water mark, where what a model thought is bound to what it was sent: it ends earlier
+# at a question of the user, so that it seldom has to end between a call and its result. Both lie
+# where the sum of costs is nearly flat.
+BEFORE_ASK, BEFORE_RESULT = 0.9, 1.15
 CEILING = 4.0  # times the target, or half the window
+
+
+class EpochReason(IntEnum):
+    """Why an epoch began; kept as a byte."""
+
+    FIRST = 1  # nothing was folded before, or under other settings
+    FULL = 2  # what was sent had grown to its limit
+    IDLE = 3  # what was sent is in no cache any more: a fresh cut costs nothing
+    QUESTION = 4  # the newest question had too little room under a hard target
+    LOST = 5  # something that the epoch before it showed is not stored any more
+    MEMORY_DELETED = 6  # a memory that it showed was deleted
+
+
+REASON_NAMES = {each.value: each.name.lower().replace("_", "-") for each in EpochReason}
 
 
 class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -46,6 +65,7 @@ class Epoch(msgspec.Struct, frozen=True, array_like=True, gc=False):
     plan: Plan
     created: float  # unix seconds
     memories: tuple[MemoryVersion, ...] = ()
+    reason: int = 0  # an `EpochReason`, or one of a later version; 0: not kept
 
 
 class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -66,10 +86,17 @@ class EpochTurn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     outline: tuple[OutlineNode, ...] = ()  # of the recall block
     notes: tuple[ExcerptNote, ...] = ()
     memories: tuple[MemoryVersion, ...] = ()
+    reasons: bytes = b""  # of the excerpts of the block, as in `Plan`
+    ranks: bytes = b""
 
     @property
     def recall(self) -> RecallPlan:
         """The recall block."""
+        return RecallPlan(self.block, self.outline, self.notes, self.reasons, self.ranks)
+
+    @property
+    def sent_block(self) -> RecallPlan:
+        """What of the recall block makes its bytes."""
         return RecallPlan(self.block, self.outline, self.notes)
 
     @property
@@ -121,13 +148,15 @@ def key(
     recipe: str,
     query: str | None,
     memories: str = "",
+    dialect: str = "",
 ) -> bytes:
     """Requests with another key never continue each other's epochs. `memories`: whose are shown,
-    opaque; "" for nobody's."""
+    opaque; "" for nobody's. `dialect`: of the API, as each sends other bytes; "" for chats."""
     named = (PLAN_VERSION, limits.target, limits.hard, window, prices.write, prices.read)
     form = (limits.alternate, limits.keep_first)
     scope = (memories,) if memories else ()
-    return _hash(repr((*named, *form, recipe, query, *scope)).encode())
+    wire = (("dialect", dialect),) if dialect else ()
+    return _hash(repr((*named, *form, recipe, query, *scope, *wire)).encode())
 
 
 def name(
@@ -142,14 +171,24 @@ def _hash(data: bytes) -> bytes:
     return blake2b(data, digest_size=ID_BYTES).digest()
 
 
-def stays(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> bool:
+def stays(
+    epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int, mark: float = 1.0
+) -> bool:
     """Whether the epoch takes this history, too. Its growth counts the memory message and posted
     rounds; recall blocks (`block_tokens`) count only for what may be sent at all. A hard target is
-    there to be used, so that is the only limit under it."""
+    there to be used, so that is the only limit under it. `mark`: of the high-water mark, where it
+    ends (`mark_of`)."""
     if not fits(epoch, history, terms, block_tokens):
         return False
     size = epoch.memory + history.size(epoch.plan.cut)
-    return terms.hard or size <= high_water(epoch, history, terms)
+    return terms.hard or size <= mark * high_water(epoch, history, terms)
+
+
+def mark_of(history: History, dialect: str) -> float:
+    """Where an epoch ends, of its high-water mark. In chats nothing is bound to what was sent."""
+    if not dialect:
+        return 1.0
+    return BEFORE_ASK if history.asks(len(history) - 1) else BEFORE_RESULT
 
 
 def fits(epoch: Epoch, history: History, terms: EpochTerms, block_tokens: int) -> bool:

@@ -25,6 +25,9 @@ from memtree.unfolding.plan import Plan
 # What a first fold may cost more, of all that has been paid so far
 AUTO_SHARE, STABLE_SHARE = 0.02, 0.05
 STEP, STEP_USER = 1_000, 200  # tokens of a round of a usual chat, and of the user in it
+# Of that, where the newest message is the result of a call, and what a model thought is bound to
+# what it was sent: the fold waits a little for a question of the user
+BEFORE_RESULT = 0.75
 SHARES = {"auto": AUTO_SHARE, "stable": STABLE_SHARE}  # by mode; any other one asks no price
 
 
@@ -54,6 +57,7 @@ class FirstFold:
         window: int,
         prices: Prices,
         mode: str,
+        dialect: str = "",
     ) -> FirstFold:
         """`carried`: tokens of the preamble, which is sent with the memory message."""
         room = max(0, limits.prompt - fixed - carried)
@@ -61,6 +65,8 @@ class FirstFold:
         share = SHARES.get(mode)
         if limits.hard or not prices.metered or share is None:
             return first
+        if dialect and not history.asks(len(history) - 1):
+            share *= BEFORE_RESULT
         terms = EpochTerms.of(limits, fixed + carried, window, prices)
         begun = _begun(history, limits, fixed + carried, terms.target)
         block = epoch.block_size(terms.target) if history.facts[-1].role == "user" else 0

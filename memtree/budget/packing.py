@@ -13,10 +13,11 @@ simulation and re-measured by `make bench`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memtree.budget.pinned_rounds import Rounds, pinned_rounds
 from memtree.conversation.history import History
 from memtree.unfolding.memory_text import WRAPPER
 from memtree.unfolding.plan import TextSpan
@@ -29,6 +30,7 @@ ASK_SHARE = 0.1  # of the target, for the user message that a cut tool loop work
 DECAY_FLOOR = 64
 
 FIRST_SHARE = 0.2  # of the target, for a first message that goes whole
+PINNED_SHARE = 0.25  # of the target, for rounds before the cut that load tools
 LINE = "Understood."
 LINE_TOKENS = 7  # of the message that it makes
 
@@ -102,8 +104,9 @@ class Pass:
 class Packed:
     """`cut`: first message sent as it is. `recent`: tokens from there on. `memory`: tokens for
     the memory message (0: none). `head`: messages at the beginning that go whole before it, 0 or
-    1. `beside`: tokens of these and of lines of the assistant. `ask`: tokens that are shown of
-    the user message whose tool loop is cut."""
+    1. `beside`: tokens of these, of lines of the assistant and of `pinned`: rounds before the cut
+    that go whole behind the memory message. `ask`: tokens that are shown of the user message whose
+    tool loop is cut."""
 
     cut: int
     recent: int
@@ -111,6 +114,7 @@ class Packed:
     head: int = 0
     beside: int = 0
     ask: int = 0
+    pinned: Rounds = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,7 @@ def admit(history: History, limits: TokenLimits, fixed: int) -> Pass | Refuse | 
     total = history.tokens
     if total <= room and (total <= limits.target or total < THRESHOLD):
         return Pass()
-    newest = history.size(history.rounds[-1])
+    newest = history.size(history.cuts[-1])
     largest = limits.prompt if limits.largest is None else limits.largest
     if fixed + newest > largest:
         return Refuse(largest, fixed + newest)
@@ -147,36 +151,38 @@ def least_memory(target: int) -> int:
 def most_sent(history: History, target: int) -> int:
     """Tokens that an answer under a hard target may have: more than the target only where the
     newest round, which is never cut, leaves no room for the least memory."""
-    return max(target, history.size(history.rounds[-1]) + least_memory(target))
+    return max(target, history.size(history.cuts[-1]) + least_memory(target))
 
 
 def pack(history: History, limits: TokenLimits, fixed: int) -> Packed:
     """The cut and the memory of an answer unfolded for the present question alone."""
-    room = limits.prompt - fixed
+    room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     usual, loop = RECENT_SHARE * target, LOOP_SHARE * target
     cut, recent = _cut(history, target, usual, (loop, loop))
     cut, recent = _spare(history, target, cut, recent, least_memory(target))
-    for head in _heads(history, limits, target, cut):
-        beside = _beside(history, limits, cut, head)
+    for head, pinned in _whole_before(history, limits, target, cut):
+        beside = _beside(history, limits, cut, head, pinned)
         memory = target - recent - beside
         if memory < least_memory(target):
-            if head:  # the first message goes whole only where memory has its room beside it
+            if head or pinned:  # these go whole only where memory has its room beside them
                 continue
             memory = max(memory, _least(history, target, cut, room - recent) - beside)
         if memory >= 2 * WRAPPER and cut:
-            return Packed(cut, recent, memory, head, beside, int(ASK_SHARE * target))
+            return Packed(cut, recent, memory, head, beside, int(ASK_SHARE * target), pinned)
     return Packed(cut, recent, 0)
 
 
 def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = False) -> Packed:
     """The cut and the memory that an epoch begins with: less than an answer for one question
     takes, so that there is room to grow. `wants`: the newest message gets a recall block, too."""
-    room = limits.prompt - fixed
+    room = max(0, limits.prompt - fixed)
     target = min(limits.target, room)
     most = target if limits.hard else room
     memory = _lasting_memory(history, target)
     aside = max(history.size(0, head) for head in _heads(history, limits, target, len(history)))
+    if limits.hard:
+        aside += _size(history, pinned_rounds(history, len(history), int(PINNED_SHARE * target)))
     small = limits.hard and target < LARGE_TARGET
     start = LOOP_START if _looping(history) else START
     usual = (SMALL_START if target < SMALL_TARGET else start) * target - memory - aside
@@ -190,18 +196,18 @@ def begin(history: History, limits: TokenLimits, fixed: int, *, wants: bool = Fa
         if not growth:  # nothing can be appended: the least memory comes before older rounds
             cut, recent = _spare(history, most, cut, recent, least_memory(target))
         memory = small_memory(target, recent + aside, growth, wants=wants)
-    for head in _heads(history, limits, target, cut):
-        beside = _beside(history, limits, cut, head)
+    for head, pinned in _whole_before(history, limits, target, cut):
+        beside = _beside(history, limits, cut, head, pinned)
         left = min(memory, most - recent - beside)
         if left < memory:
-            if head:
+            if head or pinned:
                 continue
             least = _least(history, target, cut, room - recent)
             if limits.hard:
                 least = min(least, most_sent(history, target) - recent)
             left = max(left, least - beside)
         if left >= 2 * WRAPPER and cut:
-            return Packed(cut, recent, left, head, beside, int(ASK_SHARE * target))
+            return Packed(cut, recent, left, head, beside, int(ASK_SHARE * target), pinned)
     return Packed(cut, recent, 0)
 
 
@@ -251,7 +257,7 @@ def _least(history: History, target: int, cut: int, room: int) -> int:
 
 def _spare(history: History, most: int, cut: int, recent: int, memory: int) -> tuple[int, int]:
     """The cut, behind all rounds but the newest where more of them leave no room for memory."""
-    newest = history.rounds[-1]
+    newest = history.cuts[-1]
     if cut < newest and recent + memory > most:
         return newest, history.size(newest)
     return cut, recent
@@ -265,9 +271,24 @@ def _heads(history: History, limits: TokenLimits, target: int, cut: int) -> tupl
     return (1, 0) if limits.keep_first and short and cut > 1 else (0,)
 
 
-def _beside(history: History, limits: TokenLimits, cut: int, head: int) -> int:
+def _whole_before(
+    history: History, limits: TokenLimits, target: int, cut: int
+) -> Iterator[tuple[int, Rounds]]:
+    """What may go whole beside the memory message, head and pinned rounds, the best first."""
+    pinned = pinned_rounds(history, cut, int(PINNED_SHARE * target))
+    for head in _heads(history, limits, target, cut):
+        yield head, pinned
+    if pinned:
+        yield 0, ()
+
+
+def _beside(history: History, limits: TokenLimits, cut: int, head: int, pinned: Rounds) -> int:
     lines = sum(lines_at(history, cut, head)) if limits.alternate else 0
-    return history.size(0, head) + lines * LINE_TOKENS
+    return history.size(0, head) + lines * LINE_TOKENS + _size(history, pinned)
+
+
+def _size(history: History, rounds: Rounds) -> int:
+    return sum(history.size(start, end) for start, end in rounds)
 
 
 def lines_at(history: History, cut: int, head: int) -> tuple[bool, bool]:
@@ -279,7 +300,7 @@ def lines_at(history: History, cut: int, head: int) -> tuple[bool, bool]:
 def _cut(history: History, target: int, usual: float, loop: tuple[float, float]) -> tuple[int, int]:
     """The cut and the size of what follows: whole rounds, the newest always, more while they
     have at most `usual` tokens. Where tools are at work the second and third go up to `loop`."""
-    starts = history.rounds
+    starts = history.cuts
     looping = _looping(history)
 
     def size(back: int) -> int:
@@ -300,7 +321,7 @@ def _cut(history: History, target: int, usual: float, loop: tuple[float, float])
 
 def _looping(history: History) -> bool:
     """Whether tools are at work."""
-    first = history.rounds[-3:][0]
+    first = history.cuts[-3:][0]
     return any(fact.answers is not None for fact in history.facts[first:])
 
 
@@ -309,7 +330,7 @@ def _open_with_assistant(
 ) -> tuple[int, int]:
     """Strict templates reject user after user: let an assistant round follow the memory message.
     Up to `widest` by one round more, else by one less."""
-    starts = history.rounds
+    starts = history.cuts
     if history.facts[starts[-kept]].role != "user":
         return kept, total
     if kept < len(starts) and history.facts[starts[-kept - 1]].role == "assistant":

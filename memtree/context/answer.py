@@ -6,11 +6,12 @@ the text of the memory message, lines of the assistant. `proxy.dialects` makes m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, overload
 
 from memtree.budget.packing import LINE, lines_at
+from memtree.budget.pinned_rounds import Rounds
 from memtree.context.index_state import IndexState
 from memtree.context.request import CompressRequest
 from memtree.context.state import Reason, State
@@ -54,6 +55,26 @@ AnswerItem = KeptMessage | MemoryText | AssistantLine
 
 
 @dataclass(frozen=True, slots=True)
+class AllKept(Sequence[KeptMessage]):
+    """The first `length` posted messages as they came. Made one by one when they are looked at:
+    most answers that change nothing are never read, and histories have thousands of messages."""
+
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    @overload
+    def __getitem__(self, index: int) -> KeptMessage: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[KeptMessage, ...]: ...
+    def __getitem__(self, index: int | slice) -> KeptMessage | tuple[KeptMessage, ...]:
+        if isinstance(index, slice):
+            return tuple(KeptMessage(at) for at in range(self.length)[index])
+        return KeptMessage(range(self.length)[index])
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """`items`: what is sent, in order; `changed` is False where that is what was posted.
 
@@ -66,11 +87,15 @@ class Answer:
 
     `continued`: the epoch is an earlier request's. `stays`: tokens at the beginning of what is
     sent (tools and system messages included) that the request before it has sent already.
+
+    `begun`: index (among all that were posted) of the first message behind those that began its
+    epoch; 0 where nothing is folded. What a model said before it, it said to another prompt: where
+    providers bind what it thought to the prompt, that is not valid any more.
     """
 
     state: State
     changed: bool
-    items: tuple[AnswerItem, ...]
+    items: Sequence[AnswerItem]
     address: bytes
     raw_tokens: int
     sent_tokens: int
@@ -91,11 +116,12 @@ class Answer:
     stays: int = 0
     reason: str = Reason.NONE
     memories: tuple[str, ...] = ()
+    begun: int = 0
 
     @property
     def folds(self) -> bool:
         """Whether it has a memory message."""
-        return any(isinstance(item, MemoryText) for item in self.items)
+        return self.changed and any(isinstance(item, MemoryText) for item in self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +138,8 @@ class CompressResult:
 class AnswerLayout:
     """The messages of an answer: the text of the memory message (empty: there is none), its tokens
     with what stands beside it, the cut after it, the recall blocks by message (index in the
-    history), and how many messages at the beginning go whole before it."""
+    history), how many messages at the beginning go whole before it, and (first message, end) of the
+    rounds before the cut that go whole behind it."""
 
     cut: int
     text: str = ""
@@ -120,6 +147,12 @@ class AnswerLayout:
     blocks: Mapping[int, str] = field(default_factory=dict)
     block_tokens: int = 0
     head: int = 0
+    pinned: Rounds = ()
+
+    @property
+    def whole(self) -> list[int]:
+        """Messages before the cut that go whole behind the memory message."""
+        return [index for start, end in self.pinned for index in range(start, end)]
 
     def sent(self, history: History) -> int:
         """Tokens of everything but system messages and tools."""
@@ -136,7 +169,7 @@ def passed(
         state=state,
         reason=reason,
         changed=False,
-        items=tuple(KeptMessage(index) for index in range(len(ask.messages))),
+        items=AllKept(len(ask.messages)),
         address=posted.addresses[-1],
         raw_tokens=size,
         sent_tokens=size,
@@ -147,8 +180,8 @@ def passed(
 
 
 def assembled(posted: History, ask: CompressRequest, state: State, layout: AnswerLayout) -> Answer:
-    """System messages before the cut, the memory message and what stands beside it, and what
-    follows the cut."""
+    """System messages before the cut, the memory message and what stands beside it, pinned rounds,
+    and what follows the cut."""
     border = posted.posted[layout.cut]
     front = [KeptMessage(index) for index, _ in posted.system if index < border]
     blocks = {
@@ -159,16 +192,24 @@ def assembled(posted: History, ask: CompressRequest, state: State, layout: Answe
     ]
     carried = preamble(posted, layout.head, layout.cut) if layout.text else NONE
     memory = _memory_items(posted, ask, layout, carried) if layout.text else []
+    whole = layout.whole if layout.text else []
+    folded = posted.size(layout.head, layout.cut) - sum(posted.facts[at].tokens for at in whole)
     reason = Reason.EMBEDDINGS_PENDING if state is State.PROVISIONAL else Reason.NONE
     return replace(
         passed(posted, ask, state, reason),
         changed=True,
-        items=(*front, *memory, *behind),
+        items=(*front, *memory, *(KeptMessage(posted.posted[at]) for at in whole), *behind),
         sent_tokens=posted.system_tokens + layout.sent(posted) + carried.tokens,
-        cached_tokens=posted.size(layout.head, layout.cut) if layout.text else 0,
+        cached_tokens=folded if layout.text else 0,
         recent_tokens=posted.size(layout.cut),
         recall_tokens=layout.block_tokens,
+        begun=len(ask.messages),
     )
+
+
+def begun_at(posted: History, ask: CompressRequest, start: int) -> int:
+    """`Answer.begun` of an epoch that began with the first `start` messages of the history."""
+    return posted.posted[start] if start < len(posted) else len(ask.messages)
 
 
 def with_index(answer: Answer, index: IndexState) -> Answer:
@@ -201,5 +242,5 @@ def _memory_text(
 ) -> MemoryText:
     if not cache_control.used(posted, ask.markers):
         return MemoryText(layout.text, carried)
-    marker = cache_control.of_memory(posted, ask.markers, layout.cut, layout.head)
+    marker = cache_control.of_memory(posted, ask.markers, layout.cut, layout.head, layout.whole)
     return MemoryText(layout.text, carried, as_parts=True, cache_marker=marker)

@@ -10,10 +10,11 @@ from memtree import tracing
 
 
 class BackgroundTasks:
-    """`step`: the name under which traces show the work."""
+    """`step`: the name under which traces show the work. `later`: seconds that it lets what is
+    under way go first."""
 
-    def __init__(self, step: str) -> None:
-        self._step = step
+    def __init__(self, step: str, later: float = 0.0) -> None:
+        self._step, self._later = step, later
         self._tasks: dict[tuple[str, bytes], asyncio.Task[Any]] = {}
 
     def start(
@@ -39,4 +40,6 @@ class BackgroundTasks:
         # Begun here, not by the caller: a task that is cancelled before its first step leaves no
         # coroutine behind that nobody awaits.
         with tracing.behind(self._step, tracing.current()):
+            if self._later:
+                await asyncio.sleep(self._later)
             return await work()

@@ -1,5 +1,5 @@
 """What a process keeps between requests, so that each costs only what is new in it: nodes,
-corpora, and which histories went whole.
+corpora, titles, and which histories went whole.
 
 Nothing here is needed for an answer: all of it is read or built again from the store.
 """
@@ -11,42 +11,109 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from sys import getsizeof
+from weakref import WeakKeyDictionary
 
+from memtree.bounded import SizedRows
+from memtree.cache_limits import CacheLimits
+from memtree.context.known_tree import KnownTree
+from memtree.context.rendered_texts import RenderedTexts
 from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
-from memtree.tree.btree import walk
-from memtree.tree.node import Frontier, Node, NodePlace
+from memtree.tree.node import Frontier, Node
+from memtree.tree.node_size import node_bytes
 
-NODES = 16_000  # about 5 kB each: some 7 million tokens of history
-CORPORA = 12
-CORPUS_PASSAGES = 80_000  # in all; 1.5 kB each with vectors
-PASSED = 20_000  # some 200 bytes each
+TREES = 1_000  # newest frontiers
+TREE_BYTES = 3_000  # of one beside its nodes
+NODES_SHARE = 3  # of the bytes for nodes, one in so many is for those that are in no known tree
+CORPORA = 200  # each time all of a tenant's are looked at
+ROW_BYTES = 300  # of a key, its place and its value, without texts and addresses
+ADDRESS_BYTES = 65
+PASSED_BYTES = 220  # an address, its place, and a tenant
 INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
 
 
 class NodeCache:
-    """Decoded nodes by tenant and id; the oldest go first."""
+    """Decoded nodes by tenant and id, and trees that grew lately, which share their nodes; the
+    least recently used go first. What stands in both counts twice."""
 
-    def __init__(self, limit: int = NODES) -> None:
-        self._limit = limit
-        self._nodes: OrderedDict[tuple[str, bytes], Node] = OrderedDict()
+    def __init__(self, most: int = CacheLimits.of().nodes) -> None:
+        """`most`: bytes. 1,200 tokens of history take some 7 kB in both."""
+        self._nodes: SizedRows[tuple[str, bytes], Node] = SizedRows(
+            most // NODES_SHARE, lambda _, node: ROW_BYTES + node_bytes(node)
+        )
+        self._most_in_trees = most - most // NODES_SHARE
+        self._trees: OrderedDict[tuple[str, tuple[bytes, ...]], KnownTree] = OrderedDict()
+        # By the identity of the nodes that trees share: how many trees, and their bytes.
+        self._shared: dict[int, tuple[int, int]] = {}
+        self._in_trees = 0
 
     def add(self, tenant: str, nodes: Iterable[Node]) -> None:
         for node in nodes:
-            self._nodes[tenant, node.id] = node
-        while len(self._nodes) > self._limit:
-            self._nodes.popitem(last=False)
+            self._nodes.put((tenant, node.id), node)
+
+    @property
+    def nbytes(self) -> int:
+        return self._nodes.nbytes + self._in_trees
 
     @property
     def tenants(self) -> set[str]:
         """Tenants of whom a node is cached."""
-        return {tenant for tenant, _ in self._nodes}
+        return {tenant for tenant, _ in self._nodes} | {tenant for tenant, _ in self._trees}
 
-    def forget(self, tenant: str) -> None:
-        for key in [key for key in self._nodes if key[0] == tenant]:
-            del self._nodes[key]
+    def forget(self, tenant: str | None) -> None:
+        """None: all of them."""
+        self._nodes.drop_where(lambda key, _: tenant in (None, key[0]))
+        for key in [key for key in self._trees if tenant in (None, key[0])]:
+            self._drop(key)
 
-    def below(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node] | None:
+    def tree(self, tenant: str, frontier: Frontier) -> KnownTree | None:
+        """The tree below a frontier; None where a node of it is not at hand."""
+        tree = self._trees.get((tenant, frontier.nodes))
+        if tree is None:
+            below = self._below(tenant, frontier.nodes)
+            tree = None if below is None else KnownTree.of(frontier, below)
+        if tree is not None:
+            self._remember(tenant, frontier, tree)
+        return tree
+
+    def grown(
+        self, tenant: str, earlier: Mapping[bytes, Node], frontier: Frontier, made: Sequence[Node]
+    ) -> KnownTree:
+        """The tree below a frontier that an `earlier` one has grown to by these nodes. Raises
+        `KeyError` where a node is missing."""
+        self.add(tenant, made)
+        if isinstance(earlier, KnownTree):
+            tree = earlier.grown(frontier, made)
+        else:
+            tree = KnownTree.of(frontier, {**earlier, **{node.id: node for node in made}})
+        self._remember(tenant, frontier, tree)
+        return tree
+
+    def _remember(self, tenant: str, frontier: Frontier, tree: KnownTree) -> None:
+        """Trees of one growing history count once: they share their nodes."""
+        key = (tenant, frontier.nodes)
+        if self._trees.get(key) is tree:
+            self._trees.move_to_end(key)
+            return
+        self._drop(key)
+        self._trees[key] = tree
+        trees, before = self._shared.get(id(tree.shared), (0, 0))
+        self._shared[id(tree.shared)] = trees + 1, tree.shared_bytes
+        self._in_trees += TREE_BYTES + tree.shared_bytes - before
+        while len(self._trees) > TREES or self._in_trees > self._most_in_trees:
+            self._drop(next(iter(self._trees)))
+
+    def _drop(self, key: tuple[str, tuple[bytes, ...]]) -> None:
+        tree = self._trees.pop(key, None)
+        if tree is None:
+            return
+        trees, size = self._shared.pop(id(tree.shared))
+        if trees > 1:
+            self._shared[id(tree.shared)] = trees - 1, size
+        self._in_trees -= TREE_BYTES + (size if trees == 1 else 0)
+
+    def _below(self, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node] | None:
         """All nodes from these downwards; None where one is not at hand."""
         below: dict[bytes, Node] = {}
         waiting = list(ids)
@@ -61,105 +128,193 @@ class NodeCache:
 
 
 @dataclass(slots=True)
-class _Entry:
+class _CorpusUse:
+    """`tree`: whose leaves the corpus has, the first ones at least. `size`: bytes when it was used
+    last."""
+
     tenant: str
-    corpus: Corpus
+    tree: KnownTree
+    size: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-
-_Walked = OrderedDict[tuple[str, tuple[bytes, ...]], list[tuple[Node, NodePlace]]]
+    def begins(self, corpus: Corpus, tree: KnownTree) -> bool:
+        """Whether the corpus holds exactly the first leaves of a tree."""
+        held = corpus.final_leaves
+        if held > tree.leaves:
+            return False
+        if self.tree.shares_with(tree) or not held:
+            return True
+        leaves, _ = tree.leaves_from(0)
+        if leaves[0].id != corpus.leaves[0].id:  # nearly always, where it is another history
+            return False
+        return corpus.begins([leaf.id for leaf in leaves[:held]])
 
 
 class CorpusCache:
-    """Corpora by the leaves they begin with; the least recently used go first."""
+    """Corpora by the leaves they begin with; the least recently used go first. One that somebody
+    still refers to is found even then: a request that opens it again has the vectors that it got
+    the first time."""
 
-    def __init__(self, limit: int = CORPORA, passages: int = CORPUS_PASSAGES) -> None:
-        self._limit, self._passages = limit, passages
-        self._entries: list[_Entry] = []
-        self._walked: _Walked = OrderedDict()
+    def __init__(self, most: int = CacheLimits.of().corpora) -> None:
+        """`most`: bytes. A passage takes 300, and 1,500 for each vector of 384 numbers."""
+        self._most = most
+        self._kept: list[Corpus] = []
+        self._uses: WeakKeyDictionary[Corpus, _CorpusUse] = WeakKeyDictionary()
 
     @asynccontextmanager
-    async def of(
-        self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node], dimensions: int
-    ) -> AsyncIterator[Corpus]:
-        """The corpus of exactly these leaves, held alone while the block runs."""
-        leaves = self._leaves_of(tenant, frontier, nodes)
-        ids = [leaf.id for leaf, _ in leaves]
+    async def of(self, tenant: str, tree: KnownTree, dimensions: int) -> AsyncIterator[Corpus]:
+        """The corpus of exactly the leaves of a tree, held alone while the block runs."""
         while True:
-            entry = self._pick(tenant, ids, dimensions) or _Entry(tenant, Corpus(dimensions))
-            async with entry.lock:
-                if entry.corpus.begins(ids):  # else it grew with another branch while we waited
-                    await _extend(entry.corpus, leaves)
-                    self._keep(entry)
-                    yield entry.corpus
+            corpus = self._pick(tenant, tree, dimensions)
+            if corpus is None:
+                corpus = Corpus(dimensions)
+            use = self._uses.get(corpus) or _CorpusUse(tenant, tree)
+            async with use.lock:
+                if use.begins(corpus, tree):  # else it grew with another branch while we waited
+                    use.tree = tree
+                    await _extend(corpus, tree)
+                    self._keep(corpus, use)
+                    try:
+                        yield corpus
+                    finally:
+                        self._weigh(corpus)  # it may have got vectors
                     return
 
     @property
     def tenants(self) -> set[str]:
-        """Tenants of whom a corpus, or a list of leaves, is cached."""
-        return {entry.tenant for entry in self._entries} | {tenant for tenant, _ in self._walked}
+        """Tenants of whom a corpus is cached."""
+        return {use.tenant for use in self._uses.values()}
 
-    def forget(self, tenant: str) -> None:
-        """Whoever holds a corpus keeps it until its block ends."""
-        self._entries = [entry for entry in self._entries if entry.tenant != tenant]
-        for key in [key for key in self._walked if key[0] == tenant]:
-            del self._walked[key]
+    @property
+    def nbytes(self) -> int:
+        """Of those that are kept."""
+        return sum(self._uses[corpus].size for corpus in self._kept)
 
-    def _leaves_of(
-        self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node]
-    ) -> list[tuple[Node, NodePlace]]:
-        """Leaves in order and their places; a request asks twice for one frontier."""
-        leaves = self._walked.get((tenant, frontier.nodes))
-        if leaves is None:
-            walked = walk(frontier.nodes, nodes)
-            leaves = [(node, place) for node, place in walked if node.is_leaf]
-            self._walked[tenant, frontier.nodes] = leaves
-            while len(self._walked) > self._limit:
-                self._walked.popitem(last=False)
-        return leaves
+    def forget(self, tenant: str | None) -> None:
+        """None: all of them. Whoever holds a corpus keeps it until its block ends."""
+        for corpus, use in list(self._uses.items()):
+            if tenant in (None, use.tenant):
+                del self._uses[corpus]
+        self._kept = [corpus for corpus in self._kept if corpus in self._uses]
 
-    def _pick(self, tenant: str, ids: Sequence[bytes], dimensions: int) -> _Entry | None:
-        """What was begun before the dimensions were known has no vectors, and gets none."""
-        mine = [e for e in self._entries if e.tenant == tenant]
-        fitting = [e for e in mine if e.corpus.dimensions == dimensions and e.corpus.begins(ids)]
-        return max(fitting, key=lambda e: len(e.corpus.leaves), default=None)
+    def _pick(self, tenant: str, tree: KnownTree, dimensions: int) -> Corpus | None:
+        """What was begun before the dimensions were known has no vectors, and gets none. Corpora of
+        the same growing history first: they need not be compared leaf by leaf."""
+        mine = [
+            (corpus, use)
+            for corpus, use in list(self._uses.items())
+            if use.tenant == tenant and corpus.dimensions == dimensions
+        ]
+        mine.sort(key=lambda each: not each[1].tree.shares_with(tree))
+        best: Corpus | None = None
+        for corpus, use in mine:
+            if best is not None and corpus.final_leaves <= best.final_leaves:
+                continue
+            if use.begins(corpus, tree):
+                best = corpus
+        return best
 
-    def _keep(self, entry: _Entry) -> None:
-        self._entries = [kept for kept in self._entries if kept is not entry] + [entry]
-        while len(self._entries) > 1 and (
-            len(self._entries) > self._limit
-            or sum(len(kept.corpus) for kept in self._entries) > self._passages
-        ):
-            self._entries.pop(0)
+    def _keep(self, corpus: Corpus, use: _CorpusUse) -> None:
+        self._uses[corpus] = use
+        self._kept = [kept for kept in self._kept if kept is not corpus] + [corpus]
+        self._weigh(corpus)
+
+    def _weigh(self, corpus: Corpus) -> None:
+        use = self._uses.get(corpus)
+        if use is not None:  # else it was forgotten meanwhile
+            use.size = ROW_BYTES + corpus.nbytes
+        while len(self._kept) > CORPORA or self.nbytes > self._most:
+            self._kept.pop(0)
 
 
-async def _extend(corpus: Corpus, leaves: Sequence[tuple[Node, NodePlace]]) -> None:
-    """`leaves`: all of them; those that the corpus has already come first."""
-    fresh = leaves[len(corpus.leaves) :]
-    nodes, places = [leaf for leaf, _ in fresh], [place for _, place in fresh]
-    if len(fresh) > INLINE_LEAVES:
+async def _extend(corpus: Corpus, tree: KnownTree) -> None:
+    """The corpus has the first leaves of the tree already."""
+    nodes, places = tree.leaves_from(corpus.final_leaves)
+    if len(nodes) > INLINE_LEAVES:
         await asyncio.to_thread(corpus.extend, nodes, places)
     else:
         corpus.extend(nodes, places)
 
 
+Tops = tuple[bytes, ...]  # the nodes of a frontier
+Versions = tuple[int, ...]  # of the summaries of top nodes, in their order
+
+
+class TitleCache:
+    """Titles of trees, by their top nodes and the versions of these summaries; the least recently
+    used go first. One takes a millisecond to make."""
+
+    def __init__(self, most: int = CacheLimits.of().titles) -> None:
+        """`most`: bytes."""
+        self._titles: SizedRows[tuple[str, Tops], tuple[Versions, str]] = SizedRows(
+            most, _title_bytes
+        )
+
+    @property
+    def nbytes(self) -> int:
+        return self._titles.nbytes
+
+    def get(self, tenant: str, tops: Tops, versions: Versions) -> str | None:
+        kept, title = self._titles.get((tenant, tops)) or ((), None)
+        return title if kept == versions else None
+
+    def add(self, tenant: str, tops: Tops, versions: Versions, title: str) -> None:
+        self._titles.put((tenant, tops), (versions, title))
+
+    @property
+    def tenants(self) -> set[str]:
+        """Tenants of whom a title is cached."""
+        return {tenant for tenant, _ in self._titles}
+
+    def forget(self, tenant: str | None) -> None:
+        """None: all of them."""
+        self._titles.drop_where(lambda key, _: tenant in (None, key[0]))
+
+
+def _title_bytes(key: tuple[str, Tops], value: tuple[Versions, str]) -> int:
+    return ROW_BYTES + (ADDRESS_BYTES + 8) * len(key[1]) + getsizeof(value[1])
+
+
 class PassedHistories:
     """Addresses of histories that went whole, by their tenant; the oldest go first."""
 
-    def __init__(self, limit: int = PASSED) -> None:
-        self._limit = limit
-        self._tenants: OrderedDict[bytes, str] = OrderedDict()
+    def __init__(self, most: int = CacheLimits.of().passed) -> None:
+        """`most`: bytes."""
+        self._tenants: SizedRows[bytes, str] = SizedRows(most, lambda *_: PASSED_BYTES)
+
+    @property
+    def nbytes(self) -> int:
+        return self._tenants.nbytes
 
     def add(self, posted: History) -> None:
-        self._tenants[posted.addresses[-1]] = posted.tenant
-        while len(self._tenants) > self._limit:
-            self._tenants.popitem(last=False)
+        self._tenants.put(posted.addresses[-1], posted.tenant)
 
     def longest(self, posted: History) -> int:
         """Messages of the longest prefix that went whole; 0 where none did."""
         lengths = range(len(posted), 0, -1)
         return next((i for i in lengths if posted.addresses[i] in self._tenants), 0)
 
-    def forget(self, tenant: str) -> None:
-        for address in [at for at, whose in self._tenants.items() if whose == tenant]:
-            del self._tenants[address]
+    def forget(self, tenant: str | None) -> None:
+        """None: all of them."""
+        self._tenants.drop_where(lambda _, whose: tenant in (None, whose))
+
+
+@dataclass(frozen=True, slots=True)
+class TreeCaches:
+    """What a process keeps of trees."""
+
+    nodes: NodeCache = field(default_factory=NodeCache)
+    corpora: CorpusCache = field(default_factory=CorpusCache)
+    passed: PassedHistories = field(default_factory=PassedHistories)
+    titles: TitleCache = field(default_factory=TitleCache)
+    texts: RenderedTexts = field(default_factory=RenderedTexts)
+
+    @classmethod
+    def of(cls, limits: CacheLimits) -> TreeCaches:
+        return cls(
+            NodeCache(limits.nodes),
+            CorpusCache(limits.corpora),
+            PassedHistories(limits.passed),
+            TitleCache(limits.titles),
+            RenderedTexts(limits.texts),
+        )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from memtree import tracing
@@ -23,11 +23,14 @@ from memtree.context.answer import (
     with_index,
 )
 from memtree.context.answer_details import AnswerDetails, FoldedReader
+from memtree.context.caches import TreeCaches
 from memtree.context.continued import EpochAnswers
+from memtree.context.conversations.known_conversations import KnownConversations
 from memtree.context.fresh import FreshAnswers
 from memtree.context.index_request import BUILD_PATIENCE, IndexRequest
 from memtree.context.index_state import IndexState, Trouble
 from memtree.context.indexing import Indexing
+from memtree.context.read_histories import ReadHistories
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import Retriever
 from memtree.context.state import Reason, State, with_size
@@ -36,6 +39,7 @@ from memtree.context.whole_history import fixed_tokens, why_whole
 from memtree.conversation import history
 from memtree.conversation.history import History, MessageInfoCache
 from memtree.conversation.message import OFF_LOOP_BYTES, Volatile
+from memtree.conversation.message_list import size_from
 from memtree.errors import ContextOverflow, NotFound, Unavailable
 from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
@@ -43,6 +47,7 @@ from memtree.ports.models import Embedder
 from memtree.ports.peers import NoPeers, Peers
 from memtree.ports.queues import IndexQueue, Pending, SummaryQueue, SummaryStatus
 from memtree.ports.store import ContextStore, Receipt
+from memtree.ranking.query_text import query_text
 from memtree.summaries.completed import CompletedSummaries
 from memtree.tree.node import Frontier, Node
 from memtree.unfolding import explain
@@ -52,6 +57,8 @@ from memtree.unfolding.search import FoldedHistory
 __all__ = ["Answer", "AnswerDetails", "CompressRequest", "ContextMemory"]
 
 log = logging.getLogger("memtree")
+
+LONG_BYTES = 1_000_000  # of new messages: some 250,000 tokens
 
 
 class ContextMemory:
@@ -70,24 +77,32 @@ class ContextMemory:
         summaries: SummaryQueue | None = None,
         settled: CompletedSummaries | None = None,
         peers: Peers | None = None,
+        read: ReadHistories | None = None,
+        caches: TreeCaches | None = None,
     ) -> None:
         """`summaries`: None where no model writes them; `settled`: what that queue has done, where
         it works in this process; `peers`: None where no other process is told of anything."""
+        caches = caches or TreeCaches()
         self._store, self._queue, self._clock = store, queue, clock
         self._embedder = embedder
         self._facts = facts
+        self._read = read or ReadHistories()
         self._volatile = volatile or Volatile()
         self._summaries = summaries
         self._backlog = (
             SummaryBacklog(store, summaries, settled or CompletedSummaries()) if summaries else None
         )
         self._peers = peers or NoPeers()
+        self._keepers: list[Callable[[str | None], object]] = []
         self._indexing = Indexing(
-            store, builder, queue, clock, embedder, self._backlog, self._peers
+            store, builder, queue, clock, embedder, self._backlog, self._peers, caches
         )
         self._retriever = Retriever(self._indexing, embedder)
         self._fresh = FreshAnswers(self._indexing, self._retriever)
         self._epochs = EpochAnswers(store, clock, self._indexing, self._retriever)
+        self.conversations = KnownConversations(
+            store, clock, self._indexing.generation, caches.titles
+        )
 
     async def compress(self, ask: CompressRequest) -> Answer:
         """What is sent instead of the posted messages. Raises `BadRequest` (unreadable history)
@@ -108,14 +123,8 @@ class ContextMemory:
         posted = await self.read(ask)
         if not len(posted):
             return CompressResult(passed(posted, ask))
-        limits = packing.TokenLimits.of(
-            target=ask.target,
-            hard=ask.hard,
-            window=ask.window,
-            reserve=ask.reserve,
-            alternate=ask.alternate,
-            keep_first=ask.keep_first,
-        )
+        ask = ask.priced(posted)
+        limits = ask.limits
         fixed = fixed_tokens(posted, ask)
         indexed = IndexRequest(posted, ask.expiration_days, generation)
         admitted = packing.admit(posted, limits, fixed)
@@ -166,13 +175,15 @@ class ContextMemory:
                     self._indexing.passed(posted)
                     self._indexing.prepare_later(indexed)
                 return result
-        index = index or await self._indexing.prepare(awaited)
-        if fits and not index.whole:  # dearer, but nothing is lost
-            reason = with_size(Reason.TREE_PENDING, posted.tokens)
-            return CompressResult(with_index(passed(posted, ask, index.state(), reason), index))
-        if failed:
-            index = replace(index, trouble=index.trouble or Trouble.STORE)
-        return await self._fresh.answer(posted, ask, limits, index)
+        asked = query_text(posted, ask.query) if index is None else None
+        async with self._retriever.ahead(asked) as early:
+            index = index or await self._indexing.prepare(awaited)
+            if fits and not index.whole:  # dearer, but nothing is lost
+                reason = with_size(Reason.TREE_PENDING, posted.tokens)
+                return CompressResult(with_index(passed(posted, ask, index.state(), reason), index))
+            if failed:
+                index = replace(index, trouble=index.trouble or Trouble.STORE)
+            return await self._fresh.answer(posted, ask, limits, index, early)
 
     def _details(self, result: CompressResult, generation: int) -> AnswerDetails:
         evidence, index = result.evidence, result.index
@@ -184,6 +195,25 @@ class ContextMemory:
             FoldedReader(folded, index, self._indexing, self._retriever, generation),
             index,
         )
+
+    async def standing_answer(self, ask: CompressRequest) -> Answer | None:
+        """What the epoch that this history belongs to would send now, for those who only count it;
+        None where nothing of it is folded, or the store cannot be read. Keeps nothing: no turn, no
+        longer life of anything, no work for the index. Raises `BadRequest`."""
+        posted = await self.read(ask)
+        if ask.mode == "fresh" or not len(posted):
+            return None
+        ask = ask.priced(posted)
+        generation = self._indexing.generation(ask.tenant)
+        indexed = IndexRequest(posted, ask.expiration_days, generation)
+        try:
+            result = await self._epochs.standing(indexed, ask, ask.limits)
+        except Unavailable as error:
+            log.warning("lasting.unavailable code=%s", error.code)
+            return None
+        finally:
+            self._indexing.drop_forgotten(ask.tenant, generation)
+        return result.answer if result else None
 
     async def index(self, ask: CompressRequest) -> Answer:
         """Index what was posted; the answer has the numbers and no messages."""
@@ -198,7 +228,8 @@ class ContextMemory:
     async def tree(self, ask: CompressRequest) -> TreeView:
         """The tree over the posted history, with the newest summaries."""
         posted, index = await self._newest(ask)
-        return explain.tree(posted, index.frontier, index.nodes, index.open)
+        tree = explain.tree(posted, index.frontier, index.nodes, index.open)
+        return replace(tree, whole=index.whole)
 
     async def outline(self, ask: CompressRequest) -> tuple[History, Frontier, Mapping[bytes, Node]]:
         """History, frontier and nodes, for those who draw the tree."""
@@ -220,12 +251,25 @@ class ContextMemory:
         await self._indexing.close()
 
     async def read(self, ask: CompressRequest) -> History:
-        """The posted messages as a history; long ones are read off the event loop."""
-        work = (ask.tenant, ask.messages, self._volatile, self._facts)
+        """The posted messages as a history, from where an earlier one was read to; what is long
+        is read off the event loop."""
+        tenant, posted = ask.tenant, ask.messages
+        generation = self._indexing.generation(tenant)
         with tracing.step("read"):
-            if sum(len(message.raw) for message in ask.messages) > OFF_LOOP_BYTES:
-                return await asyncio.to_thread(history.read, *work)
-            return history.read(*work)
+            known = self._read.known(tenant, posted)
+            record = known
+            if known.length < len(posted):
+                work = (known, tenant, posted, self._volatile, self._facts)
+                size = size_from(posted, known.length)
+                if size > LONG_BYTES:  # it is read for tenths of a second, then grown
+                    self._indexing.expect_long()
+                if size > OFF_LOOP_BYTES:
+                    record = await asyncio.to_thread(history.extended, *work)
+                else:
+                    record = history.extended(*work)
+                if generation == self._indexing.generation(tenant):  # else deleted meanwhile
+                    self._read.add(tenant, posted, record)
+            return record.history(tenant, posted, self._volatile)
 
     # -- forgetting --------------------------------------------------------------------------
 
@@ -249,16 +293,23 @@ class ContextMemory:
     def forgotten(self, tenant: str | None) -> None:
         """Another process deleted something of this tenant (None: of some, it is not known whom):
         nothing of it is at hand any more, and requests under way keep nothing."""
+        self.conversations.forget(tenant)
         if tenant is None:
             self._indexing.forget_all()
         else:
             self._indexing.forget(tenant)
-        self._forget_texts()
+        self._forget_texts(tenant)
+
+    def on_deletion(self, forget: Callable[[str | None], object]) -> None:
+        """Call `forget` with the tenant (None: it is not known whose) wherever something was
+        deleted, for what others keep of posted histories."""
+        self._keepers.append(forget)
 
     @property
     def cached_tenants(self) -> set[str]:
         """Tenants of whose trees something is cached in this process: of a deleted one, nothing."""
-        return self._indexing.cached_tenants
+        cached = self._indexing.cached_tenants | self.conversations.cached_tenants
+        return cached | self._read.tenants
 
     async def sweep(self) -> Receipt:
         """Forget what has expired. Raises store errors."""
@@ -280,15 +331,19 @@ class ContextMemory:
             jobs += await self._summaries.forget(tenant, gone)
         receipt = await self._store.forget(tenant, addresses)
         self._indexing.drop(tenant)  # what a request read in between
+        self.conversations.forget(tenant)
         await self._peers.forgotten(tenant)
-        self._forget_texts()
+        self._forget_texts(tenant)
         return receipt._replace(jobs=jobs)
 
-    def _forget_texts(self) -> None:
+    def _forget_texts(self, tenant: str | None) -> None:
+        self._read.forget(tenant)
         if self._facts is not None:
             self._facts.forget()
         if self._embedder is not None:
             self._embedder.forget()
+        for forget in self._keepers:
+            forget(tenant)
 
     async def _newest(self, ask: CompressRequest) -> tuple[History, IndexState]:
         generation = self._indexing.generation(ask.tenant)

@@ -19,14 +19,14 @@ import msgspec
 
 from memtree import tracing
 from memtree.budget import epoch, packing
-from memtree.budget.epoch import Epoch, EpochTurn
+from memtree.budget.epoch import Epoch, EpochReason, EpochTurn
 from memtree.context import injected
 from memtree.context.answer import CompressResult, passed
 from memtree.context.index_request import IndexRequest
-from memtree.context.index_state import IndexState, with_summary
+from memtree.context.index_state import NOTHING_INDEXED, IndexState, with_summary
 from memtree.context.indexing import Indexing
 from memtree.context.request import CompressRequest
-from memtree.context.retrieval import Retriever
+from memtree.context.retrieval import EarlyVector, Retriever
 from memtree.context.state import Reason, State, with_size
 from memtree.context.turn_planner import TurnPlanner
 from memtree.context.turn_request import TurnContent, TurnRequest, epoch_result
@@ -37,10 +37,10 @@ from memtree.days import DAY
 from memtree.errors import Unavailable
 from memtree.ports.clock import Clock
 from memtree.ports.store import ContextStore, ContinuedTurn
+from memtree.ranking.query_text import query_text
 from memtree.text.memory_lines import MemoryVersion
 from memtree.unfolding import recall_block
 from memtree.unfolding.budget_split import LASTING
-from memtree.unfolding.memory_text import render
 from memtree.unfolding.plan import OutlineNode, RecallPlan
 
 log = logging.getLogger("memtree")
@@ -59,7 +59,8 @@ class EpochAnswers:
     ) -> None:
         self._store, self._clock = store, clock
         self._indexing, self._retriever = indexing, retriever
-        self._turns = TurnPlanner(retriever)
+        self._texts = indexing.texts
+        self._turns = TurnPlanner(retriever, self._texts)
 
     async def answer(
         self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
@@ -73,15 +74,38 @@ class EpochAnswers:
             if folds_at is not None:
                 reason = with_size(Reason.CHEAPER_WHOLE, folds_at)
                 return CompressResult(passed(indexed.posted, ask, State.PASSED, reason)), None
-            index = await self._indexing.prepare(indexed)
-            content = await self._continued(request, index) or await self._begun(request, index)
-            if content is None:
-                return None, index
-            kept = await self._kept(request, index, content)
+            async with self._retriever.ahead(self._asked(request)) as early:
+                index = self._repeated(request) or await self._indexing.prepare(
+                    indexed, request.previous_length
+                )
+                continued = await self._continued(request, index)
+                content = (
+                    await self._begun(request, index, continued, early)
+                    if isinstance(continued, EpochReason)
+                    else continued
+                )
+                if content is None:
+                    return None, index
+                kept = await self._kept(request, index, content, early)
             if kept is not None:
                 with tracing.step("pack"):
-                    return epoch_result(request, index, *kept), index
+                    return epoch_result(request, index, *kept, self._texts), index
         return None, index
+
+    async def standing(
+        self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
+    ) -> CompressResult | None:
+        """What the present epoch would send, were it to go on, without a block for the newest
+        message; None where there is none. Only reads. Raises `Unavailable`."""
+        request = await self._looked_up(indexed, ask, limits)
+        blocks = request.blocks()
+        if request.previous is None or blocks is None:
+            return None
+        content = await self._sent_again(request, request.previous, NOTHING_INDEXED, blocks)
+        if isinstance(content, EpochReason):
+            return None
+        turn = request.previous.turn
+        return epoch_result(request, NOTHING_INDEXED, content, turn, self._texts)
 
     async def _looked_up(
         self, indexed: IndexRequest, ask: CompressRequest, limits: packing.TokenLimits
@@ -104,6 +128,27 @@ class EpochAnswers:
         length = len(posted) - newest.index(previous.address)
         return replace(request, previous=previous, previous_length=length)
 
+    def _asked(self, request: TurnRequest) -> str | None:
+        """The query that passages will be ranked for, as far as it is known before the tree has
+        grown; None where the answer does not depend on one."""
+        posted, previous, blocks = request.posted, request.previous, request.blocks()
+        asked = query_text(posted, request.ask.query)
+        if previous is None or blocks is None or self._ended(request, previous, blocks):
+            return asked
+        if request.again or recall_block.needless(posted):
+            return None
+        wants = recall_block.wants(posted)
+        room = epoch.block_room(previous.epoch, posted, request.terms, blocks, wants)
+        return asked if room >= recall_block.LEAST else None
+
+    def _repeated(self, request: TurnRequest) -> IndexState | None:
+        """What is indexed of a history whose turn was kept a moment ago, and stands in the store:
+        nothing is looked up or grown for it again."""
+        previous = request.previous
+        if previous is None or not request.again or request.now - previous.turn.used >= RENEWED:
+            return None
+        return self._indexing.finished(request.posted)
+
     async def _folds_later(self, request: TurnRequest) -> int | None:
         """Where nothing is folded yet and a fold would cost more than it may, about how many tokens
         the history has to have for one; else None. A fold throws away what the provider has cached.
@@ -120,38 +165,59 @@ class EpochAnswers:
 
     # -- the memory message ------------------------------------------------------------------
 
-    async def _continued(self, request: TurnRequest, index: IndexState) -> TurnContent | None:
-        """The previous turn's epoch, where it takes this history and all that it names is there."""
+    async def _continued(
+        self, request: TurnRequest, index: IndexState
+    ) -> TurnContent | EpochReason:
+        """The previous turn's epoch, where it takes this history and all that it names is there;
+        else why a new one begins."""
         previous, blocks = request.previous, request.blocks()
-        if previous is None or blocks is None or not self._goes_on(request, previous, blocks):
-            return None
+        if previous is None:
+            return EpochReason.FIRST
+        if blocks is None:
+            return EpochReason.LOST
+        ended = self._ended(request, previous, blocks)
+        return ended or await self._sent_again(request, previous, index, blocks)
+
+    async def _sent_again(
+        self,
+        request: TurnRequest,
+        previous: ContinuedTurn,
+        index: IndexState,
+        blocks: dict[int, EpochTurn],
+    ) -> TurnContent | EpochReason:
+        """The previous turn's epoch, where all that it names is there."""
         outline = previous.epoch.plan.outline
         recalled = [shown for turn in blocks.values() for shown in turn.outline]
         versions = await self._named(request, index, [*outline, *recalled])
         if versions is None:
             log.warning("epoch.lost")
-            return None
+            return EpochReason.LOST
         lines = await injected.kept_lines(request.ask.memories, previous.epoch, blocks)
         if lines is None:
             log.info("epoch.memory_deleted")
-            return None
+            return EpochReason.MEMORY_DELETED
         nodes = {shown.id: versions[shown.id, shown.version] for shown in (*recalled, *outline)}
-        text = render(previous.epoch.plan, request.posted, nodes)
-        text = injected.beside(text, previous.epoch.memories, lines)
-        return TurnContent(previous.epoch, nodes, text, blocks, versions, lines)
+        said = self._texts.memory_message(request.posted, previous.epoch, nodes)
+        text = injected.beside(said.text, previous.epoch.memories, lines)
+        size = said.outline_tokens
+        return TurnContent(previous.epoch, nodes, text, size, blocks, versions, lines)
 
-    def _goes_on(
+    def _ended(
         self, request: TurnRequest, previous: ContinuedTurn, sent: Mapping[int, EpochTurn]
-    ) -> bool:
+    ) -> EpochReason | None:
+        """Why the epoch does not go on; None: it does."""
         if request.now - previous.turn.used > request.ask.prices.lifetime:
-            return False  # nothing of it is cached any more: a fresh cut is free
+            return EpochReason.IDLE
         posted, terms = request.posted, request.terms
         blocks = sum(turn.block_tokens for turn in sent.values())
         if request.again:
-            return epoch.fits(previous.epoch, posted, terms, blocks)
+            goes_on = epoch.fits(previous.epoch, posted, terms, blocks)
+            return None if goes_on else EpochReason.FULL
         if not epoch.serves(previous.epoch, posted, terms, sent, _wants(posted)):
-            return False
-        return epoch.stays(previous.epoch, posted, terms, blocks)
+            return EpochReason.QUESTION
+        mark = epoch.mark_of(posted, request.ask.dialect)
+        stays = epoch.stays(previous.epoch, posted, terms, blocks, mark)
+        return None if stays else EpochReason.FULL
 
     async def _named(
         self, request: TurnRequest, index: IndexState, outline: Sequence[OutlineNode]
@@ -175,7 +241,13 @@ class EpochAnswers:
             for shown in outline
         }
 
-    async def _begun(self, request: TurnRequest, index: IndexState) -> TurnContent | None:
+    async def _begun(
+        self,
+        request: TurnRequest,
+        index: IndexState,
+        reason: EpochReason,
+        early: EarlyVector | None,
+    ) -> TurnContent | None:
         """A new epoch, unfolded for the present question."""
         posted = request.posted
         packed = packing.begin(
@@ -186,7 +258,7 @@ class EpochAnswers:
         lines, packed = injected.in_memory_message(request.ask.memories, packed)
         newest = await self._indexing.newest(posted, index)
         retrieved = await self._retriever.unfolded(
-            posted, newest, packed, request.ask.query, request.limits.target, LASTING
+            posted, newest, packed, request.ask.query, request.limits.target, LASTING, early
         )
         unfolding = retrieved.unfolding
         memory = unfolding.tokens + MESSAGE_OVERHEAD + packed.beside + injected.size(lines)
@@ -199,11 +271,13 @@ class EpochAnswers:
             unfolding.plan,
             request.now,
             shown,
+            reason.value,
         )
         return TurnContent(
             begun,
             newest.all_nodes,
             injected.beside(unfolding.text, shown, injected.by_memory(lines)),
+            unfolding.outline_tokens,
             lines=injected.by_memory(lines),
             retrieved=retrieved,
             by_words=retrieved.by_words,
@@ -212,7 +286,11 @@ class EpochAnswers:
     # -- the turn ----------------------------------------------------------------------------
 
     async def _kept(
-        self, request: TurnRequest, index: IndexState, content: TurnContent
+        self,
+        request: TurnRequest,
+        index: IndexState,
+        content: TurnContent,
+        early: EarlyVector | None,
     ) -> tuple[TurnContent, EpochTurn] | None:
         """The turn as it stands in the store, and what it shows; None where another one stands
         there."""
@@ -223,7 +301,7 @@ class EpochAnswers:
                 return content, previous.turn
             turn = msgspec.structs.replace(previous.turn, used=request.now)
         else:
-            turn, content = await self._turns.begun(request, index, content)
+            turn, content = await self._turns.begun(request, index, content, early)
         if request.generation != self._indexing.generation(posted.tenant):
             return content, turn  # deleted meanwhile: answered, and not kept
         named = {shown.id for shown in content.epoch.plan.outline}
@@ -261,6 +339,8 @@ class EpochAnswers:
             block_tokens=0,
             outline=(),
             notes=(),
+            reasons=b"",
+            ranks=b"",
             memories=(),
             sent=turn.sent - posted.facts[-1].tokens - turn.block_tokens,
             recalled=tuple(message for message in turn.recalled if message < len(posted) - 1),
@@ -283,7 +363,7 @@ def _shown(
     turn: EpochTurn,
 ) -> tuple[bytes, RecallPlan, tuple[int, ...], tuple[MemoryVersion, ...]]:
     """What of a turn makes its bytes."""
-    return turn.epoch, turn.recall, turn.recalled, turn.memories
+    return turn.epoch, turn.sent_block, turn.recalled, turn.memories
 
 
 def _wants(posted: History) -> bool:

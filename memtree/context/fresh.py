@@ -11,7 +11,7 @@ from memtree.context.answer import AnswerLayout, CompressResult, assembled, with
 from memtree.context.index_state import IndexState
 from memtree.context.indexing import Indexing
 from memtree.context.request import CompressRequest
-from memtree.context.retrieval import RetrievedContext, Retriever
+from memtree.context.retrieval import EarlyVector, RetrievedContext, Retriever
 from memtree.context.state import State
 from memtree.conversation.history import History
 from memtree.conversation.message import MESSAGE_OVERHEAD
@@ -20,7 +20,7 @@ from memtree.text import tokens
 from memtree.unfolding.explain import Evidence
 from memtree.unfolding.memory_text import render
 from memtree.unfolding.pins import ask_excerpt, asked_message
-from memtree.unfolding.plan import Plan, merge
+from memtree.unfolding.plan import FoldWindow, Plan, merge
 from memtree.unfolding.unfold import Unfolding
 
 
@@ -34,6 +34,7 @@ class FreshAnswers:
         ask: CompressRequest,
         limits: packing.TokenLimits,
         index: IndexState,
+        early: EarlyVector | None = None,
     ) -> CompressResult:
         """The tree unfolded for the present question; without a whole tree, the older rounds cut
         in the middle."""
@@ -46,7 +47,7 @@ class FreshAnswers:
         if index.whole:
             newest = await self._indexing.newest(posted, index)
             retrieved = await self._retriever.unfolded(
-                posted, newest, packed, ask.query, limits.target
+                posted, newest, packed, ask.query, limits.target, early=early
             )
         else:
             newest, retrieved = index, RetrievedContext(_decayed(posted, packed, index))
@@ -54,7 +55,7 @@ class FreshAnswers:
         shown = [line.memory for line in lines]
         text = injected.beside(unfolding.text, shown, injected.by_memory(lines))
         size = unfolding.tokens + packed.beside + injected.size(lines)
-        layout = AnswerLayout(packed.cut, text, size, head=packed.head)
+        layout = AnswerLayout(packed.cut, text, size, head=packed.head, pinned=packed.pinned)
         with tracing.step("pack"):
             answer = replace(
                 assembled(posted, ask, newest.state(by_words=retrieved.by_words), layout),
@@ -76,14 +77,18 @@ class FreshAnswers:
 def _decayed(posted: History, packed: packing.Packed, index: IndexState) -> Unfolding:
     """No tree over the whole in time: the older rounds, cut in the middle."""
     budget = packed.memory - MESSAGE_OVERHEAD
+    window = FoldWindow(packed.cut, budget, packed.head, pinned=packed.pinned)
     ask = asked_message(posted, packed.cut)
-    shown = ask_excerpt(posted, ask, packed.ask) if ask is not None and ask >= packed.head else []
+    folded = ask is not None and window.folds(ask)
+    shown = ask_excerpt(posted, ask, packed.ask) if ask is not None and folded else []
     asked = [choice.span for choice in shown]
     share = float(budget)
     while True:
         first = max(packed.head, index.frontier.messages)
-        older = packing.decay(posted, first, packed.cut, int(share))
-        plan = Plan(packed.cut, excerpts=tuple(merge((*asked, *older))), head=packed.head)
+        spans = packing.decay(posted, first, packed.cut, int(share))
+        older = [span for span in spans if window.folds(span.message)]
+        quoted = tuple(merge((*asked, *older)))
+        plan = Plan(packed.cut, excerpts=quoted, head=packed.head, pinned=packed.pinned)
         text = render(plan, posted, {})
         size = tokens.count(text)
         if size <= budget or not older:

@@ -14,6 +14,7 @@ from memtree.context.prefix_lookup import CoveredPrefix, covering, former_coveri
 from memtree.days import DAY
 from memtree.errors import NodesGone, Unavailable
 from memtree.ports.clock import Clock
+from memtree.ports.conversations import end_of
 from memtree.ports.store import IndexBatch, TreeStore
 from memtree.tree.node import Node
 
@@ -44,16 +45,16 @@ class IndexLookup:
         if covered is None:
             return NOTHING_INDEXED
         frontier = covered.frontier
-        nodes = cache.below(tenant, frontier.nodes)
-        cached = nodes is not None
-        if nodes is None:
+        tree = cache.tree(tenant, frontier)
+        cached = tree is not None
+        if tree is None:
             nodes = await self._store.descendants(tenant, frontier.nodes)
             if not _complete(frontier.nodes, nodes):
                 log.warning("store.node_missing")
                 return NOTHING_INDEXED
-            cache.add(tenant, nodes.values())
+            tree = cache.grown(tenant, {}, frontier, tuple(nodes.values()))
         await self._renew(request, covered)
-        return IndexState(frontier, nodes, covered.length, cached=cached)
+        return IndexState(frontier, tree, covered.length, cached=cached)
 
     async def _adopted(self, request: IndexRequest) -> CoveredPrefix | None:
         """What is stored under an address of the former format, put under that of today as well.
@@ -66,8 +67,11 @@ class IndexLookup:
         covered, previous = former
         expires = self._clock.now() + request.days * DAY
         frontiers = {request.posted.addresses[covered.length]: covered.frontier}
+        end = end_of(request.posted, covered.length, self._clock.now())
         try:
-            await self._store.commit(request.tenant, IndexBatch((), frontiers, expires, previous))
+            await self._store.commit(
+                request.tenant, IndexBatch((), frontiers, expires, previous, end)
+            )
         except NodesGone:  # forgotten meanwhile
             return None
         return covered._replace(expires=expires)
@@ -79,7 +83,7 @@ class IndexLookup:
             return
         chain = request.posted.addresses[1 : covered.length + 1]
         try:
-            await self._store.renew(request.tenant, chain, expires)
+            await self._store.renew(request.tenant, chain, expires, self._clock.now())
         except Unavailable as error:
             log.warning("store.renew_failed code=%s", error.code)
 

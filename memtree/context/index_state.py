@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import msgspec
 
+from memtree.context.known_tree import EMPTY_TREE, KnownTree, NodeLayers
 from memtree.context.state import State
+from memtree.ranking.corpus import Corpus
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after
 
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
@@ -28,11 +30,13 @@ class IndexState:
     `prefix`: messages of the stored prefix that the tree was grown from. `open`: the last leaf,
     while text may still be added to it. `unembedded`: ids of leaves without vectors, with their
     tokens; `unsummarised_tokens`: in leaves (or, where all leaves are done, in inner nodes) that
-    lack only a model's summary. `cached`: the whole tree was in this process's memory.
+    lack only a model's summary. `cached`: the whole tree was in this process's memory. `newer`:
+    nodes with a later version of their summary. `corpus`: kept at hand, with the vectors that it
+    got, until the answer is made.
     """
 
     frontier: Frontier
-    nodes: Mapping[bytes, Node]
+    tree: KnownTree
     prefix: int = 0
     open: Node | None = None
     trouble: Trouble | None = None
@@ -40,6 +44,13 @@ class IndexState:
     unembedded_tokens: int = 0
     unsummarised_tokens: int = 0
     cached: bool = True
+    newer: Mapping[bytes, Node] = field(default_factory=dict)
+    corpus: Corpus | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def nodes(self) -> Mapping[bytes, Node]:
+        """All below the frontier, each with the newest summary that was asked for."""
+        return NodeLayers(self.newer, self.tree) if self.newer else self.tree
 
     @property
     def whole(self) -> bool:
@@ -54,7 +65,9 @@ class IndexState:
     @property
     def all_nodes(self) -> Mapping[bytes, Node]:
         """The open leaf included."""
-        return {**self.nodes, self.open.id: self.open} if self.open else self.nodes
+        if self.open is None:
+            return self.nodes
+        return NodeLayers({self.open.id: self.open}, self.newer, self.tree)
 
     @property
     def open_place(self) -> NodePlace | None:
@@ -79,7 +92,7 @@ class IndexState:
         return State.PACKED
 
 
-NOTHING_INDEXED = IndexState(Frontier(), {})
+NOTHING_INDEXED = IndexState(Frontier(), EMPTY_TREE)
 
 
 def with_summary(node: Node, summary: Summary | None) -> Node:

@@ -15,8 +15,9 @@ from functools import partial
 
 from memtree import tracing
 from memtree.context.background import BackgroundTasks
-from memtree.context.caches import CorpusCache, NodeCache, PassedHistories
+from memtree.context.caches import TreeCaches
 from memtree.context.extraction_renewal import ExtractionRenewal
+from memtree.context.finished_indexes import FinishedIndexes
 from memtree.context.generations import Generations
 from memtree.context.growth_commits import SharedCommits
 from memtree.context.index_lookup import IndexLookup
@@ -40,6 +41,8 @@ from memtree.tree.work import LeafWork, to_read
 
 log = logging.getLogger("memtree")
 
+LATER = 0.02  # seconds in which a request goes on its way before its index is prepared
+
 
 class Indexing:
     """Finds and grows trees; keeps nodes and corpora of recent requests in memory."""
@@ -53,27 +56,29 @@ class Indexing:
         embedder: Embedder | None,
         backlog: SummaryBacklog | None = None,
         peers: Peers | None = None,
+        caches: TreeCaches | None = None,
     ) -> None:
         """`backlog`: None where no model writes summaries; `peers`: None where there are none."""
+        caches = caches or TreeCaches()
         self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
         self._embedder, self._backlog = embedder, backlog
         self._peers = peers or NoPeers()
         self._lookup = IndexLookup(store, clock, lambda request: not self._forgotten(request))
-        self._nodes = NodeCache()
-        self._corpora = CorpusCache()
-        self._passed = PassedHistories()
+        self._nodes, self._corpora, self._passed = caches.nodes, caches.corpora, caches.passed
+        self._finished = FinishedIndexes(self._nodes, clock)
+        self.texts = caches.texts
         self._generations = Generations()
         self._commits = SharedCommits(store, clock, self._generations, self._made)
-        self._background = BackgroundTasks("prepare")
+        self._background = BackgroundTasks("prepare", LATER)
         self._renewal = ExtractionRenewal(
             store, clock, lambda request: not self._forgotten(request)
         )
         self._renewals = BackgroundTasks("renew")
 
-    async def prepare(self, request: IndexRequest) -> IndexState:
+    async def prepare(self, request: IndexRequest, stored: int = 0) -> IndexState:
         """Find what is indexed, grow it to the end of the history, and hand the rest on to stages
-        2 and 3."""
-        index = await self._grown(request)
+        2 and 3. `stored`: messages of a prefix that the store has as this request has seen."""
+        index = await self._grown(request, stored)
         if self._renewal.is_due(index) and index.trouble is not Trouble.STORE:
             renew = partial(self._renewal.renew, request, index)
             self._renewals.start(request.conversation, renew)
@@ -81,11 +86,23 @@ class Indexing:
             index = await self._embeddings(request, index)
         with tracing.step("debts"):
             index = await self._summaries(request, index)
+        self._finished.add(request.posted, index)
         self.drop_forgotten(request.tenant, request.generation)
         return index
 
+    def finished(self, posted: History) -> IndexState | None:
+        """What is indexed of a history that a request before this one has indexed to its end, with
+        nothing left to do; None where that is not at hand."""
+        return self._finished.find(posted)
+
+    def expect_long(self) -> None:
+        """A long history is being read, which will have to be grown."""
+        self._builder.warm()
+
     def prepare_later(self, request: IndexRequest) -> None:
         """The same in the background; of one conversation at most once at a time."""
+        if self.finished(request.posted) is not None:
+            return
         self._background.start(request.conversation, lambda: self.prepare(request))
 
     async def close(self) -> None:
@@ -112,12 +129,13 @@ class Indexing:
         """The passages of a tree, held alone while the block runs."""
         dimensions = self._embedder.dimensions if self._embedder else 0
         # Without vectors any length does.
-        return self._corpora.of(posted.tenant, index.frontier, index.nodes, dimensions or 1)
+        return self._corpora.of(posted.tenant, index.tree, dimensions or 1)
 
     @property
     def cached_tenants(self) -> set[str]:
         """Tenants of whose trees something is cached in this process."""
-        return self._nodes.tenants | self._corpora.tenants
+        kept = (self._nodes, self._corpora, self._finished, self.texts)
+        return {tenant for each in kept for tenant in each.tenants}
 
     # -- deletions ---------------------------------------------------------------------------
 
@@ -132,7 +150,8 @@ class Indexing:
     def forget_all(self) -> None:
         """The same for every tenant: of whom something was deleted is not known."""
         self._generations.change_all()
-        self._nodes, self._corpora, self._passed = NodeCache(), CorpusCache(), PassedHistories()
+        for cache in (self._nodes, self._corpora, self._passed, self._finished, self.texts):
+            cache.forget(None)
         if self._backlog:
             self._backlog.forget_all()
 
@@ -141,6 +160,8 @@ class Indexing:
         self._nodes.forget(tenant)
         self._corpora.forget(tenant)
         self._passed.forget(tenant)
+        self._finished.forget(tenant)
+        self.texts.forget(tenant)
         if self._backlog:
             self._backlog.forget(tenant)
 
@@ -151,9 +172,10 @@ class Indexing:
 
     # -- stage 1 -----------------------------------------------------------------------------
 
-    async def _grown(self, request: IndexRequest) -> IndexState:
+    async def _grown(self, request: IndexRequest, stored: int) -> IndexState:
         """What is indexed of a history when it has been grown to its end, here or elsewhere."""
-        index = await self._lookup.find(request, self._nodes)
+        known = self._finished.before(request.posted, stored)
+        index = known or await self._lookup.find(request, self._nodes)
         until = self._clock.monotonic() + request.patience
         lock: GrowthLock | None = None
         while lock is None:
@@ -204,12 +226,12 @@ class Indexing:
         except NodesGone:
             self._commits.drop(request)
             raise
-        self._nodes.add(request.tenant, grown.nodes)
+        tree = self._nodes.grown(request.tenant, index.nodes, grown.frontier, grown.nodes)
         self._made(request.tenant, grown.nodes)
         return replace(
             index,
             frontier=grown.frontier,
-            nodes={**index.nodes, **{node.id: node for node in grown.nodes}},
+            tree=tree,
             open=grown.open,
             trouble=index.trouble if kept else index.trouble or Trouble.STORE,
         )
@@ -254,6 +276,7 @@ class Indexing:
             self._queue.submit(posted, start, work, backfill=request.backfill)
         return replace(
             index,
+            corpus=corpus,
             unembedded=frozenset(item.leaf.id for item in work),
             unembedded_tokens=sum(item.leaf.tokens for item in work),
         )
@@ -287,8 +310,8 @@ class Indexing:
             return index
         if not later:
             return index
-        nodes = {id_: with_summary(node, later.get(id_)) for id_, node in index.nodes.items()}
-        return replace(index, nodes=nodes)
+        changed = {id_: with_summary(index.nodes[id_], each) for id_, each in later.items()}
+        return replace(index, newer=changed)
 
 
 def _tail(posted: History, index: IndexState, loose: Mapping[bytes, Node]) -> Tail:

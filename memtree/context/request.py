@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from memtree.budget.packing import TokenLimits
 from memtree.budget.prices import CAUTIOUS, Prices
+from memtree.conversation import cache_control
+from memtree.conversation.history import History
 from memtree.conversation.message import Message
 from memtree.ports.memory_lines import InjectedMemories
 
@@ -22,11 +26,12 @@ class CompressRequest:
     `whole`: a side request, sent as it is where it fits. `alternate`: no user message right behind
     the memory message. `keep_first`: the first message goes whole and first where it is short.
     `markers`: cache markers in what is sent beside the messages (tools). `memories`: shown beside
-    what is folded; where nothing is, they are the caller's to place.
+    what is folded; where nothing is, they are the caller's to place. `dialect`: the wire dialect
+    that answers are sent in, "" for chats; an epoch never goes on in another one.
     """
 
     tenant: str
-    messages: tuple[Message, ...]
+    messages: Sequence[Message]
     target: int = 20_000
     hard: bool = False
     window: int = 128_000
@@ -42,3 +47,22 @@ class CompressRequest:
     keep_first: bool = False
     markers: int = 0
     memories: InjectedMemories | None = None
+    dialect: str = ""
+
+    def priced(self, posted: History) -> CompressRequest:
+        """The same with the prices that its own cache markers ask for; those of chats are sent to
+        providers of all kinds, and say nothing of prices."""
+        if not self.dialect or not cache_control.lives_an_hour(posted):
+            return self
+        return replace(self, prices=self.prices.for_an_hour)
+
+    @property
+    def limits(self) -> TokenLimits:
+        return TokenLimits.of(
+            target=self.target,
+            hard=self.hard,
+            window=self.window,
+            reserve=self.reserve,
+            alternate=self.alternate,
+            keep_first=self.keep_first,
+        )

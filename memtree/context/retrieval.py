@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -49,6 +50,14 @@ class RetrievedContext:
     by_words: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class EarlyVector:
+    """The vector of a query, begun before it is needed."""
+
+    query: str
+    vector: asyncio.Task[tuple[NDArray[np.float32] | None, bool]]
+
+
 class Retriever:
     """Ranks the passages of a history. Without an embedder, or where it fails, by BM25 alone."""
 
@@ -66,16 +75,32 @@ class Retriever:
         """The cosine from which on a passage may matter."""
         return self._embedder.relevant if self._embedder else 1.0
 
+    @asynccontextmanager
+    async def ahead(self, query: str | None) -> AsyncIterator[EarlyVector | None]:
+        """Begin with the vector of a query that will be needed inside the block (None: none will);
+        the work ends with it."""
+        if query is None or self._embedder is None:
+            yield None
+            return
+        task = asyncio.create_task(self._vector(query))
+        try:
+            yield EarlyVector(query, task)
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
     async def rank(
         self,
         posted: History,
         index: IndexState,
         query: str,
         work: Callable[[RankedHistory], Result],
+        early: EarlyVector | None = None,
     ) -> tuple[Result, bool]:
         """What `work` makes of the ranked passages, and whether words alone ranked them because
         the embedder failed. `work` runs in a thread, while the corpus is locked."""
-        vector, by_words = await self._vector(query)
+        begun = early is not None and early.query == query
+        vector, by_words = await (early.vector if early and begun else self._vector(query))
 
         def ranked(corpus: Corpus) -> Result:
             with corpus.with_open(index.open, index.open_place):
@@ -94,16 +119,18 @@ class Retriever:
         query: str | None,
         target: int,
         split: BudgetSplit = ONE_SHOT,
+        early: EarlyVector | None = None,
     ) -> RetrievedContext:
         """The tree unfolded for the query; without one, for the newest words. `target`: tokens of
         the whole answer."""
-        tree = SummaryTree(index.roots, index.all_nodes)
+        tree = SummaryTree(index.roots, index.all_nodes, index.newer, index.tree.leaf_count)
         window = FoldWindow(
             packed.cut,
             packed.memory - MESSAGE_OVERHEAD,
             packed.head,
             packed.ask,
             target < BRIEF_BELOW,
+            packed.pinned,
         )
 
         def work(
@@ -112,7 +139,8 @@ class Retriever:
             unfolding = unfold(ranked, tree, window, split)
             return unfolding, explain.scored_by(unfolding, ranked)
 
-        made, by_words = await self.rank(posted, index, query_text(posted, query), work)
+        asked = query_text(posted, query)
+        made, by_words = await self.rank(posted, index, asked, work, early)
         return RetrievedContext(*made, by_words)
 
     async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, bool]:

@@ -45,6 +45,7 @@ class Reason(StrEnum):
     LARGE_ROUND = PassReason.LARGE_ROUND  # passed: the newest round alone fills the model
     CHEAPER_WHOLE = "cheaper-whole"  # passed: a fold would cost more than it may
     TREE_PENDING = "tree-pending"  # passed: its tree is not ready, and it fits without
+    SERVER_STATE = "server-state"  # passed: the upstream holds a part of the history
     SIDE_REQUEST = "side-request"  # passed: a title, a client's own compaction; never folded
     EMBEDDINGS_PENDING = "embeddings-pending"  # provisional
 

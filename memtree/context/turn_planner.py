@@ -10,7 +10,9 @@ from memtree.budget import costs, epoch
 from memtree.budget.epoch import EpochTurn
 from memtree.context import injected
 from memtree.context.index_state import IndexState
-from memtree.context.retrieval import Retriever
+from memtree.context.known_tree import NodeLayers
+from memtree.context.rendered_texts import RenderedTexts
+from memtree.context.retrieval import EarlyVector, Retriever
 from memtree.context.turn_request import TurnContent, TurnRequest
 from memtree.ranking.query_text import query_text
 from memtree.ranking.ranked_history import RankedHistory
@@ -21,19 +23,24 @@ from memtree.unfolding.plan import RecallPlan
 
 
 class TurnPlanner:
-    def __init__(self, retriever: Retriever) -> None:
-        self._retriever = retriever
+    def __init__(self, retriever: Retriever, texts: RenderedTexts) -> None:
+        self._retriever, self._texts = retriever, texts
 
     async def begun(
-        self, request: TurnRequest, index: IndexState, content: TurnContent
+        self,
+        request: TurnRequest,
+        index: IndexState,
+        content: TurnContent,
+        early: EarlyVector | None,
     ) -> tuple[EpochTurn, TurnContent]:
         """The record of this request, which is not stored yet, and what the epoch shows, with all
         that the record names."""
         posted, previous = request.posted, request.previous
         added = self._added(request, content)
         taken = injected.size(added)
-        (block, above), by_words = await self._recall_block(request, index, content, taken)
-        shown = recall_block.text_of(block, posted, above) + recall_block.SEAM if block else ""
+        (block, above), by_words = await self._recall_block(request, index, content, taken, early)
+        shown = self._texts.block(posted, content.epoch, block, above)
+        shown += recall_block.SEAM if block else ""
         block_tokens = tokens.count(shown) + taken
         block_sum = block_tokens + sum(turn.block_tokens for turn in content.blocks.values())
         recent = posted.size(content.epoch.plan.cut)
@@ -65,11 +72,13 @@ class TurnPlanner:
             block.outline,
             block.notes,
             tuple(line.memory for line in added),
+            block.reasons,
+            block.ranks,
         )
         return turn, replace(
             content,
             lines={**content.lines, **injected.by_memory(added)},
-            nodes={**{id_: node for (id_, _), node in above.items()}, **content.nodes},
+            nodes=NodeLayers(content.nodes, {id_: node for (id_, _), node in above.items()}),
             versions={**content.versions, **above},
             by_words=content.by_words or by_words,
         )
@@ -77,7 +86,7 @@ class TurnPlanner:
     def _added(self, request: TurnRequest, content: TurnContent) -> tuple[MemoryLine, ...]:
         """Memories for the newest message, where that is a new one of the user."""
         posted = request.posted
-        if posted.facts[-1].role != "user":
+        if not posted.asks(len(posted) - 1):
             return ()
         blocks = sum(turn.block_tokens for turn in content.blocks.values())
         room = epoch.room_left(content.epoch, posted, request.terms, blocks)
@@ -85,7 +94,12 @@ class TurnPlanner:
         return injected.in_block(request.ask.memories, sent, room)
 
     async def _recall_block(
-        self, request: TurnRequest, index: IndexState, content: TurnContent, taken: int
+        self,
+        request: TurnRequest,
+        index: IndexState,
+        content: TurnContent,
+        taken: int,
+        early: EarlyVector | None,
     ) -> tuple[tuple[RecallPlan, recall_block.Versions], bool]:
         """A recall block for the newest message, where that is a new one of the user, with the
         nodes that it names; and whether words alone ranked its passages. `taken`: tokens of its
@@ -102,10 +116,7 @@ class TurnPlanner:
         def work(ranked: RankedHistory) -> tuple[RecallPlan, recall_block.Versions]:
             plan, relevant = content.epoch.plan, self._retriever.relevant
             block = recall_block.chosen(ranked, plan, earlier, room, relevant)
-            above = {shown.id for shown in block.outline}
-            leaves = [leaf for leaf in ranked.corpus.leaves if leaf.id in above]
-            return block, recall_block.versions_of(leaves)
+            return block, recall_block.named_leaves(ranked.corpus, block.outline)
 
-        return await self._retriever.rank(
-            posted, index, query_text(posted, request.ask.query), work
-        )
+        asked = query_text(posted, request.ask.query)
+        return await self._retriever.rank(posted, index, asked, work, early)

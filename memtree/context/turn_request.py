@@ -8,8 +8,15 @@ from dataclasses import dataclass, field, replace
 from memtree.budget import epoch, packing
 from memtree.budget.epoch import Epoch, EpochTerms, EpochTurn
 from memtree.context import injected
-from memtree.context.answer import AnswerLayout, CompressResult, assembled, with_index
+from memtree.context.answer import (
+    AnswerLayout,
+    CompressResult,
+    assembled,
+    begun_at,
+    with_index,
+)
 from memtree.context.index_state import IndexState
+from memtree.context.rendered_texts import RenderedTexts
 from memtree.context.request import CompressRequest
 from memtree.context.retrieval import RetrievedContext
 from memtree.conversation.history import History
@@ -19,7 +26,6 @@ from memtree.ports.store import ContinuedTurn
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
 from memtree.unfolding.explain import Evidence
-from memtree.unfolding.unfold import outline_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ class TurnRequest:
         carried = preamble(posted).tokens
         terms = EpochTerms.of(limits, fixed + carried, ask.window, ask.prices)
         scope = ask.memories.scope if ask.memories else ""
-        key = epoch.key(limits, ask.window, ask.prices, recipe, ask.query, scope)
+        key = epoch.key(limits, ask.window, ask.prices, recipe, ask.query, scope, ask.dialect)
         return cls(posted, ask, limits, fixed, carried, terms, key, now, generation)
 
     @property
@@ -72,11 +78,12 @@ class TurnRequest:
     def strays(self, indexed: int) -> bool:
         """Whether the client changed its last request after it had sent it: what is known of this
         history ends before that. `indexed`: messages of the longest prefix that is indexed."""
-        roles = [fact.role for fact in self.posted.facts]
-        if roles[-1] != "user" or "assistant" not in roles:
+        facts = self.posted.facts
+        known = self.previous_length or indexed
+        if facts[-1].role != "user" or known <= 0:
             return False
-        last = len(roles) - 1 - roles[::-1].index("assistant")
-        return 0 < (self.previous_length or indexed) < last
+        behind = range(len(facts) - 1, known, -1)  # the newest answer is seldom far from the end
+        return any(facts[at].role == "assistant" for at in behind)
 
     def blocks(self) -> dict[int, EpochTurn] | None:
         """The recall blocks that the previous turn sent, by message; None where one is lost."""
@@ -95,32 +102,39 @@ class TurnContent:
     memory message, and the recall blocks by message (index in the history), with the nodes that
     these name by id and version, since each may name another version. `lines`: of the memories in
     both. `retrieved`: where this request began the epoch. `by_words`: the embedder failed at
-    something of it."""
+    something of it. `outline_tokens`: of the summary lines of the memory message."""
 
     epoch: Epoch
     nodes: Mapping[bytes, Node]
     text: str
+    outline_tokens: int
     blocks: Mapping[int, EpochTurn] = field(default_factory=dict)
     versions: recall_block.Versions = field(default_factory=dict)
     lines: injected.Lines = field(default_factory=dict)
     retrieved: RetrievedContext | None = None
     by_words: bool = False
 
-    def block_text(self, turn: EpochTurn, posted: History) -> str:
+    def block_text(self, turn: EpochTurn, posted: History, texts: RenderedTexts) -> str:
         """What stands before the newest message of a turn."""
-        recall = recall_block.text_of(turn.recall, posted, self.versions) if turn.block else ""
+        recall = texts.block(posted, self.epoch, turn.recall, self.versions)
         return injected.beside(recall, turn.memories, self.lines)
 
 
 def epoch_result(
-    request: TurnRequest, index: IndexState, content: TurnContent, turn: EpochTurn
+    request: TurnRequest,
+    index: IndexState,
+    content: TurnContent,
+    turn: EpochTurn,
+    texts: RenderedTexts,
 ) -> CompressResult:
     """The answer, with what it costs."""
     posted, plan, previous = request.posted, content.epoch.plan, request.previous
-    blocks = {m: content.block_text(t, posted) for m, t in content.blocks.items()}
+    blocks = {m: content.block_text(t, posted, texts) for m, t in content.blocks.items()}
     block_tokens = sum(turn.block_tokens for turn in content.blocks.values())
     memory = content.epoch.memory - MESSAGE_OVERHEAD
-    layout = AnswerLayout(plan.cut, content.text, memory, blocks, block_tokens, plan.head)
+    layout = AnswerLayout(
+        plan.cut, content.text, memory, blocks, block_tokens, plan.head, plan.pinned
+    )
     saved = turn.direct - turn.paid
     before = previous.turn.direct - previous.turn.paid if previous else 0.0
     recalled = [turn.recall for turn in content.blocks.values()]
@@ -129,12 +143,13 @@ def epoch_result(
     answer = replace(
         assembled(posted, request.ask, index.state(by_words=content.by_words), layout),
         epoch=content.epoch.id.hex(),
-        outline_tokens=outline_size(plan, posted, content.nodes),
+        outline_tokens=content.outline_tokens,
         excerpts=len(plan.excerpts) + sum(len(block.excerpts) for block in recalled),
         saved_tokens=round(saved),
         gain=0.0 if request.again else saved - before,
         continued=continued,
         stays=min(previous.turn.sent, turn.sent) if previous and continued else request.fixed,
+        begun=begun_at(posted, request.ask, content.epoch.start),
         memories=injected.ids(injected.sent(content.epoch, content.blocks)),
     )
     evidence = Evidence(

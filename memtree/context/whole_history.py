@@ -25,6 +25,7 @@ def first_fold(posted: History, ask: CompressRequest, limits: packing.TokenLimit
         window=ask.window,
         prices=ask.prices,
         mode=ask.mode,
+        dialect=ask.dialect,
     )
 
 

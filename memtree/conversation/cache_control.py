@@ -13,7 +13,8 @@ depend on the number: a list as soon as the request uses markers, else a string.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from memtree.conversation.history import History
@@ -25,29 +26,48 @@ PLAIN = {"type": "ephemeral"}
 
 def used(history: History, elsewhere: int) -> bool:
     """Whether the posted request has markers. `elsewhere`: those beside the messages (tools)."""
-    return bool(elsewhere or history.system_markers or any(fact.markers for fact in history.facts))
+    return bool(elsewhere or history.system_markers or history.marked)
 
 
-def of_memory(history: History, elsewhere: int, cut: int, head: int = 0) -> Any:
+def of_memory(
+    history: History, elsewhere: int, cut: int, head: int = 0, pinned: Sequence[int] = ()
+) -> Any:
     """The marker at the end of the memory message, None where it has none. What is sent are
-    messages [0, head) and [cut, ...), the system messages, and what has the markers `elsewhere`."""
+    messages [0, head), `pinned` and [cut, ...), the system messages, and what has the markers
+    `elsewhere`."""
+    marked = history.marked
+    behind = [at for at in pinned if history.facts[at].markers]
+    behind += marked[bisect_left(marked, cut) :]
     sent = elsewhere + history.system_markers
-    sent += sum(fact.markers for fact in (*history.facts[:head], *history.facts[cut:]))
+    sent += sum(history.facts[at].markers for at in marked[: bisect_left(marked, head)])
+    sent += sum(history.facts[at].markers for at in behind)
     if sent >= MOST or not used(history, elsewhere):
         return None
-    marker = next(_near(history, cut, head), PLAIN)
+    marker = next(_near(history, cut, head, behind), PLAIN)
     return marker if isinstance(marker, dict) else PLAIN
 
 
-def _near(history: History, cut: int, head: int) -> Iterator[Any]:
-    """The markers to copy from, the best first: behind, before, and then those that are cut."""
-    for index in range(cut, len(history)):
-        if history.facts[index].markers:
-            yield markers(history.messages[index])[0]
-    before = [*(message for _, message in history.system), *history.messages[:head]]
-    for message in reversed(before):
+def lives_an_hour(history: History) -> bool:
+    """Whether the newest marker asks that the provider keeps what it caches for an hour."""
+    found: list[Any] = []
+    if history.marked:
+        found = markers(history.messages[history.marked[-1]])
+    elif history.system_markers:
+        found = [one for _, message in history.system for one in markers(message)]
+    return bool(found) and isinstance(found[-1], dict) and found[-1].get("ttl") == "1h"
+
+
+def _near(history: History, cut: int, head: int, behind: Iterable[int]) -> Iterator[Any]:
+    """The markers to copy from, the best first: behind (marked messages), before, and then those
+    that are cut."""
+    for index in behind:
+        yield markers(history.messages[index])[0]
+    marked = history.marked
+    first, end = bisect_left(marked, head), bisect_left(marked, cut)
+    for index in reversed(marked[:first]):
+        yield markers(history.messages[index])[-1]
+    for _, message in reversed(history.system) if history.system_markers else ():
         if marker := markers(message):
             yield marker[-1]
-    for index in range(cut - 1, head - 1, -1):
-        if history.facts[index].markers:
-            yield markers(history.messages[index])[-1]
+    for index in reversed(marked[first:end]):
+        yield markers(history.messages[index])[-1]

@@ -1,11 +1,14 @@
 """A posted history: which messages count, what each costs, its rounds and its addresses.
 
-`read` does work only for messages it has not met: `MessageInfo` come from a cache keyed by the raw
-fragment (docs/decisions/0002), so a turn's cost grows with what is new.
+`read` reads the whole list. Messages that were met before it does not parse: `MessageInfo` come
+from a cache keyed by the raw fragment (docs/decisions/0002). `extended` goes on from what was read
+of an earlier list, and looks only at what stands behind it (docs/decisions/0033); it comes to the
+same history, or to the same error.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -21,9 +24,16 @@ from memtree.conversation.message import (
     Volatile,
     check_message,
 )
+from memtree.conversation.message_list import (
+    ChosenMessages,
+    MessageList,
+    NumberedMessages,
+)
 from memtree.conversation.message_tokens import markers, price
 from memtree.errors import BadRequest
 from memtree.text import tokens
+
+CALL_TEXTS = 40  # characters that a call counts beside its id and name
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +61,25 @@ class History:
 
     `posted[i]`: index of messages[i] in what the client sent. `addresses[i]`: the address of the
     first i messages, so it has one entry more. `rounds`: index of the first message of each round.
+    `cuts`: those at which the history may be cut; a round that begins with a message joined to the
+    one before it goes with that one. `marked`: messages with cache markers; `loading`: those that
+    load tools.
     """
 
     tenant: str
-    messages: tuple[Message, ...]
+    messages: Sequence[Message]
     facts: tuple[MessageInfo, ...]
     posted: tuple[int, ...]
     rounds: tuple[int, ...]
+    cuts: tuple[int, ...]
     addresses: tuple[bytes, ...]
     totals: tuple[int, ...]  # tokens of the first i messages: one entry more
-    system: tuple[tuple[int, Message], ...]  # (posted index, message)
+    system: Sequence[tuple[int, Message]]  # (posted index, message)
     system_tokens: int
     volatile: Volatile
     system_markers: int = 0  # cache markers of system messages
+    marked: tuple[int, ...] = ()
+    loading: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -74,6 +90,14 @@ class History:
 
     def view(self, index: int) -> View:
         return self.messages[index].view(self.volatile)
+
+    def asks(self, index: int) -> bool:
+        """Whether the user wrote it, as far as a dialect tells that from what a client's program
+        puts in the user's place."""
+        message = self.messages[index]
+        if self.facts[index].role != "user" or message.aside:
+            return False
+        return not message.joined or bool(self.view(index).text.strip())
 
     def size(self, start: int = 0, end: int | None = None) -> int:
         """Tokens of messages [start, end)."""
@@ -93,6 +117,73 @@ class History:
         yield from zip(self.rounds, (*self.rounds[1:], len(self.messages)), strict=True)
 
 
+@dataclass(frozen=True, slots=True)
+class HistoryRecord:
+    """What is known of a list that was read, without its text: the parts of its `History` that are
+    no messages. `system`: posted indexes, `system_facts` in the same order; `length`: of the posted
+    list, system messages included; `texts`: characters of ids and names of calls in all facts."""
+
+    facts: tuple[MessageInfo, ...]
+    posted: tuple[int, ...]
+    rounds: tuple[int, ...]
+    cuts: tuple[int, ...]
+    addresses: tuple[bytes, ...]
+    totals: tuple[int, ...]
+    system: tuple[int, ...] = ()
+    system_facts: tuple[MessageInfo, ...] = ()
+    marked: tuple[int, ...] = ()
+    loading: tuple[int, ...] = ()
+    length: int = 0
+    texts: int = 0
+
+    def first(self, length: int) -> HistoryRecord:
+        """Of the first messages of the list, up to the last border of rounds among the first
+        `length`: a tool message behind them may belong to the round that is open there."""
+        kept = bisect_left(self.posted, length)
+        ended = max(bisect_left(self.rounds, kept) - 1, 0)
+        size = self.rounds[ended] if kept else 0
+        border = self.posted[size] if kept else 0
+        system = bisect_left(self.system, border)
+        return HistoryRecord(
+            facts=self.facts[:size],
+            posted=self.posted[:size],
+            rounds=self.rounds[: bisect_left(self.rounds, size)],
+            cuts=self.cuts[: bisect_left(self.cuts, size)],
+            addresses=self.addresses[: size + 1],
+            totals=self.totals[: size + 1],
+            system=self.system[:system],
+            system_facts=self.system_facts[:system],
+            marked=self.marked[: bisect_left(self.marked, size)],
+            loading=self.loading[: bisect_left(self.loading, size)],
+            length=border,
+            texts=self.texts - _texts(self.facts[size:]),
+        )
+
+    def history(self, tenant: str, messages: Sequence[Message], volatile: Volatile) -> History:
+        """Of the list itself, in which the messages are."""
+        chosen: Sequence[Message] = messages
+        if self.system:
+            chosen = ChosenMessages(messages, self.posted)
+        elif not isinstance(messages, MessageList):
+            chosen = tuple(messages)
+        return History(
+            tenant=tenant,
+            messages=chosen,
+            facts=self.facts,
+            posted=self.posted,
+            rounds=self.rounds,
+            cuts=self.cuts,
+            addresses=self.addresses,
+            totals=self.totals,
+            system=NumberedMessages(messages, self.system),
+            system_tokens=sum(fact.tokens for fact in self.system_facts),
+            volatile=volatile,
+            system_markers=sum(fact.markers for fact in self.system_facts),
+            marked=self.marked,
+            loading=self.loading,
+        )
+
+
 def read(
     tenant: str,
     posted: Sequence[Message],
@@ -101,27 +192,54 @@ def read(
     count: Callable[[str], int] = tokens.count,
 ) -> History:
     """Read a posted list. Raises `BadRequest` naming the place of an orphan tool message."""
-    infos = [
-        _facts(tenant, index, message, volatile, cache, count)
-        for index, message in enumerate(posted)
-    ]
-    kept = [index for index, fact in enumerate(infos) if fact.role not in SYSTEM_ROLES]
-    facts, rounds = _pair([infos[index] for index in kept], kept)
-    chain = addresses.chain(start := addresses.root(tenant), (fact.digest for fact in facts))
-    system = tuple((i, posted[i]) for i, fact in enumerate(infos) if fact.role in SYSTEM_ROLES)
-    return History(
-        tenant=tenant,
-        messages=tuple(posted[index] for index in kept),
-        facts=tuple(facts),
-        posted=tuple(kept),
-        rounds=tuple(rounds),
-        addresses=(start, *chain),
-        totals=(0, *accumulate(fact.tokens for fact in facts)),
-        system=system,
-        system_tokens=sum(infos[index].tokens for index, _ in system),
-        volatile=volatile,
-        system_markers=sum(infos[index].markers for index, _ in system),
+    known = nothing_read(tenant)
+    return extended(known, tenant, posted, volatile, cache, count).history(tenant, posted, volatile)
+
+
+def nothing_read(tenant: str) -> HistoryRecord:
+    """The record of a list without messages."""
+    return HistoryRecord((), (), (), (), (addresses.root(tenant),), (0,))
+
+
+def extended(
+    known: HistoryRecord,
+    tenant: str,
+    posted: Sequence[Message],
+    volatile: Volatile,
+    cache: MessageInfoCache | None = None,
+    count: Callable[[str], int] = tokens.count,
+) -> HistoryRecord:
+    """The record of a list whose first messages, up to a border of rounds, are `known` (as
+    `HistoryRecord.first` makes it). Looks at the others alone. Raises `BadRequest` as `read`."""
+    new = range(known.length, len(posted))
+    infos = [_facts(tenant, index, posted[index], volatile, cache, count) for index in new]
+    told = [fact for fact in infos if fact.role not in SYSTEM_ROLES]
+    kept = [at for at, fact in zip(new, infos, strict=True) if fact.role not in SYSTEM_ROLES]
+    system = [at for at, fact in zip(new, infos, strict=True) if fact.role in SYSTEM_ROLES]
+    facts, rounds = _pair(told, kept)
+    before, total = len(known.facts), known.totals[-1]
+    chain = addresses.chain(known.addresses[-1], (fact.digest for fact in facts))
+    cuts = (at for at in rounds if not before + at or not posted[kept[at]].joined)
+    return HistoryRecord(
+        facts=known.facts + tuple(facts),
+        posted=known.posted + tuple(kept),
+        rounds=known.rounds + tuple(before + at for at in rounds),
+        cuts=known.cuts + tuple(before + at for at in cuts),
+        addresses=known.addresses + tuple(chain),
+        totals=known.totals[:-1] + tuple(accumulate((f.tokens for f in facts), initial=total)),
+        system=known.system + tuple(system),
+        system_facts=known.system_facts + tuple(infos[at - known.length] for at in system),
+        marked=known.marked + tuple(before + at for at, fact in enumerate(facts) if fact.markers),
+        loading=known.loading + tuple(before + at for at, i in enumerate(kept) if posted[i].loads),
+        length=len(posted),
+        texts=known.texts + _texts(facts),
     )
+
+
+def _texts(facts: Sequence[MessageInfo]) -> int:
+    """Characters that they hold of what was posted; a call counts as some more."""
+    calls = sum(CALL_TEXTS + len(id_) + len(name) for fact in facts for id_, name in fact.calls)
+    return calls + sum(len(fact.answers or "") for fact in facts)
 
 
 def _facts(

@@ -86,12 +86,38 @@ class Segment:
 
 
 class Message:
-    """A posted message. `raw` is its JSON fragment; everything else is read from it when asked."""
+    """A posted message. `raw` is its JSON fragment; everything else is read from it when asked.
 
-    __slots__ = ("_calls", "_fields", "_segments", "_text", "_viewed", "raw")
+    What its wire dialect adds to that is no part of its text or digest. `joined`: in the posted
+    form it is one with the message before it, so both are sent or neither is. `aside`: the
+    client's program says it in the user's place (a reminder, a count of tokens); it asks nothing
+    and takes no text of ours. `loads`: names of the tools that a model may use because this
+    message is sent."""
 
-    def __init__(self, raw: bytes | msgspec.Raw) -> None:
+    __slots__ = (
+        "_calls",
+        "_fields",
+        "_segments",
+        "_text",
+        "_viewed",
+        "aside",
+        "joined",
+        "loads",
+        "raw",
+    )
+
+    def __init__(
+        self,
+        raw: bytes | msgspec.Raw,
+        joined: bool = False,
+        loads: frozenset[str] = frozenset(),
+        *,
+        aside: bool = False,
+    ) -> None:
         self.raw: bytes = bytes(raw)  # bytes(bytes) makes no copy
+        self.joined = joined
+        self.aside = aside
+        self.loads = loads
         self._fields: dict[str, Any] | None = None
         self._text: str | None = None
         self._segments: tuple[Segment, ...] = ()
@@ -106,7 +132,9 @@ class Message:
     def unread(self) -> Message:
         """The same with nothing parsed, for whoever keeps it: parsed it takes several times as
         much."""
-        return self if self._fields is None else Message(self.raw)
+        if self._fields is None:
+            return self
+        return Message(self.raw, self.joined, self.loads, aside=self.aside)
 
     @property
     def fields(self) -> dict[str, Any]:

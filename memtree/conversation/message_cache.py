@@ -6,31 +6,36 @@ address stays the canonical form, and a collision crafted by one tenant does not
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import xxhash
 
+from memtree.bounded import SizedRows, remember
+from memtree.cache_limits import CacheLimits
 from memtree.conversation.history import MessageInfo
 
-ENTRIES = 200_000  # about 300 bytes each
+ROW_BYTES = 500  # a key, its place, and a `MessageInfo` without calls
+CALL_BYTES = 200  # of one call in it, beside its text
 
 
 class MessageCache:
-    """A bounded `history.MessageInfoCache`; the older half goes when it is full."""
+    """A bounded `history.MessageInfoCache`; the least recently used go first."""
 
-    def __init__(self, seed: int, entries: int = ENTRIES) -> None:
-        """`seed`: random per process."""
+    def __init__(self, seed: int, most: int = CacheLimits.of().message_infos) -> None:
+        """`seed`: random per process. `most`: bytes."""
         self._seed = seed & 0xFFFF_FFFF
-        self._entries = entries
-        self._facts: dict[bytes, MessageInfo] = {}
-        self._seeds: dict[str, int] = {}
+        self._facts: SizedRows[bytes, MessageInfo] = SizedRows(most, row_bytes)
+        self._seeds: OrderedDict[str, int] = OrderedDict()
+
+    @property
+    def nbytes(self) -> int:
+        return self._facts.nbytes
 
     def get(self, tenant: str, raw: bytes) -> MessageInfo | None:
         return self._facts.get(self.key(tenant, raw))
 
     def put(self, tenant: str, raw: bytes, facts: MessageInfo) -> None:
-        if len(self._facts) >= self._entries:
-            for key in list(self._facts)[: self._entries // 2]:
-                self._facts.pop(key, None)
-        self._facts[self.key(tenant, raw)] = facts
+        self._facts.put(self.key(tenant, raw), facts)
 
     def key(self, tenant: str, raw: bytes) -> bytes:
         """16 bytes that nobody outside this process can foresee."""
@@ -44,7 +49,12 @@ class MessageCache:
     def _tenant_seed(self, tenant: str) -> int:
         seed = self._seeds.get(tenant)
         if seed is None:
-            if len(self._seeds) > self._entries:
-                self._seeds.clear()
-            seed = self._seeds[tenant] = xxhash.xxh3_64_intdigest(tenant.encode(), self._seed)
+            seed = xxhash.xxh3_64_intdigest(tenant.encode(), self._seed)
+            remember(self._seeds, tenant, seed)
         return seed
+
+
+def row_bytes(_: bytes, info: MessageInfo) -> int:
+    """That a row takes."""
+    texts = sum(CALL_BYTES + len(id_) + len(name) for id_, name in info.calls)
+    return ROW_BYTES + texts + len(info.answers or "") + len(info.former)

@@ -40,20 +40,20 @@ def preamble(history: History, start: int = 0, end: int | None = None) -> Preamb
     nothing but such blocks. Behind a message that holds nothing else the next one is read as well,
     while it is the user's and of the same kind.
     """
-    messages = history.messages[start:end]
-    roles = [fact.role for fact in history.facts[start:end]]
-    first = roles.index("user") if "user" in roles else len(roles)
-    listed = first < len(messages) and isinstance(messages[first].content, list)
+    facts = history.facts
+    end = len(facts) if end is None else min(end, len(facts))
+    first = next((at for at in range(start, end) if facts[at].role == "user"), end)
+    listed = first < end and isinstance(history.messages[first].content, list)
     carried = history.volatile.carried
     texts: list[str] = []
     parts: list[tuple[int, int]] = []
-    for index in range(first, len(messages)):
-        message = messages[index]
-        if roles[index] != "user" or isinstance(message.content, list) != listed:
+    for index in range(first, end):
+        message = history.messages[index]
+        if facts[index].role != "user" or isinstance(message.content, list) != listed:
             break
         if listed:
             numbers, wholly = _block_parts(message, history.volatile)
-            parts += [(history.posted[start + index], number) for number in numbers]
+            parts += [(history.posted[index], number) for number in numbers]
             texts += [message.parts[number]["text"] for number in numbers]
         else:
             blocks, wholly = _leading_blocks(message.words, history.volatile, carried)

@@ -22,7 +22,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtree.conversation.message import SYSTEM_ROLES, Message, Volatile, check_message
+from memtree.conversation.message import (
+    SYSTEM_ROLES,
+    TEXT_PARTS,
+    Message,
+    Volatile,
+    check_message,
+)
 
 LEADING = 3  # messages looked at from the front
 OPENING = 700  # characters of a system prompt in which its order stands
@@ -175,7 +181,7 @@ def _newest(message: Message) -> list[str]:
     """The windows of the newest message: its last text parts, without what clients put in."""
     if message.role not in ("user", *SYSTEM_ROLES):
         return []
-    texts = [part["text"] for part in message.parts if part["type"] == "text"]
+    texts = [part["text"] for part in message.parts if part["type"] in TEXT_PARTS]
     return [_VOLATILE.strip(_window(text)) for text in texts[-PARTS:]]
 
 

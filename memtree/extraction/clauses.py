@@ -15,13 +15,15 @@ from math import fsum
 from memtree.extraction import borders
 from memtree.extraction.boilerplate import is_boilerplate, without_stamp
 from memtree.extraction.clause import Clause, SourcePassage
-from memtree.extraction.outcomes import outcome
+from memtree.extraction.outcomes import may_end, outcome
+from memtree.extraction.read_lines import Judgement, ReadLines
 from memtree.text.standing_rules import standing_rules
 
 MAX_CLAUSE = 200  # characters; a longer sentence is cut at a border
 SENTENCES = 60  # sentences of one passage that are scored, half from each end
 RULE = 6.0
 BOILERPLATE = -5.0
+LEAST_BASE = 1.0  # of what who says it is worth: the assistant
 
 
 # Words that tell: errors, decisions and reasons, rules, changes, the state of the work, events of a
@@ -181,31 +183,35 @@ def clip(text: str, size: int) -> str:
 
 
 def spoken(
-    source: SourcePassage, chat: bool, name: str = "", fiction: bool = False
+    source: SourcePassage,
+    chat: bool,
+    name: str = "",
+    fiction: bool = False,
+    lines: ReadLines | None = None,
 ) -> list[Clause]:
     """`name`: of who speaks, where that stands before what is said."""
+    lines = lines or read_lines()
     text, speaker = source.text, name or source.role
-    base = 1.8 if chat else 2.4 if source.role == "user" else 1.0
+    base = 1.8 if chat else 2.4 if source.role == "user" else LEAST_BASE
     rules: tuple[str, ...] = ()
     if source.role == "user":
         rules = tuple({tidy(text[start:end]) for start, end in standing_rules(text)})
     clauses: list[Clause] = []
-    for sentence in _sentences(text):
+    for sentence in _sentences(text, lines):
         if name and sentence.startswith(name):
             sentence = sentence[len(name) :].lstrip(":： ") or sentence
         rule = any(rule in sentence for rule in rules) if rules else False
-        score = base + merit(sentence)
+        told, boilerplate, source_line, ends = lines.judgement(sentence)
+        score = base + told
         if rule:
             score += RULE
-        elif score > 0.0 and is_boilerplate(sentence):
+        elif score > 0.0 and boilerplate:
             score = BOILERPLATE
-        elif _NUMBERED.match(sentence) or (
-            sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence)
-        ):
+        elif source_line:
             score -= 3.5
         elif sentence[-1] in "?？":
             score += 0.6 if source.role == "user" and not chat and not fiction else -0.8
-        if not rule and (ended := outcome(sentence, speaker)):
+        if ends and not rule and (ended := outcome(sentence, speaker)):
             clauses.append(ended)
             continue
         said = clip(sentence, 2 * MAX_CLAUSE if rule else MAX_CLAUSE)
@@ -216,12 +222,26 @@ def spoken(
     return clauses
 
 
+def read_lines() -> ReadLines:
+    """Empty: for one history."""
+    return ReadLines(_split, judgement)
+
+
+def judgement(sentence: str) -> Judgement:
+    told, boilerplate = merit(sentence), is_boilerplate(sentence)
+    # Boilerplate that is worth anything at all counts as such, whatever else it is.
+    source = not (boilerplate and told > -LEAST_BASE) and bool(
+        _NUMBERED.match(sentence) or (sentence[-1] not in ".!?…" and SOURCE_LINE.match(sentence))
+    )
+    return Judgement(told, boilerplate, source, may_end(sentence))
+
+
 def is_fiction(text: str) -> bool:
     """Whether it plays a part: actions between stars, or speech in quotation marks."""
     return text.lstrip()[:1] == "*" or text.count("“") + text.count("«") > 1
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _sentences(text: str, known: ReadLines) -> Iterator[str]:
     fenced = False
     lines: list[str] = []
     for line in text.split("\n"):
@@ -233,14 +253,20 @@ def _sentences(text: str) -> Iterator[str]:
     if len(lines) > SENTENCES:
         lines = lines[: SENTENCES // 2] + lines[-SENTENCES // 2 :]
     for line in lines:
-        tidied = without_stamp(tidy(line))
-        ends = len(line) > 30 and _SENTENCE_END.search(tidied)  # much cheaper than to split
-        for sentence in _SENTENCE.split(tidied) if ends else (tidied,):
-            sentence = sentence.strip(" *_")
-            if _LETTERS.search(sentence) and not (
-                len(sentence) > 60 and " " not in sentence[:60] and sentence.isascii()
-            ):
-                yield sentence
+        yield from known.sentences(line)
+
+
+def _split(line: str) -> tuple[str, ...]:
+    """The sentences of one line that say anything."""
+    tidied = without_stamp(tidy(line))
+    ends = len(line) > 30 and _SENTENCE_END.search(tidied)  # much cheaper than to split
+    sentences = [s.strip(" *_") for s in (_SENTENCE.split(tidied) if ends else (tidied,))]
+    return tuple(
+        sentence
+        for sentence in sentences
+        if _LETTERS.search(sentence)
+        and not (len(sentence) > 60 and " " not in sentence[:60] and sentence.isascii())
+    )
 
 
 def tidy(line: str) -> str:

@@ -34,7 +34,7 @@ _RANGE = re.compile(r"(?:output )?lines (\d+)-(\d+)$")
 
 def outcome(line: str, speaker: str) -> Clause | None:
     """A line of a terminal that says how something ended, in words; None: it does not."""
-    match = _EVENT.match(line) if _may_end(line) else None
+    match = _EVENT.match(line) if may_end(line) else None
     if match is None:
         return None
     if (number := match["commit"] or match["undone"]) and number.isalpha():
@@ -65,8 +65,8 @@ def outcome(line: str, speaker: str) -> Clause | None:
     )
 
 
-def _may_end(line: str) -> bool:
-    """A cheap look before the pattern is tried."""
+def may_end(line: str) -> bool:
+    """Whether `outcome` may find anything: a cheap look before the pattern is tried."""
     return (
         line[0] in "=[0123456789"
         or "Error" in line

@@ -16,9 +16,10 @@ from typing import NamedTuple
 from memtree.extraction.boilerplate import speaker_of, without_stamp
 from memtree.extraction.borders import UNSPACED
 from memtree.extraction.clause import Clause, SourcePassage
-from memtree.extraction.clauses import clip, is_fiction, merit, spoken
+from memtree.extraction.clauses import clip, is_fiction, merit, read_lines, spoken
 from memtree.extraction.headlines import HEADLINE, leaf_headline, node_headline
 from memtree.extraction.outcomes import continues
+from memtree.extraction.read_lines import ReadLines
 from memtree.extraction.tool_results import answer, call, code, results
 from memtree.text import secrets, tokens
 from memtree.text.anchors import LEAF_ANCHORS, anchors, top, weigh
@@ -66,10 +67,11 @@ class Extract:
     anchors: tuple[str, ...]
 
 
-def leaf_summary(sources: Sequence[SourcePassage]) -> Extract:
-    """Headline (<= 18 tokens), body (<= 75 tokens) and up to 12 anchors of consecutive passages."""
+def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = None) -> Extract:
+    """Headline (<= 18 tokens), body (<= 75 tokens) and up to 12 anchors of consecutive passages.
+    `lines`: of the same history."""
     masked = _masked(sources)
-    clauses = _clauses(masked)
+    clauses = _clauses(masked, lines or read_lines())
     if not clauses:
         return Extract(_nothing(masked), "", ())
     names = top(_weights(masked), LEAF_ANCHORS)
@@ -108,7 +110,7 @@ def _nothing(sources: Sequence[SourcePassage]) -> str:
     return f"{roles.pop()} message {NOTHING}" if len(roles) == 1 else f"messages {NOTHING}"
 
 
-def _clauses(sources: Sequence[SourcePassage]) -> list[Clause]:
+def _clauses(sources: Sequence[SourcePassage], lines: ReadLines) -> list[Clause]:
     """The clauses of consecutive passages, in order; none repeats another."""
     clauses: list[Clause] = []
     calls: list[Clause] = []
@@ -136,7 +138,7 @@ def _clauses(sources: Sequence[SourcePassage]) -> list[Clause]:
         else:
             name = names.get(number, "")
             fiction = source.role == "user" and is_fiction(source.text)
-            said = spoken(source, chat, name, fiction)
+            said = spoken(source, chat, name, fiction, lines)
             if source.role == "user" and said and not asked and not chat and not fiction:
                 asked = True
                 best = max(said[:4], key=lambda clause: clause.score)

@@ -9,7 +9,7 @@ No failure of the embedder loses a memory: it is stored, words rank it, and its 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memtree.errors import BadRequest, NotFound
@@ -19,8 +19,8 @@ from memtree.memories.draft import (
     Edit,
     MemoryDraft,
     checked_name,
-    checked_text,
     inheriting,
+    new_text,
 )
 from memtree.memories.draft import new_memory as made
 from memtree.memories.duplicates import NearMemory
@@ -44,11 +44,10 @@ from memtree.memories.ports import (
     ScopeState,
 )
 from memtree.memories.rules.canonical import text_hash
-from memtree.memories.saving import PATIENCE, MemorySaving, Vector
+from memtree.memories.saving import PATIENCE, MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import SearchResult
 from memtree.memories.search.searcher import MemorySearch
-from memtree.memories.search.text_terms import packed_terms
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
 
@@ -91,7 +90,8 @@ class BookPage(NamedTuple):
 class MemoryBook:
     """Memories bound to their ports. One per process; safe for concurrent calls. `injection`: those
     that stand in prompts without anybody's asking. `saving`: for who stores what is no draft.
-    `clock`: that memories are dated with."""
+    `clock`: that memories are dated with. `rules`: its settings. `searching`: the search itself,
+    for others to use."""
 
     def __init__(
         self,
@@ -107,8 +107,9 @@ class MemoryBook:
     ) -> None:
         self._store, self._maintenance = store, maintenance
         self._search, self._embedder = search, embedder
+        self.searching = search
         self.clock, self._new_id = clock, new_id
-        self._rules = rules
+        self.rules = rules
         self.injection = MemoryInjection(store, search, clock.now)
         self._watch = ScopeWatch(store, clock)
         self.saving = MemorySaving(
@@ -117,7 +118,8 @@ class MemoryBook:
             search,
             self._watch,
             embedder,
-            patience=None if rules.strict else patience,
+            patience=patience,
+            strict=rules.strict,
         )
 
     def start(self) -> None:
@@ -159,18 +161,18 @@ class MemoryBook:
         new = self._made(inheriting(draft, old))
         if new.text_hash == text_hash(old.text):
             return SaveResult(old, existing=True)
-        [vector] = await self._vectors(new.text)
+        [vector] = await self.saving.vectors_to_save([new.text])
         memory = await self._store.supersede(scope, old.id, new, reason)
         await self.saving.keep_vectors(scope, [(memory, vector)])
         return SaveResult(memory, degraded=self.saving.degraded(vector))
 
     def _made(self, draft: MemoryDraft) -> NewMemory:
-        return made(draft, self._new_id(), self.clock.now(), self._rules.max_text_chars)
+        return made(draft, self._new_id(), self.clock.now(), self.rules.max_text_chars)
 
     async def _stored(
         self, scope: Scope, new: NewMemory, policy: DedupPolicy, idempotency_key: str
     ) -> SaveResult:
-        [vector] = await self._vectors(new.text)
+        [vector] = await self.saving.vectors_to_save([new.text])
         near: tuple[NearMemory, ...] = ()
         corrected: tuple[Tombstone, ...] = ()
         if policy is not DedupPolicy.INSERT:
@@ -180,7 +182,7 @@ class MemoryBook:
         if skips and near and near[0].says_the_same:
             return SaveResult(near[0].memory, True, near, corrected)
         memory, existing = await self._store.add(
-            scope, new, once=skips, idempotency_key=idempotency_key, most=self._rules.most
+            scope, new, once=skips, idempotency_key=idempotency_key, most=self.rules.most
         )
         if existing:
             return SaveResult(memory, True, near, corrected)
@@ -189,16 +191,13 @@ class MemoryBook:
         checked = policy is DedupPolicy.INSERT or not degraded
         return SaveResult(memory, False, near, corrected, not checked, degraded)
 
-    async def _vectors(self, text: str) -> Sequence[Vector | None]:
-        return await self.saving.vectors([text], strict=self._rules.strict)
-
     # -- reading -----------------------------------------------------------------------------
 
     async def get(self, scope: Scope, ref: MemoryRef) -> Memory:
         """Raises `NotFound`."""
         rows = await self._store.get(scope, [ref])
         if not rows:
-            raise NotFound("There is no such memory.", param="id")
+            raise NotFound("There is no memory with this id.", param="id")
         return rows[0]
 
     async def page(
@@ -268,17 +267,9 @@ class MemoryBook:
             memory = await self._store.change(scope, ref, change, if_version=if_version)
             self._watch.wake(scope)
             return memory
-        text = checked_text(text, self._rules.max_text_chars)
-        change = MemoryChange(
-            change.at,
-            text=text,
-            text_hash=text_hash(text),
-            terms=packed_terms(text),
-            category=edit.category,
-            tags=edit.tags,
-            expires=edit.expires,
-        )
-        [vector] = await self._vectors(text)
+        said = new_text(text, change.at, self.rules.max_text_chars)
+        change = replace(change, text=said.text, text_hash=said.text_hash, terms=said.terms)
+        [vector] = await self.saving.vectors_to_save([str(said.text)])
         memory = await self._store.change(scope, ref, change, if_version=if_version)
         await self.saving.keep_vectors(scope, [(memory, vector)])
         return memory
@@ -295,9 +286,9 @@ class MemoryBook:
     async def forget(self, scope: Scope, ref: MemoryRef, reason: str = "") -> Memory:
         """Delete it, and leave a tombstone without text. Returns what it was. Raises `NotFound`."""
         memory = await self.get(scope, ref)
-        purge = not self._rules.deleted_days
+        purge = not self.rules.deleted_days
         if not await self._delete(scope, [memory.id], purge, reason):
-            raise NotFound("There is no such memory.", param="id")
+            raise NotFound("There is no memory with this id.", param="id")
         return memory
 
     async def delete(
@@ -305,7 +296,7 @@ class MemoryBook:
     ) -> list[str]:
         """Ids of those that went. They can be brought back for `deleted_days` days, or not at all
         where these are 0 or `purge` is asked for."""
-        purge = purge or not self._rules.deleted_days
+        purge = purge or not self.rules.deleted_days
         return await self._delete(scope, refs, purge, None)
 
     async def _delete(
@@ -331,7 +322,7 @@ class MemoryBook:
 
     async def sweep(self) -> int:
         """Erase for good what was deleted long ago. How many memories. Raises store errors."""
-        return await self._maintenance.sweep_memories(self.clock.now(), self._rules.deleted_days)
+        return await self._maintenance.sweep_memories(self.clock.now(), self.rules.deleted_days)
 
 
 def before_number(cursor: str | None) -> int | None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memtree.errors import BadRequest, NotFound, VersionConflict
+from memtree.errors import BadRequest, NotFound
 from memtree.memories.book import MAX_PAGE, BookPage, MemoryBook, before_number
-from memtree.memories.draft import Edit, checked_text
+from memtree.memories.draft import new_text
 from memtree.memories.memory import MAX_TEXT_CHARS, UNSET, Memory, Tombstone, Unset
 from memtree.memories.ports import ANY, MemoryFilter, MemoryRef, MemoryStore
-from memtree.memories.scope import Scope
+from memtree.memories.scope import Scope, ScopeKind
 
 MOST_SEARCHED = 50  # texts of deleted memories that a receipt looks for
 _TOGETHER = 10  # of these searches at a time
@@ -83,18 +83,24 @@ class MemoryCuration:
         """All versions of a memory and of those that it replaced. Raises `NotFound`."""
         versions = await self._store.history(scope, ref)
         if not versions:
-            raise NotFound("There is no such memory.", param="id")
+            raise NotFound("There is no memory with this id.", param="id")
         stones = await self._store.tombstones(scope)
         replaced: list[ReplacedMemory] = []
         ids = {versions[0].id}
+        newer = versions[0]
         while len(replaced) < _MOST_REPLACED:
             stone = next(
                 (one for one in stones if one.replaced_by in ids and one.id not in ids), None
             )
-            if stone is None:
+            link: MemoryRef | None = newer.supersedes if stone is None else stone.number
+            older = [] if link is None else await self._store.history(scope, link)
+            if stone is None and (not older or older[0].id in ids):
                 break
+            if stone is None:  # by what its schema says of unique values: it leaves no tombstone
+                first = older[0]
+                stone = Tombstone(first.id, first.number, newer.created, replaced_by=newer.id)
+            newer = older[0] if older else newer
             ids.add(stone.id)
-            older = await self._store.history(scope, stone.number)
             replaced.append(ReplacedMemory(stone, tuple(older)))
         return MemoryPast(tuple(versions), tuple(replaced))
 
@@ -115,10 +121,15 @@ class MemoryCuration:
         if_version: int | None = None,
     ) -> Memory:
         """Let `ref` count in the place of `older`, with a text of its own where one is given; both
-        stay in the history. Raises `NotFound` naming `id` or `replaces`, `BadRequest`,
-        `SecretRejected`, and `VersionConflict`."""
-        if not isinstance(text, Unset):
-            text = checked_text(text, self._most)
+        stay in the history. Memories of an agent must be of one kind, and have the text that their
+        data makes. Raises `NotFound` naming `id` or `replaces`, `BadRequest`, `SecretRejected`,
+        and `VersionConflict`."""
+        structured = scope.kind is ScopeKind.AGENT
+        if structured and not isinstance(text, Unset):
+            raise BadRequest("text of an agent's memory is made from its data", param="text")
+        change = (
+            None if isinstance(text, Unset) else new_text(text, self._book.clock.now(), self._most)
+        )
         memory = await self._book.get(scope, ref)
         try:
             replaced = await self._book.get(scope, older)
@@ -126,12 +137,15 @@ class MemoryCuration:
             raise NotFound("replaces names no memory that is there.", param="replaces") from None
         if memory.id == replaced.id:
             raise BadRequest("replaces must name another memory", param="replaces")
-        if not isinstance(text, Unset):
-            await self._book.edit(scope, memory.id, Edit(text=text), if_version=if_version)
-        elif if_version not in (None, memory.version):
-            raise VersionConflict("The memory has another version by now.")
-        merged = await self._store.merge(scope, memory.id, replaced.id, reason)
-        self._book.announce(scope)
+        if structured and memory.kind != replaced.kind:
+            raise BadRequest("replaces must name a memory of the same kind", param="replaces")
+        saving = self._book.saving
+        said = [] if change is None else [str(change.text)]
+        vectors = await saving.vectors_to_save(said)
+        merged = await self._store.merge(
+            scope, memory.id, replaced.id, reason, change=change, if_version=if_version
+        )
+        await saving.keep_vectors(scope, [(merged, vector) for vector in vectors])
         return merged
 
     # -- deleting many -------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from memtree.memories.memory import (
     MAX_TEXT_CHARS,
     UNSET,
     Memory,
+    MemoryChange,
     MemorySource,
     NewMemory,
     Unset,
@@ -67,15 +68,25 @@ class Edit:
     expires: float | Unset | None = UNSET
 
 
-def checked_text(text: str, most: int = MAX_TEXT_CHARS, name: str = "text") -> str:
+def checked_text(
+    text: str, most: int = MAX_TEXT_CHARS, name: str = "text", *, allow_secrets: bool = False
+) -> str:
     """The text as it is kept. Raises `BadRequest` naming the field, and `SecretRejected`."""
     if not text.strip():
         raise BadRequest(f"{name} must not be empty", param=name)
     if len(text) > most:
         raise BadRequest(f"{name} has {len(text)} characters; at most {most} are kept", param=name)
     _refuse_unstorable(text, name)
-    refuse_secrets(text)
+    if not allow_secrets:
+        refuse_secrets(text)
     return text.strip()
+
+
+def new_text(text: str, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
+    """The change of a memory that says something else from now on. Raises as `checked_text`
+    does."""
+    text = checked_text(text, most)
+    return MemoryChange(at, text=text, text_hash=text_hash(text), terms=packed_terms(text))
 
 
 def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -> NewMemory:

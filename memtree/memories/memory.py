@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 MAX_TEXT_CHARS = 16_000  # of a memory's text, by default
 MAX_TAGS = 32
@@ -34,10 +34,19 @@ class MemorySource:
     recorded: float | None = None
 
 
+class EntityMention(NamedTuple):
+    """Somebody or something that a memory names. `type`: `person`, `organization`, `place`,
+    `concept` and the like."""
+
+    name: str
+    type: str
+
+
 @dataclass(frozen=True, slots=True)
 class NewMemory:
     """A memory that is not stored yet. `text_hash`: of the canonical text (16 bytes); `terms`: its
-    term statistics, packed (`memories.search`); both are made by whoever saves."""
+    term statistics, packed (`memories.search`); both are made by whoever saves. `confidence`: how
+    sure it is, 0 to 1. `happened`: when what it tells of happens, unix seconds."""
 
     id: str
     text: str
@@ -59,6 +68,9 @@ class NewMemory:
     supersedes: str | None = None
     tainted: bool = False
     source: MemorySource | None = None
+    confidence: float = 1.0
+    happened: float | None = None
+    mentions: tuple[EntityMention, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +103,9 @@ class Memory:
     tainted: bool = False
     source: MemorySource | None = None
     version: int = 1
+    confidence: float = 1.0
+    happened: float | None = None
+    mentions: tuple[EntityMention, ...] = ()
 
     def live(self, now: float) -> bool:
         """Whether searches, lists and injection may show it."""
@@ -122,6 +137,9 @@ class MemoryChange:
     expires: float | Unset | None = UNSET
     last_confirmed: float | Unset = UNSET
     tainted: bool | Unset = UNSET
+    confidence: float | Unset = UNSET
+    happened: float | Unset | None = UNSET
+    mentions: tuple[EntityMention, ...] | Unset = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,12 +197,22 @@ class MemoryStore(Protocol):
         live no more. `NotFound` where it is not live."""
         ...
 
-    async def merge(self, scope: Scope, ref: MemoryRef, older: MemoryRef, reason: str) -> Memory:
+    async def merge(
+        self,
+        scope: Scope,
+        ref: MemoryRef,
+        older: MemoryRef,
+        reason: str,
+        *,
+        change: MemoryChange | None = None,
+        if_version: int | None = None,
+    ) -> Memory:
         """Let a live memory count in the place of an older live one, which leaves a tombstone with
         its text, as with `supersede`; returns the one that counts, in a new version whose
         `supersedes` names the older one. What it superseded before says so still, by its
-        `superseded_by` and its tombstone. `NotFound` where one is not live, `BadRequest` where both
-        are the same."""
+        `superseded_by` and its tombstone. `change`: what else is new in that version. `NotFound`
+        where one is not live (its `param` is `replaces` for the older one), `BadRequest` where both
+        are the same, `VersionConflict` where `ref` has another version."""
         ...
 
     async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:

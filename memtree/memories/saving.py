@@ -28,8 +28,8 @@ PATIENCE = 0.3  # seconds that a save waits for its vector
 
 
 class MemorySaving:
-    """One per process. `patience`: seconds that vectors are waited for, None: as long as it
-    takes."""
+    """One per process. `patience`: seconds that vectors are waited for, None: as long as it takes.
+    `strict`: what somebody saves needs its vector, however long that takes."""
 
     def __init__(
         self,
@@ -40,9 +40,11 @@ class MemorySaving:
         embedder: Embedder | None,
         *,
         patience: float | None = PATIENCE,
+        strict: bool = False,
     ) -> None:
         self._store, self._search, self._watch = store, search, watch
-        self._embedder, self._patience = embedder, patience
+        self._embedder, self._strict = embedder, strict
+        self._patience = None if strict else patience
         self._duplicates = DuplicateCheck(store, search)
         self._turns: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
         self._pending = (
@@ -90,6 +92,11 @@ class MemorySaving:
 
     # -- vectors -----------------------------------------------------------------------------
 
+    async def vectors_to_save(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """Of what somebody saves now: `EmbedderUnavailable` where the setting `strict_embedding`
+        asks for them and they do not come."""
+        return await self.vectors(texts, strict=self._strict)
+
     async def vectors(
         self, texts: Sequence[str], *, strict: bool = False, patience: float | None = None
     ) -> Sequence[Vector | None]:
@@ -131,6 +138,12 @@ class MemorySaving:
         is to be looked at for duplicates then."""
         if self._pending is not None:
             self._pending.submit(scope, deferred)
+
+    def stored_without_vectors(self, scope: Scope) -> None:
+        """Memories were stored, many at once: their vectors follow, and whoever watches the scope
+        is told."""
+        self.without_vectors(scope)
+        self._watch.wake(scope)
 
     async def waits(self, scope: Scope) -> bool:
         """Whether memories of a scope wait for their vectors: words alone rank these."""

@@ -76,7 +76,8 @@ class UserBook:
         if (change.save or change.history) and await self.plan(scope.tenant) == FREE:
             name = "memories_save_enabled" if change.save else "memories_chat_history_enabled"
             raise Forbidden(
-                "Memories are made from conversations under the plan `pro` alone.", param=name
+                f"{name}: memories are made from conversations under the plan `pro` alone.",
+                param=name,
             )
         await self._store.change_settings(scope, change)
         self.recent.forget(scope)

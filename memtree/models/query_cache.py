@@ -7,24 +7,32 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections import OrderedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memtree.bounded import SizedRows
+from memtree.cache_limits import CacheLimits
+
 Matrix = NDArray[np.float32]
 
-CACHED_QUERIES = 256
+ROW_BYTES = 400  # of a vector beside its numbers: key, place, array
 
 
 class QueryCache:
     """The newest queries' vectors, by a keyed digest: the text itself is not kept."""
 
-    def __init__(self, size: int = CACHED_QUERIES) -> None:
-        self._size = size
+    def __init__(self, most: int = CacheLimits.of().queries) -> None:
+        """`most`: bytes."""
         self._seed = secrets.token_bytes(16)
-        self._rows: OrderedDict[bytes, Matrix] = OrderedDict()
+        self._rows: SizedRows[bytes, Matrix] = SizedRows(
+            most, lambda _, row: ROW_BYTES + row.nbytes
+        )
         self._cleared = 0
+
+    @property
+    def nbytes(self) -> int:
+        return self._rows.nbytes
 
     @property
     def generation(self) -> int:
@@ -32,16 +40,11 @@ class QueryCache:
         return self._cleared
 
     def get(self, text: str) -> Matrix | None:
-        key = self._key(text)
-        if key in self._rows:
-            self._rows.move_to_end(key)
-        return self._rows.get(key)
+        return self._rows.get(self._key(text))
 
     def put(self, text: str, row: Matrix) -> None:
         row.flags.writeable = False  # every later caller gets this very array
-        self._rows[self._key(text)] = row
-        if len(self._rows) > self._size:
-            self._rows.popitem(last=False)
+        self._rows.put(self._key(text), row)
 
     def clear(self) -> None:
         self._rows.clear()

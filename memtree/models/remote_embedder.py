@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memtree.cache_limits import CacheLimits
 from memtree.errors import EmbedderUnavailable
 from memtree.models import relevance_calibration
 from memtree.models.circuit_breaker import CircuitBreaker
@@ -77,6 +78,7 @@ class RemoteEmbedder:
         dimensions: asked of the server, for models that can shorten their vectors; 0: its own.
         max_tokens: tokens of a passage that count, by o200k; part of the recipe.
         relevant: cosine under which a passage hardly answers; 0: measured.
+        query_bytes: of the vectors of queries that are kept.
         retries, query_seconds, breaker, clock: for tests.
     """
 
@@ -93,6 +95,7 @@ class RemoteEmbedder:
         query_seconds: float = QUERY_SECONDS,
         breaker: CircuitBreaker | None = None,
         clock: Callable[[], float] = time.monotonic,
+        query_bytes: int = CacheLimits.of().queries,
     ) -> None:
         # Models of one name on two servers need not be one model, so it holds the server too.
         self._prefix = f"remote/1/{place(url)}/{model}/{max_tokens}"
@@ -106,7 +109,7 @@ class RemoteEmbedder:
         self._learning = asyncio.Lock()
         self._trouble = f"{self._endpoint.host} was not asked yet"  # until it was learned
         self._batches = EmbeddingBatches(self._patient)
-        self._queries = QueryCache()
+        self._queries = QueryCache(query_bytes)
         self._breaker, self._clock = breaker or CircuitBreaker(), clock
         self._probing: asyncio.Task[None] | None = None
         self._closed = False
@@ -128,24 +131,40 @@ class RemoteEmbedder:
         One try within two seconds; `EmbedderUnavailable` at once while the server is down, or was
         never there.
         """
+        [row] = await self._query_rows([text])
+        return row
+
+    async def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        """(n, dimensions) float32, as `embed_query` has them, in one call."""
+        rows = await self._query_rows(texts)
+        return np.array(rows, np.float32).reshape(-1, self.dimensions)
+
+    async def _query_rows(self, texts: Sequence[str]) -> list[Matrix]:
         self._open()
         if not self.dimensions:
             self._find_out()
             raise EmbedderUnavailable(self._trouble)
-        text = _cut(text, QUERY_TOKENS)
-        if not text:
-            return np.zeros(self.dimensions, np.float32)
-        cached = self._queries.get(text)
-        if cached is not None:
-            return cached
+        cut = [_cut(text, QUERY_TOKENS) for text in texts]
+        known: dict[str, Matrix] = {"": np.zeros(self.dimensions, np.float32)}
+        for text in dict.fromkeys(cut):
+            row = self._queries.get(text) if text else None
+            if row is not None:
+                known[text] = row
+        missing = [text for text in dict.fromkeys(cut) if text not in known]
+        if missing:
+            known |= zip(missing, await self._asked(missing), strict=True)
+        return [known[text] for text in cut]
+
+    async def _asked(self, texts: list[str]) -> list[Matrix]:
         if not self._breaker.admits(self._clock()):
             self._find_out()
             raise EmbedderUnavailable(f"{self._endpoint.host} is not asked for now: it failed")
         generation = self._queries.generation
-        row: Matrix = (await self._quick(text))[0]
+        rows = list(await self._quick(texts))
         if generation == self._queries.generation:
-            self._queries.put(text, row)
-        return row
+            for text, row in zip(texts, rows, strict=True):
+                self._queries.put(text, row)
+        return rows
 
     def forget(self) -> None:
         self._queries.clear()
@@ -204,8 +223,8 @@ class RemoteEmbedder:
         self._find_out()
         return rows
 
-    async def _quick(self, text: str) -> Matrix:
-        rows = await self._watched(self._query([text]), self._query_seconds)
+    async def _quick(self, texts: list[str]) -> Matrix:
+        rows = await self._watched(self._query(texts), self._query_seconds)
         self._breaker.worked()
         return rows
 
@@ -215,10 +234,10 @@ class RemoteEmbedder:
         except ConnectionLost:  # often one that lay idle, and was closed just now: a new one
             pass
         except RequestRefused:  # some models take no more than 512 tokens of their own
-            shorter = tokens.prefix(texts[0], SHORT)
-            if shorter == texts[0]:
+            shorter = [tokens.prefix(text, SHORT) for text in texts]
+            if shorter == texts:
                 raise
-            texts = [shorter]
+            texts = shorter
         return await self._endpoint.rows(texts, seconds=self._query_seconds, retry=False)
 
     def _find_out(self) -> None:
@@ -233,7 +252,7 @@ class RemoteEmbedder:
         with suppress(EmbedderUnavailable):
             if not self.dimensions:
                 await self.warm_up()
-            await self._quick(HARMLESS)
+            await self._quick([HARMLESS])
             log.info("embedder.back")
 
     async def _watched(self, call: Coroutine[Any, Any, Matrix], seconds: float) -> Matrix:

@@ -22,3 +22,8 @@ class Builder(Protocol):
         Joins a run under way for the same end; its result may then begin before this tail.
         """
         ...
+
+    def warm(self) -> None:
+        """A long tail is on its way: begin to make ready for it, where that takes time. Returns at
+        once."""
+        ...

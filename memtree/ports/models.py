@@ -77,6 +77,10 @@ class Embedder(Protocol):
         """(dimensions,) float32, quick; `EmbedderUnavailable` while there are no `dimensions`."""
         ...
 
+    async def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        """(n, dimensions): rows as of `embed_query`; one call, where texts are sent anywhere."""
+        ...
+
     def forget(self) -> None:
         """Let go of what is kept of earlier queries."""
         ...

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from memtree.budget.epoch import Epoch, EpochTurn
+from memtree.ports.conversations import NOT_TOLD, ConversationStore, HistoryEnd
 from memtree.tree.node import Frontier, Node, Summary
 
 
@@ -15,13 +16,14 @@ class IndexBatch:
     """What one commit adds: nodes, and for each address the frontier of its prefix.
 
     The addresses stand in the order of their chain; `previous` is the known address before the
-    first of them (empty: there is none).
+    first of them (empty: there is none). `end`: of the history at the last of them.
     """
 
     nodes: tuple[Node, ...] = ()
     frontiers: Mapping[bytes, Frontier] = field(default_factory=dict)
     expires: float = 0.0  # unix seconds after which the addresses may be forgotten
     previous: bytes = b""
+    end: HistoryEnd = NOT_TOLD
 
 
 class IndexedPrefix(NamedTuple):
@@ -92,8 +94,11 @@ class TreeStore(Protocol):
         neither stored nor in the batch."""
         ...
 
-    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
-        """Let those addresses that are known expire no sooner than that."""
+    async def renew(
+        self, tenant: str, addresses: Sequence[bytes], expires: float, used: float = 0.0
+    ) -> None:
+        """Let those addresses that are known expire no sooner than that. `used`: of the
+        conversations among them, unix seconds."""
         ...
 
     async def vectors(self, tenant: str, recipe: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -139,6 +144,10 @@ class PlanStore(Protocol):
         stored; up to some thousand addresses, newest first. One read."""
         ...
 
+    async def newest_turn(self, tenant: str, addresses: Sequence[bytes]) -> ContinuedTurn | None:
+        """The same under any key, the last used where an address has several."""
+        ...
+
     async def put_turn(
         self,
         tenant: str,
@@ -153,10 +162,11 @@ class PlanStore(Protocol):
     ) -> EpochTurn:
         """Keep a turn where there is none, and return the one that stands there afterwards.
 
-        A turn of the epoch `instead_of` is replaced; any other stays, takes the later `used`, and
-        is returned. `epoch`: stored with the turn if the turn is (no row of a losing epoch stays),
-        together with `nodes`, which its plan names and which may be in no batch. The turn's epoch
-        takes the later `expires`. `NodesGone`, and nothing is written, where the epoch's plan
+        A turn of the epoch `instead_of` is replaced; any other stays, takes the later `used`, as
+        does the conversation at this address, and is returned. `epoch`: stored with the turn if
+        the turn is (no row of a losing epoch stays), together with `nodes`, which its plan names
+        and which may be in no batch. The turn's epoch takes the later `expires`. `NodesGone`, and
+        nothing is written, where the epoch's plan
         names a node or a summary version (over 0) that is not stored, or where `epoch` is None and
         the turn's epoch is not stored.
         """
@@ -167,9 +177,9 @@ class Retention(Protocol):
     """Forgetting. Nodes, vectors and summary versions go when no address and no epoch needs them;
     what an epoch's plan names stays as long as the epoch. Raises as `TreeStore` does."""
 
-    async def chain(self, tenant: str, address: bytes) -> list[bytes]:
+    async def chain(self, tenant: str, address: bytes, most: int | None = None) -> list[bytes]:
         """This address and the stored ones before it on its chain, newest first; empty where it
-        is not known."""
+        is not known. `most`: no more of them than that."""
         ...
 
     async def forget(self, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
@@ -198,7 +208,7 @@ class Retention(Protocol):
 RECIPE_DAYS = 30
 
 
-class ContextStore(TreeStore, PlanStore, Retention, Protocol):
+class ContextStore(TreeStore, PlanStore, ConversationStore, Retention, Protocol):
     """All that context memory keeps."""
 
 
@@ -313,6 +323,12 @@ class Tallies(Protocol):
 
     async def tallies(self, tenant: str, first: int, last: int) -> dict[str, int]:
         """Sums of a tenant's numbers over the days from `first` to `last`, both included."""
+        ...
+
+    async def daily(
+        self, tenant: str, first: int, last: int, prefix: str
+    ) -> dict[int, dict[str, int]]:
+        """A tenant's numbers of each day that has some, in order: of those whose names begin so."""
         ...
 
     async def tallied(self, first: int, last: int) -> dict[str, dict[str, int]]:

@@ -6,8 +6,8 @@ Term statistics come packed from the leaves, so no text is read. Parameters: k1 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,12 @@ class Lexicon:
 
     def __len__(self) -> int:
         return len(self._lengths)
+
+    @property
+    def nbytes(self) -> int:
+        fresh = sum(part.nbytes for batch in self._fresh for part in batch)
+        kept = (self._hashes, self._docs, self._counts, self._lengths)
+        return fresh + sum(part.nbytes for part in kept)
 
     @property
     def unsorted(self) -> int:
@@ -81,22 +87,47 @@ class Lexicon:
         if not total:
             return scores
         norms = K1 * (1 - B + B * self._lengths / max(1.0, float(self._lengths.mean())))
-        for term, weight in query.items():
-            docs, counts = self._postings(term)
-            if len(docs):
-                idf = np.log1p((total - len(docs) + 0.5) / (len(docs) + 0.5))
-                times = counts.astype(np.float32)
-                scores[docs] += min(weight, 3) * idf * times * (K1 + 1) / (times + norms[docs])
+        found = [
+            (docs, counts, min(weight, 3) * np.log1p((total - len(docs) + 0.5) / (len(docs) + 0.5)))
+            for (docs, counts), weight in zip(
+                self._postings(list(query)), query.values(), strict=True
+            )
+            if len(docs)
+        ]
+        if not found:
+            return scores
+        ends = list(accumulate((len(docs) for docs, _, _ in found), initial=0))
+        docs = np.concatenate([docs for docs, _, _ in found])
+        times = np.concatenate([counts for _, counts, _ in found]).astype(np.float32)
+        weights = np.repeat(np.array([weight for _, _, weight in found]), np.diff(ends))
+        gained = weights * times * (K1 + 1) / (times + norms[docs])
+        for low, high in pairwise(ends):  # term by term: within one no passage comes twice
+            scores[docs[low:high]] += gained[low:high]
         return scores
 
-    def _postings(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        low, high = np.searchsorted(self._hashes, [term, term + 1])
-        docs, counts = [self._docs[low:high]], [self._counts[low:high]]
-        for hashes, fresh_docs, fresh_counts in self._fresh:
-            hit = hashes == term
-            docs.append(fresh_docs[hit])
-            counts.append(fresh_counts[hit])
-        return np.concatenate(docs), np.concatenate(counts)
+    def _postings(
+        self, asked: Sequence[int]
+    ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.uint8]]]:
+        """Passages and counts of each of these terms, in order."""
+        # Of the type of the hashes, or numpy converts all of them for each search.
+        wanted = np.array(asked, np.uint32)
+        lows = np.searchsorted(self._hashes, wanted).tolist()
+        highs = np.searchsorted(self._hashes, wanted, "right").tolist()
+        hashes, fresh_docs, fresh_counts = self._unsorted()
+        for at, (low, high) in enumerate(zip(lows, highs, strict=True)):
+            docs, counts = self._docs[low:high], self._counts[low:high]
+            hit = np.flatnonzero(hashes == wanted[at])
+            if len(hit):
+                docs = np.concatenate([docs, fresh_docs[hit]])
+                counts = np.concatenate([counts, fresh_counts[hit]])
+            yield docs, counts
+
+    def _unsorted(self) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint8]]:
+        """The postings that are not sorted in yet."""
+        if not self._fresh:
+            return np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.uint8)
+        hashes, docs, counts = zip(*self._fresh, strict=True)
+        return np.concatenate(hashes), np.concatenate(docs), np.concatenate(counts)
 
     def _sort(self) -> None:
         hashes = np.concatenate([self._hashes, *(part[0] for part in self._fresh)])

@@ -19,6 +19,7 @@ from memtree.ranking.vectors import Matrix, VectorRows, unpack
 from memtree.tree.node import USER, Node, NodePlace
 
 Ints = NDArray[np.int32]
+LEAF_BYTES = 200  # of a leaf's place and its entries in lists
 UNINDEXED = 2_000  # passages of final leaves that are looked through for their sketches
 
 
@@ -41,6 +42,8 @@ class Corpus:
         self._final = 0  # passages of final leaves
         self.dimensions = dimensions
         self._messages = 0
+        self.final_leaves = 0
+        self.ruled: list[int] = []  # leaves with standing rules
         self._vectors = VectorRows(dimensions)
         self._vectored = 0  # leaves whose vectors are in `_vectors`: always the first ones
         # By leaf: vectors that came before those of an earlier leaf.
@@ -55,6 +58,21 @@ class Corpus:
 
     def __len__(self) -> int:
         return int(self.columns.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated, without the leaves themselves."""
+        ahead = sum(rows.nbytes + counts.nbytes for rows, counts in list(self._ahead.values()))
+        held = (
+            self.columns,
+            self.sketches,
+            self._sketch_index,
+            self.lexicon,
+            self.speakers,
+            self._vectors,
+            self._rows,
+        )
+        return ahead + sum(part.nbytes for part in held) + LEAF_BYTES * len(self.leaves)
 
     @property
     def message(self) -> Ints:
@@ -94,9 +112,10 @@ class Corpus:
         return self._messages
 
     def begins(self, leaves: Sequence[bytes]) -> bool:
-        """True where this corpus holds exactly the first of these leaves."""
-        return len(self.leaves) <= len(leaves) and all(
-            known.id == id_ for known, id_ in zip(self.leaves, leaves, strict=False)
+        """True where the final leaves of this corpus are exactly the first of these."""
+        return self.final_leaves <= len(leaves) and all(
+            known.id == id_
+            for known, id_ in zip(self.leaves[: self.final_leaves], leaves, strict=False)
         )
 
     def extend(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> None:
@@ -104,6 +123,7 @@ class Corpus:
         if leaves:
             self._add(leaves, places)
             self._messages = places[-1].end
+            self._final, self.final_leaves = len(self), len(self.leaves)
             self.lexicon.settle()
 
     def _add(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> None:
@@ -117,6 +137,8 @@ class Corpus:
                     (message, passage.start, passage.end, passage.tokens, passage.kind, index)
                 )
             self._firsts.append(self._firsts[-1] + len(leaf.passages))
+            if leaf.rules:
+                self.ruled.append(index)
         self.columns = np.concatenate([self.columns, np.array(rows, np.int32).T], axis=1)
         made = sketches(leaf.terms for leaf in leaves)
         self.sketches = np.concatenate([self.sketches, made], axis=1)
@@ -146,6 +168,8 @@ class Corpus:
             self.columns, self.sketches = columns, sketched
             self.lexicon.reset(lexicon)
             del self.leaves[kept:], self.places[kept:], self._firsts[kept + 1 :]
+            while self.ruled and self.ruled[-1] >= kept:
+                self.ruled.pop()
 
     def lacking(self) -> list[int]:
         """Indices of the leaves without vectors."""

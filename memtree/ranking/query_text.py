@@ -16,17 +16,16 @@ def query_text(history: History, given: str | None = None) -> str:
     """
     if given:
         return given
-    asked = _newest(history, "user")
+    backwards = range(len(history) - 1, -1, -1)
+    asked = next((at for at in backwards if history.asks(at)), None)
     text = ends(history.view(asked).text) if asked is not None else ""
-    if history.facts[-1].answers is None:
+    others = (at for at in backwards if history.facts[at].role != "user" or history.asks(at))
+    newest = next(others, None)
+    if newest is None or history.facts[newest].answers is None:
         return text
-    said = _newest(history, "assistant")
+    said = next((at for at in backwards if history.facts[at].role == "assistant"), None)
     intent = history.view(said).text[:INTENT] if said is not None else ""
     return f"{intent}\n{text}".strip()
-
-
-def _newest(history: History, role: str) -> int | None:
-    return next((i for i in range(len(history) - 1, -1, -1) if history.facts[i].role == role), None)
 
 
 def ends(text: str, reach: int = REACH) -> str:

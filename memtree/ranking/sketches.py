@@ -56,6 +56,10 @@ class SketchIndex:
             numbers[order] for numbers, order in zip(columns, self._orders, strict=False)
         ]
 
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in (*self._orders, *self._sorted))
+
     def alike(self, columns: Sketches, row: int) -> list[int]:
         """The passages, in order and itself included, that agree with one in two numbers or more;
         of very many that agree in one number the last `MOST` are looked at. None for a passage
@@ -65,12 +69,13 @@ class SketchIndex:
         found = [np.array([row])]
         for at in range(LOOKED_UP):
             number, numbers = columns[at, row], self._sorted[at]
-            low, high = np.searchsorted(numbers, number), np.searchsorted(numbers, number, "right")
-            found.append(self._orders[at][max(low, high - MOST) : high])
-            behind = np.flatnonzero(columns[at, self.covered :] == number)
-            found.append(behind[-MOST:] + self.covered)
+            low, high = numbers.searchsorted(number), numbers.searchsorted(number, "right")
+            behind = np.flatnonzero(columns[at, self.covered :] == number)[-MOST:]
+            found.append(self._orders[at][max(low, high - MOST + len(behind)) : high])
+            found.append(behind + self.covered)
         others = np.unique(np.concatenate(found))
         if len(others) == 1:
             return [row]
         same = (columns[:, others] == columns[:, row, None]).sum(axis=0)
-        return [int(other) for other in others[same >= AGREEING]]
+        found_rows: list[int] = others[same >= AGREEING].tolist()
+        return found_rows

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from memtree.text import terms
 
 REACH = 120  # characters of a message in which its tag stands
+NAME_BYTES = 200  # of a tag and its number
 TURNS = 5  # messages that make a tag a speaker
 SHARE = 0.5  # of all messages, with a tag of a speaker, that make a history a transcript
 _TAG = re.compile(
@@ -41,28 +42,37 @@ class Speakers:
     def __init__(self) -> None:
         self._names: dict[str, int] = {"": 0}
         self._counts = [0]
+        self._often: dict[str, int] = {}  # names of `TURNS` messages or more, and their numbers
         self._of = array("i")
 
     def __len__(self) -> int:
         return len(self._of)
 
+    @property
+    def nbytes(self) -> int:
+        """Estimated."""
+        return NAME_BYTES * len(self._names) + self._of.itemsize * len(self._of)
+
     def extend(self, texts: Iterable[str]) -> None:
         """Read the tags of further messages."""
         for text in texts:
-            number = self._names.setdefault(tag(text), len(self._counts))
+            name = tag(text)
+            number = self._names.setdefault(name, len(self._counts))
             if number == len(self._counts):
                 self._counts.append(0)
             self._counts[number] += 1
+            if number and self._counts[number] == TURNS:
+                self._often[name] = number
             self._of.append(number)
 
     def named(self, query: Collection[int]) -> Mapping[int, frozenset[int]]:
         """The speakers that a query names, each with the terms of the name. `query`: its terms. A
         first name is enough. None where the history is no transcript."""
-        often = {name: i for name, i in self._names.items() if i and self._counts[i] >= TURNS}
-        if sum(self._counts[i] for i in often.values()) < SHARE * max(1, len(self)):
+        turns = sum(self._counts[number] for number in self._often.values())
+        if turns < SHARE * max(1, len(self)):
             return {}
         found = {}
-        for name, number in often.items():
+        for name, number in self._often.items():
             own = list(terms.terms(name))
             if own and own[0] in query:
                 found[number] = frozenset(own)

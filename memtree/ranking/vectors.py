@@ -86,6 +86,11 @@ class VectorRows:
     def __len__(self) -> int:
         return len(self._rows)
 
+    @property
+    def nbytes(self) -> int:
+        """Of the buffer, with what is not filled yet."""
+        return self._buffer.nbytes
+
     def extend(self, matrix: Matrix) -> None:
         """Append (n, dimensions) rows, n may be 0. `ValueError` for another width."""
         if matrix.ndim != 2 or matrix.shape[1] != self.dimensions:

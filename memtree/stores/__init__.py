@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from memtree.errors import BadRequest
+from memtree.memories.agents.ports import AgentMemories
+from memtree.memories.agents.search.ports import AgentSearchStore
+from memtree.memories.grants.ports import WalletStore
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
+from memtree.memories.schemas.ports import SchemaStore
 from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
 from memtree.stores.ram.store import RamStore
 from memtree.stores.sqlite.store import SqliteStore
@@ -62,6 +66,10 @@ class Memories(
     UserSettingsStore,
     Plans,
     ExtractedMessages,
+    AgentMemories,
+    AgentSearchStore,
+    SchemaStore,
+    WalletStore,
     Protocol,
 ):
     """What memories ask of a store."""
@@ -97,7 +105,7 @@ def _postgres(url: str) -> PostgresStore:
     except ImportError as error:
         raise BadRequest(
             f"{error.name} is not installed: a store in PostgreSQL needs "
-            "pip install 'memtree-proxy[postgres]'",
+            "pip install '.[postgres]' in the folder of MemTree",
             param="store",
         ) from error
     return PostgresStore(url, shown_store(url))

@@ -26,15 +26,21 @@ from memtree.stores.memories.tables import (
     MemoryRow,
     MemoryTenantRow,
     MemoryVectorRow,
+    MemoryWriteRow,
     PlanRow,
+    RevocationRow,
+    SchemaRow,
     ScopeRow,
     SettingsRow,
     ShownRow,
     TombstoneRow,
+    WalletProofRow,
+    WalletRow,
 )
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
+    ConversationRow,
     EpochRow,
     FrontierRow,
     NodeRow,
@@ -123,6 +129,7 @@ OWNED = (
     Table("epochs", EpochRow, ("id",), changes=True),
     Table("turns", TurnRow, ("key", "address"), changes=True),
     Table("claims", ClaimRow, ("id",), changes=True),
+    Table("conversations", ConversationRow, ("address",), changes=True),
 )
 SHARED = (
     Table("tallies", TallyRow, ("tenant", "day", "name"), changes=True, owned=False),
@@ -137,6 +144,7 @@ MEMORIES = tuple(
     Table(name, kind, key, changes=True, owned=False, same=(*key, *same) if same else ())
     for name, kind, key, same in (
         ("memory_tenants", MemoryTenantRow, ("tenant",), ()),
+        ("memory_schemas", SchemaRow, ("tenant", "kind"), ()),
         ("memory_scopes", ScopeRow, ("number",), _NAMES),
         ("memories", MemoryRow, ("scope", "number"), ("id",)),
         ("memory_history", HistoryRow, ("scope", "number", "version"), ()),
@@ -151,6 +159,10 @@ MEMORIES = tuple(
         ("memory_settings", SettingsRow, ("scope",), ()),
         ("extracted_messages", ExtractedRow, ("scope", "key"), ()),
         ("tenant_plans", PlanRow, ("tenant",), ()),
+        ("memory_writes", MemoryWriteRow, ("scope", "key"), ()),
+        ("wallets", WalletRow, ("address",), ("tenant",)),
+        ("wallet_proofs", WalletProofRow, ("digest",), ("tenant",)),
+        ("grant_revocations", RevocationRow, ("digest",), ()),
     )
 )
 TABLES: Mapping[str, Table] = {table.name: table for table in (*OWNED, *SHARED, *MEMORIES)}

@@ -64,7 +64,8 @@ def audit(tenant: str, rows: TenantRows) -> list[str]:
         problems += (
             f"frontier {frontier.key.hex()}: {w}" for w in _frontier_row(frontier, extents)
         )
-    problems += _address_problems(rows.addresses, keys)
+    addresses: set[bytes] = set()
+    problems += _address_problems(rows.addresses, keys, addresses)
     for vector in rows.vectors:
         where = f"vectors {vector.recipe} of {vector.id.hex()}"
         problems += (f"{where}: {what}" for what in _vector_problems(vector, extents))
@@ -87,6 +88,11 @@ def audit(tenant: str, rows: TenantRows) -> list[str]:
         problems += (
             f"claim on {claim.id.hex()}: {what}" for what in _claim_problems(claim, extents)
         )
+    problems += (
+        f"conversation {row.address.hex()}: there is no such address"
+        for row in rows.conversations
+        if row.address not in addresses
+    )
     return [f"tenant {tenant[:12]}: {line}" for line in problems]
 
 
@@ -195,12 +201,16 @@ def _vector_problems(row: VectorRow, extents: Mapping[bytes, NodeExtent]) -> Ite
         yield f"{len(row.data)} bytes for {leaf.passages} passages"
 
 
-def _address_problems(rows: Iterable[AddressRow], frontiers: Set[bytes]) -> Iterator[str]:
+def _address_problems(
+    rows: Iterable[AddressRow], frontiers: Set[bytes], addresses: set[bytes]
+) -> Iterator[str]:
+    """`addresses`: filled with those that there are."""
     links = {}
     for row in rows:
         links[row.address] = row.previous
         if row.frontier not in frontiers:
             yield f"address {row.address.hex()}: frontier {row.frontier.hex()} is missing"
+    addresses.update(links)
     for address, link in links.items():
         if link and link not in links:
             yield f"address {address.hex()}: the one before it, {link.hex()}, is missing"

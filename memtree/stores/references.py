@@ -9,10 +9,10 @@ Pure, over ids; every back end decides by these. A stored node has all its desce
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from memtree.budget.epoch import Epoch
-from memtree.stores.rows import split_ids
+from memtree.stores.rows import AddressRow, ConversationRow, split_ids
 from memtree.tree.node import Frontier, Node
 
 Version = tuple[bytes, int]  # a node's id, and the version of its summary
@@ -60,6 +60,32 @@ def superseded(stored: Iterable[Version], kept: set[Version]) -> set[Version]:
     for node, version in every:
         newest[node] = max(version, newest.get(node, version))
     return every - kept - set(newest.items())
+
+
+def gone_on_from(rows: Sequence[AddressRow], known: Collection[bytes]) -> set[bytes]:
+    """Known addresses that new ones among these rows go on from: they end no conversation."""
+    return {row.previous for row in rows if row.address not in known and row.previous in known}
+
+
+def left_at_ends(
+    previous: Mapping[bytes, bytes], gone: set[bytes], ended: Iterable[ConversationRow]
+) -> list[ConversationRow]:
+    """The addresses that end a conversation because all that went on from them is `gone`.
+
+    `previous`: of all addresses before the deletion; `ended`: the rows of those conversations that
+    are gone. Whoever used these used what was before them; how long that is is not known.
+    """
+    found: dict[bytes, bytes] = {}
+    rows: dict[bytes, ConversationRow] = {}
+    for row in sorted(ended, key=lambda row: (row.used, row.address)):
+        address = _nearest(row.address, previous, gone, found)
+        if address:
+            rows[address] = ConversationRow(address, row.used, first=row.first)
+    if rows:
+        links = {**previous, **relinked(previous, gone)}
+        for address in previous.keys() - gone:
+            rows.pop(links[address], None)
+    return list(rows.values())
 
 
 def relinked(previous: Mapping[bytes, bytes], gone: set[bytes]) -> dict[bytes, bytes]:

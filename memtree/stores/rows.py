@@ -18,6 +18,7 @@ from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.conversation.addresses import NODE_ID_BYTES
 from memtree.days import day_of
 from memtree.errors import BadRequest, NodesGone, StoreCorrupt
+from memtree.ports.conversations import HistoryEnd
 from memtree.ports.store import TALLY_DAYS, IndexBatch, Receipt
 from memtree.tree.node import Frontier, Node, Summary, decode_frontier, decode_node, encode
 
@@ -104,6 +105,21 @@ class RecipeRow(NamedTuple):
         return self if self.day == day else RecipeRow(self.recipe, day, self.idle + 1)
 
 
+class ConversationRow(NamedTuple):
+    """An address that no other goes on from, and its `HistoryEnd`; `whole`: 1 or 0."""
+
+    address: bytes
+    used: float
+    messages: int = 0
+    tokens: int = 0
+    first: int = 0
+    whole: int = 1
+
+    @property
+    def end(self) -> HistoryEnd:
+        return HistoryEnd(self.used, self.messages, self.tokens, self.first, bool(self.whole))
+
+
 @dataclass(frozen=True, slots=True)
 class TenantRows:
     """All rows of one tenant, each table read once and in this order."""
@@ -116,6 +132,7 @@ class TenantRows:
     epochs: Iterable[EpochRow] = ()
     turns: Iterable[TurnRow] = ()
     claims: Iterable[ClaimRow] = ()
+    conversations: Iterable[ConversationRow] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +172,10 @@ def address_rows(
         AddressRow(address, key, batch.expires, link)
         for (address, key), link in zip(keys.items(), before, strict=False)
     ]
+
+
+def conversation_row(address: bytes, end: HistoryEnd) -> ConversationRow:
+    return ConversationRow(address, end.used, end.messages, end.tokens, end.first, int(end.whole))
 
 
 def summary_rows(summaries: Mapping[bytes, Summary]) -> list[SummaryRow]:

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import re
 
+from memtree.text.lazy_patterns import lazily
+
 CARD = 4  # the least score of a card
 REACH = 12_000  # characters that are read: a card says early what it is
 LEAST = 25  # characters; a shorter message loses nothing where it is quoted as any other
@@ -49,25 +51,25 @@ _TRAITS = (
 )
 _BEFORE = r"(?:^|[\n\[{(,;|])[ \t]{0,8}(?:[-*•#>]{1,4}[ \t]?)?[\"'*_]{0,3}"
 _AFTER = r"[\"'*_]{0,3}[ \t]?(?::|：|=|\(\s?[\"“])"
-_FIELD = re.compile(rf"{_BEFORE}(?:{_FIELDS}){_AFTER}", re.IGNORECASE)
-_TRAIT = re.compile(rf"{_BEFORE}(?:{_TRAITS}){_AFTER}", re.IGNORECASE)
-_TEMPLATE = re.compile(
+_FIELD = lazily(rf"{_BEFORE}(?:{_FIELDS}){_AFTER}", re.IGNORECASE)
+_TRAIT = lazily(rf"{_BEFORE}(?:{_TRAITS}){_AFTER}", re.IGNORECASE)
+_TEMPLATE = lazily(
     r"\{\{(?:char|user|original|persona)\}\}|<(?:char|bot|user)>(?!</)", re.IGNORECASE
 )
-_PLIST = re.compile(
+_PLIST = lazily(
     r"\[\s?character\s?[(:=]|\bcharacter\s?\(\s?[\"“]|\[[^\[\]\n]{1,40}'s (?:persona|"
     r"personality)\s?[:=]"
     r"|\bchara_card_v\d|<START>",
     re.IGNORECASE,
 )
-_CHARACTER = re.compile(r"\{\{char\}\}", re.IGNORECASE)
-_HEADING = re.compile(
+_CHARACTER = lazily(r"\{\{char\}\}", re.IGNORECASE)
+_HEADING = lazily(
     r"^[ ]{0,3}#{1,3} ?(?:persona|personality|character|scenario|roleplay|role|persönlichkeit|"
     r"rolle|personnage|personaje|personaggio|personagem|персонаж|"
     r"人设|角色|キャラクター|캐릭터)[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_STAY = re.compile(
+_STAY = lazily(
     r"\b(?:stay|remain|keep|always be) in[- ]character\b|\b(?:never|don't|do not) (?:break|"
     r"leave|drop) "
     r"(?:the )?character\b|\bout[- ]of[- ]character\b|\b(?:never|don't|do not) (?:speak|"
@@ -96,7 +98,7 @@ _STAY = re.compile(
     r"연기해|캐릭터를 유지|भूमिका निभा|nhập vai|đóng vai",
     re.IGNORECASE,
 )
-_YOU_ARE = re.compile(
+_YOU_ARE = lazily(
     r"(?:\A|[\n.!])[ \t>*#-]{0,6}(?:(?:hi|hello|hey|ok|okay|please|from now on|today|"
     r"in this \w+|let's play)[,:.!]? ?){0,2}"
     r"(?:you(?:'re| are| will be| play| will play| shall be)(?: now)?|your name is|act "
@@ -116,12 +118,12 @@ _YOU_ARE = re.compile(
     r"(?P<who>[^\n.!?,]{2,60})",
     re.IGNORECASE,
 )
-_YOU_ARE_UNSPACED = re.compile(
+_YOU_ARE_UNSPACED = lazily(
     r"(?:\A|[\n。！])\s{0,4}(?:请)?(?:你(?:是|叫|扮演|将扮演)|请扮演|あなたは|君は|お前は)(?!对|"
     r"正しい|说得对)[^\n。！？?]{2,80}"
 )
 # What a persona is asked, and what a character is told by.
-_MANNER = re.compile(
+_MANNER = lazily(
     r"\b(?:speak|talk|answer|respond|reply|write|narrate|describe)s? (?:only |always "
     r")?(?:in|as|like|with)\b|"
     r"\b(?:accent|catchphrase|sarcastic|shy|flirty|grumpy|stoic|tsundere|sassy|mysterious|"
@@ -137,7 +139,7 @@ _MANNER = re.compile(
     r"|岁|歳|才の|살의|세의|साल",
     re.IGNORECASE,
 )
-_REQUEST = re.compile(
+_REQUEST = lazily(
     r"\b(?:fix|debug|implement|refactor|explain|summari[sz]e|translate|review|stack ?trace|"
     r"traceback|repo(?:sitory)?|"
     r"unit tests?|pull request|function|api|database|spreadsheet|invoice|resume|résumé|"

@@ -9,10 +9,10 @@ Two rules are compared by these alone (`unfolding/rules.py`), in any language.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 
+from memtree.text.lazy_patterns import lazily
 from memtree.text.terms import STOP_WORDS
 
 SENTENCE = 600  # characters
@@ -69,7 +69,7 @@ _FILLER = frozenset(
     luôn không bao giờ đừng từ bây hãy dùng trả lời câu trong lại quên quy tắc
     """.split()
 ) | frozenset(word[:STEM] for word in STOP_WORDS)
-_UNSPACED_FILLER = re.compile(
+_UNSPACED_FILLER = lazily(
     r"以后|今后|往后|从现在(?:开始|起)?|永远|始终|总是|每次|一律|不要|使用|可以|回答|"
     r"回复|规则|[请别再了的用要都]"
     r"|今後は?|これからは?|常に|必ず|絶対に?|使わない|使って|ください|下さい|ルール|答えて|"
@@ -77,11 +77,11 @@ _UNSPACED_FILLER = re.compile(
     r"|また|もう|(?:앞으로|이제부터|이제|항상|절대|다시|사용|하지|해도|마세요|마라|됩니다|"
     r"주세요|규칙|대답)[는은를]?"
 )
-_PARTICLE = re.compile(r"(?<=[가-힣])(?:으로|에서|에는|[을를은는이가에로])(?![가-힣])")
-_KANJI = re.compile(r"[\u3400-\u9fff\u30a0-\u30ff]+")
-_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W\u3040-\u30ff\u3400-\u9fff]+")
-_NUMBER = re.compile(r"\b\d+(?:[.,]\d+)*\b")
-_FORBIDS = re.compile(
+_PARTICLE = lazily(r"(?<=[가-힣])(?:으로|에서|에는|[을를은는이가에로])(?![가-힣])")
+_KANJI = lazily(r"[\u3400-\u9fff\u30a0-\u30ff]+")
+_RUN = lazily(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W\u3040-\u30ff\u3400-\u9fff]+")
+_NUMBER = lazily(r"\b\d+(?:[.,]\d+)*\b")
+_FORBIDS = lazily(
     r"\b(?:not|never|no|don'?t|mustn't|avoid|stop|without|refrain|nie|niemals|nicht|kein\w*|ohne|"
     r"vermeide\w*|pas|jamais|sans|évite\w*|nunca|jamás|evita|non|mai|niente|nada|não|evite|niet|"
     r"geen|nooit|vermijd|nigdy|żadnych|bez|unikaj|не|никогда|никаких|без|избегай\w*|ніколи|жодних|"
@@ -91,7 +91,7 @@ _FORBIDS = re.compile(
     r"?[마말]|금지|피해|않|"
     r"(?:^|\s)لا\s|ممنوع|تجنب|मत|नहीं|न करें"
 )
-_MEASURES = re.compile(
+_MEASURES = lazily(
     r"\b(?:under|below|at (?:most|least)|max\w*|min\w*|up to|within|more than|longer "
     r"than|less than|"
     r"fewer than|exactly|limit\w*|unter|höchstens|maximal|mehr als|moins de|plus de|menos "
@@ -103,7 +103,7 @@ _MEASURES = re.compile(
     r"words?|lines?)\b"
     r"|\d\.\d|以内|以下|不超过|最多|이내|이하|اقل من|से कम|không quá|\ben az\b|\ben fazla\b"
 )
-_CORRECTS = re.compile(
+_CORRECTS = lazily(
     r"\b(?:actually|instead|rather than|correction|scratch that|change of plan|on second thought|"
     r"no longer|from now on|doch|stattdessen|statt|anstatt|nicht mehr|ab (?:jetzt|sofort)|"
     r"finalement|"
@@ -118,7 +118,7 @@ _CORRECTS = re.compile(
     r"대신|말고|사실|이제부터|앞으로는|"
     r"بدلا من|في الواقع|من الان|की जगह|अब से"
 )
-_WITHDRAWS = re.compile(
+_WITHDRAWS = lazily(
     r"\b(?:forget|drop|ignore|cancel|scrap|disregard|never mind|lift) (?:about )?(?:the|"
     r"that|my|your|this|"
     r"what i said about) (?:\w+ ){0,3}?(?:rules?|instructions?|requests?|restrictions?|"
@@ -170,7 +170,7 @@ _MARKERS = (
 _SLOTS = (
     (
         "language",
-        re.compile(
+        lazily(
             r"\b(?:in|auf|en|in het|po|på|em|bằng tiếng|по-|на)\s?(?:\w+ )?(?:english|"
             r"german|french|spanish|"
             r"italian|portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|"
@@ -187,7 +187,7 @@ _SLOTS = (
     ),
     (
         "length",
-        re.compile(
+        lazily(
             r"(?<!\d)\d++ ?(?:words?|sentences?|lines?|wört\w+|sätze\w*|mots|phrases|palabras|"
             r"frases|parole|palavras|"
             r"woorden|zinnen|słów|zdań|слов\w*|предложени\w+|слів|ord|meningar|kelime\w*|"
@@ -197,7 +197,7 @@ _SLOTS = (
     ),
     (
         "address",
-        re.compile(
+        lazily(
             r"\b(?:call|address) me\b|\bnenn\w* mich\b|\bappelle[zr]?-moi\b|\bllám[ae]me\b|"
             r"\bchiamami\b|"
             r"\bme chame\b|\bchame-me\b|\bnoem me\b|\b(?:зови|называй) меня\b|叫我|称呼我|"
@@ -206,11 +206,11 @@ _SLOTS = (
         ),
     ),
 )
-_WHEN = re.compile(
+_WHEN = lazily(
     r"\b(?:when(?:ever)?|if|before|after|wenn|falls|bevor|quand|lorsque|si|cuando|quando|se|als|"
     r"wanneer|kiedy|gdy|когда|если|коли|якщо|när|om) ([^,.;]{3,80})"
 )
-_WHERE = re.compile(
+_WHERE = lazily(
     r"\b(?:in|for|on|of|für|bei|im|pour|dans|para|en|em|per|nel|voor|dla|w|для|в|у|för|i) "
     r"([^,.;]{2,80})"
 )

@@ -167,6 +167,8 @@ def _vendor_keys(text: str) -> Iterator[Secret]:
     if not keyed and "AKIA" not in text and "ASIA" not in text:  # these may lack digits
         return
     for kind, literal, pattern in _VENDORS:
+        if literal not in text:
+            continue
         if kind == "openai":
             yield from _openai_keys(text)
         elif kind == "jwt":

@@ -29,6 +29,8 @@ LONG, BEGINNING, END = 5_000, 2_500, 1_500  # characters: what is long, and wher
 
 _FENCE = re.compile(r"```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)")
 _BLOCK = re.compile(r"(?:\A|\n)(?:[ ]{4,}|\t|[ ]{0,3}>|[ ]{0,3}#{4,})[^\n]*")
+_BLOCK_BEGINNINGS = ("    ", "\t", ">", "####")
+_NO_BREAK = re.compile(r"[^\n]+")
 _LOG = re.compile(
     r"^\W{0,3}(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
     r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b|at \S+\()"
@@ -41,6 +43,8 @@ _SENTENCE = re.compile(
     re.MULTILINE,
 )
 _QUOTES = '"“”„«»「『‹'
+_QUOTING = re.compile(f"[`{_QUOTES}]")
+_QUESTION_MARKS = ("?", "？")  # one of them ends each match of `_TAG`
 _QUOTED = re.compile(
     r"[\"“„«「『][^\s\"”»」』“„«「『]++(?:\s[^\s\"”»」』“„«「『]++){2,}+[\"”»」』“]"
     r"|`[^\s`]++(?:[ ][^\s`]++)++`"
@@ -59,6 +63,12 @@ _HEADING = re.compile(
     r"[^\n.?!:]{0,40}(?::\**|：|(?<=\*)\*|)[ ]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+# Those of its words that are ASCII, for a text that is: a cheap look before the pattern.
+_ASCII_HEADINGS = (
+    "rules", "guidelines", "conventions", "instructions for you", "regeln", "richtlinien",
+    "konventionen", "consignes", "reglas", "normas", "convenciones", "regole", "convenzioni",
+    "regras", "regels", "afspraken", "zasady", "regler", "kurallar",
+)  # fmt: skip
 _LISTED = re.compile(r"\n?(?:[ ]{0,3}(?:[-*+•]|\d{1,3}[.)]) [^\n]*+(?:\n|\Z)\n?)++")
 
 
@@ -67,7 +77,7 @@ def standing_rules(text: str, *, withdrawals: bool = False) -> tuple[tuple[int, 
 
     `withdrawals`: with the sentences that may take back a rule ("you may use emojis again"): they
     matter to who knows the rules before."""
-    plain = _BLOCK.sub(_blank, _FENCE.sub(_blank, text))
+    plain = _without_code(text)
     listed = _under_headings(plain)
     return tuple(
         (start, end)
@@ -76,8 +86,26 @@ def standing_rules(text: str, *, withdrawals: bool = False) -> tuple[tuple[int, 
     )
 
 
+def warm_up() -> Iterator[None]:
+    """Do in small steps what is otherwise done with the first sentence of a language."""
+    yield from rule_phrases.warm_up()
+
+
+def _without_code(text: str) -> str:
+    """Each pattern is tried only where one of its beginnings stands: mostly none does."""
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub(_blank, text)
+    if any(beginning in text for beginning in _BLOCK_BEGINNINGS):
+        text = _BLOCK.sub(_blank, text)
+    return text
+
+
 def _under_headings(plain: str) -> list[tuple[int, int]]:
     """Where the list items stand that follow a heading such as "Rules:"."""
+    if plain.isascii():
+        lower = plain.lower()
+        if not any(word in lower for word in _ASCII_HEADINGS):
+            return []
     headings = islice(_HEADING.finditer(plain), HEADINGS)
     found = (_LISTED.match(plain, heading.end() + 1) for heading in headings)
     return [items.span() for items in found if items]
@@ -107,9 +135,11 @@ def _sentences(plain: str) -> Iterator[tuple[int, int]]:
 def _is_rule(sentence: str, bonus: int, withdrawals: bool) -> bool:
     if len(sentence) > MAX_RULE or _LOG.match(sentence):
         return False
-    if "`" in sentence or any(quote in sentence for quote in _QUOTES):
+    if _QUOTING.search(sentence):
         sentence = _QUOTED.sub("x", sentence)
-    lower = _TAG.sub(".", rule_topics.comparable(sentence))
+    lower = rule_topics.comparable(sentence)
+    if lower.endswith(_QUESTION_MARKS):
+        lower = _TAG.sub(".", lower)
     if rule_phrases.score(lower) + bonus >= RULE:
         return True
     return withdrawals and not lower.endswith("?") and rule_topics.withdraws(lower)
@@ -117,4 +147,8 @@ def _is_rule(sentence: str, bonus: int, withdrawals: bool) -> bool:
 
 def _blank(match: re.Match[str]) -> str:
     """Spaces instead of code, so that positions stay; line breaks stay line breaks."""
-    return "".join("\n" if char == "\n" else " " for char in match.group())
+    return _NO_BREAK.sub(_spaces, match.group())
+
+
+def _spaces(match: re.Match[str]) -> str:
+    return " " * len(match.group())

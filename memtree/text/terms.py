@@ -54,13 +54,13 @@ def hashed(word: str) -> int:
 def terms(text: str) -> dict[int, int]:
     """Term hash -> count."""
     counts: dict[int, int] = {}
-    memo = _memo
+    get, known = counts.get, _memo.get
     for word in _WORD.findall(text):
-        found = memo.get(word)
+        found = known(word)
         if found is None:
             found = _learn(word)
         for term in found:
-            counts[term] = counts.get(term, 0) + 1
+            counts[term] = get(term, 0) + 1
     return counts
 
 

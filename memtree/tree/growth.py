@@ -17,6 +17,8 @@ import msgspec
 from memtree.conversation import addresses as address
 from memtree.conversation.message import Message, View, Volatile
 from memtree.extraction import summarize
+from memtree.extraction.clauses import read_lines
+from memtree.extraction.read_lines import ReadLines
 from memtree.text import standing_rules, terms
 from memtree.tree import chunking, node
 from memtree.tree.btree import Spine
@@ -54,12 +56,13 @@ class GrownTree:
     open: Node | None = None
 
 
-def grow(tail: Tail) -> GrownTree:
+def grow(tail: Tail, lines: ReadLines | None = None) -> GrownTree:
+    """`lines`: what was found in other messages of the same history."""
     first = tail.frontier.messages
     volatile = Volatile(tail.volatile)
     views = [Message(raw).view(volatile) for raw in tail.messages]
     blocks = chunking.blocks(views, first, tail.frontier.tail)
-    makers = _Leaves(views, tail.digests, first)
+    makers = _Leaves(views, tail.digests, first, lines)
     spine = Spine(tail.frontier, tail.loose)
     made: list[Node] = []
     changes: list[tuple[int, Frontier]] = []  # (message that made it final, frontier)
@@ -103,8 +106,9 @@ def summarise(children: Sequence[Summary], level: int) -> Summary:
 class MessageTexts:
     """The views of a history's messages by number, and the standing rules of each, found once."""
 
-    def __init__(self, view: Callable[[int], View]) -> None:
+    def __init__(self, view: Callable[[int], View], lines: ReadLines | None = None) -> None:
         self.view = view
+        self.lines = lines or read_lines()
         self._rules: dict[int, tuple[tuple[int, int], ...]] = {}
 
     def rules(self, message: int) -> tuple[tuple[int, int], ...]:
@@ -130,7 +134,7 @@ def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -
         text = view.text[passage.start : passage.end]
         kind = node.source_kind(passage.kind)
         sources.append(summarize.SourcePassage(view.message.role, text, kind))
-    summary = _summary(summarize.leaf_summary(sources))
+    summary = _summary(summarize.leaf_summary(sources, texts.lines))
     return LeafExtract(summary, tuple(_rules(passages, first, texts)))
 
 
@@ -149,8 +153,14 @@ def _rules(
 class _Leaves:
     """Makes leaves of blocks."""
 
-    def __init__(self, views: Sequence[View], digests: Sequence[bytes], first: int) -> None:
-        self._texts = MessageTexts(lambda message: views[message - first])
+    def __init__(
+        self,
+        views: Sequence[View],
+        digests: Sequence[bytes],
+        first: int,
+        lines: ReadLines | None,
+    ) -> None:
+        self._texts = MessageTexts(lambda message: views[message - first], lines)
         self._digests = digests
         self._first = first
 

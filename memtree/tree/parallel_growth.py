@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 
+from memtree.extraction.clauses import read_lines
 from memtree.tree import growth
 from memtree.tree.btree import Spine
 from memtree.tree.growth import GrownTree, Tail, summarise
@@ -91,9 +92,10 @@ def join_next(
 def in_steps(tail: Tail, size: int = STEP) -> Iterator[GrownTree]:
     """What one run finds, a step of about `size` bytes at a time: what each of them adds to those
     before it. Together (`concat`) they are the same."""
+    lines = read_lines()
     while True:
         end = reach(tail, size)
-        grown = growth.grow(first(tail, end))
+        grown = growth.grow(first(tail, end), lines)
         yield grown
         if end == len(tail.messages):
             return

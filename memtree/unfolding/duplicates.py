@@ -100,7 +100,8 @@ class ShownTexts:
     has a number."""
 
     def __init__(self) -> None:
-        self._owners: dict[int, list[int]] = {}
+        self._owner: dict[int, int] = {}  # of each run the first text that has it
+        self._others: dict[int, list[int]] = {}  # of the few that more texts have the next ones
         self._sizes: list[int] = []
         self._known = Known()
 
@@ -109,16 +110,18 @@ class ShownTexts:
         number, said = len(self._sizes), runs(text) if said is None else said
         self._sizes.append(len(said))
         self._known.add(text)
-        for run in said:
-            owners = self._owners.setdefault(run, [])
-            if len(owners) < OWNERS:
-                owners.append(number)
+        known = said & self._owner.keys()
+        self._owner.update(dict.fromkeys(said - known if known else said, number))
+        for run in known:
+            others = self._others.setdefault(run, [])
+            if len(others) < OWNERS - 1:
+                others.append(number)
         return number
 
     def repeats(self, text: str, said: frozenset[int] | None = None) -> bool:
         """Whether most of a text's three-word runs are shown. `said`: these, where known."""
         said = runs(text) if said is None else said
-        return bool(said) and len(said & self._owners.keys()) >= NEAR * len(said)
+        return bool(said) and len(said & self._owner.keys()) >= NEAR * len(said)
 
     def lacking(self, text: str) -> list[tuple[int, int]]:
         """(start, end) in characters of the lines that say something of their own beside all that
@@ -129,7 +132,10 @@ class ShownTexts:
         """The numbers of texts that are at most half as long as this one and stand in it. `said`:
         its runs, where they are known."""
         said = runs(text) if said is None else said
-        shared = Counter(owner for run in said for owner in self._owners.get(run, ()))
+        known = said & self._owner.keys()
+        shared = Counter(map(self._owner.__getitem__, known))
+        for run in known & self._others.keys():
+            shared.update(self._others[run])
         return sorted(
             number
             for number, count in shared.items()

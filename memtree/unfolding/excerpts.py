@@ -37,9 +37,9 @@ PART = ("rule", "step")  # reasons of pins that show a part of their message, or
 
 @dataclass(frozen=True, slots=True)
 class ExcerptChoice:
-    """Why a span is in the plan: `reason` is excerpt, user, line, rule, ask, card, trail or step.
-    `passage`: row of the corpus with the best score in it; -1: not ranked. The rest as in
-    `ExcerptNote`."""
+    """Why a span is in the plan: `reason` is one of `REASONS`. `passage`: row of the corpus with
+    the best score in it; -1: not ranked. `rank`: its place among all that were ranked, from 1; 0:
+    it was not. The rest as in `ExcerptNote`."""
 
     span: TextSpan
     tokens: int
@@ -48,6 +48,7 @@ class ExcerptChoice:
     also: tuple[int, ...] = ()
     newest: int = -1
     newer: int = -1
+    rank: int = 0
 
 
 class Paths(Protocol):
@@ -115,6 +116,8 @@ class Units:
         newest = np.flatnonzero(allowed & (fused <= 0))[::-1] if fill else np.empty(0, np.int64)
         self._order = np.concatenate([scored, newest])
         self._scored = len(scored)
+        self._ranks = np.zeros(len(fused), np.int64)
+        self._ranks[scored] = np.arange(1, len(scored) + 1)
         self._fused = fused
         self._shown = shown or ShownTexts()
         self._told: set[int] = set()  # passages of which a line is quoted
@@ -181,7 +184,7 @@ class Units:
             if self._paths:
                 self._paths.open_path(line.row)
             self._told.add(line.row)
-            chosen.append(ExcerptChoice(line.span, line.tokens, "line", line.row))
+            chosen.append(self._choice(line.span, line.tokens, "line", line.row))
             self._numbers[self._shown.add(text)] = chosen[-1]
         return chosen
 
@@ -270,7 +273,7 @@ class Units:
         also = tuple(sorted({other.span.message for other in same} - {unit.span.message}))
         changed = not newest and index.is_output(unit) and len(same) < len(versions)
         upto = self._cut - 1 if changed else -1
-        return [ExcerptChoice(unit.span, unit.tokens, reason, unit.row, also, upto)]
+        return [self._choice(unit.span, unit.tokens, reason, unit.row, also=also, newest=upto)]
 
     def _older(self, unit: Unit, newer: Unit, reason: str) -> list[ExcerptChoice] | None:
         """What an older version says otherwise, where it was asked for."""
@@ -297,8 +300,22 @@ class Units:
             if not self._shown.repeats(piece):
                 span = TextSpan(unit.span.message, unit.span.start + low, unit.span.start + high)
                 size = tokens.count(piece)
-                choices.append(ExcerptChoice(span, size, reason, unit.row, newer=newer))
+                choices.append(self._choice(span, size, reason, unit.row, newer=newer))
         return choices or None
+
+    def _choice(
+        self,
+        span: TextSpan,
+        size: int,
+        reason: str,
+        row: int,
+        *,
+        also: tuple[int, ...] = (),
+        newest: int = -1,
+        newer: int = -1,
+    ) -> ExcerptChoice:
+        rank = int(self._ranks[row])
+        return ExcerptChoice(span, size, reason, row, also, newest, newer, rank)
 
     def _drop_shorter(self, choice: ExcerptChoice, said: frozenset[int], room: Room) -> None:
         """Take back what stands within a longer text that is quoted now."""
@@ -325,7 +342,8 @@ def lopsided(corpus: Corpus, before: NDArray[np.bool_]) -> bool:
     """True where messages of the assistant are about three times longer than the user's."""
     mine = before & (corpus.kind == USER)
     theirs = before & (corpus.kind != USER)
-    counts = [max(1, len(np.unique(corpus.message[side]))) for side in (mine, theirs)]
+    # Passages are in order: where the number changes, another message begins.
+    counts = [1 + int(np.count_nonzero(np.diff(corpus.message[side]))) for side in (mine, theirs)]
     means = [
         float(corpus.tokens[side].sum()) / n for side, n in zip((mine, theirs), counts, strict=True)
     ]

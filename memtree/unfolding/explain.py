@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -19,10 +20,21 @@ from memtree.tree.node import KIND_NAMES, Frontier, Node, NodePlace, after
 from memtree.unfolding.excerpts import ExcerptChoice
 from memtree.unfolding.labels import NO_NOTE
 from memtree.unfolding.memory_text import placed
-from memtree.unfolding.plan import ExcerptNote, OutlineNode, Plan, RecallPlan, TextSpan
-from memtree.unfolding.quotes import Quote, quotes
+from memtree.unfolding.plan import (
+    ExcerptNote,
+    KeptReason,
+    OutlineNode,
+    Plan,
+    RecallPlan,
+    TextSpan,
+    kept_reasons,
+)
+from memtree.unfolding.quotes import Quote, first_piece, quotes
 from memtree.unfolding.rules import CurrentRule, ledger
 from memtree.unfolding.unfold import Unfolding
+
+RECALLED = "recalled"
+RULE = KeptReason("rule")
 
 Scores = Mapping[str, float]  # by what scored: fused, bm25, cosine
 
@@ -41,7 +53,7 @@ class ScoredPassage:
 class Evidence:
     """What an explanation is made of. `chosen`, `left_out`: of this request's unfolding, none where
     the plan is an earlier one's. `passages`: by row of the corpus. `blocks`: the recall blocks.
-    `otherwise`: the reason told for an excerpt that was not chosen by this request."""
+    `otherwise`: the reason told for an excerpt where neither this request nor the plan knows it."""
 
     history: History
     plan: Plan
@@ -78,7 +90,7 @@ class ExplainedNode:
 class ExplainedExcerpt:
     """Code points [start, end) of the string at `part` (such as `content[0]`) of the posted message
     with index `message`; `sha256`: of these in UTF-8, in hex. `path`: the nodes above it, top
-    first. `also`: posted messages that say the same."""
+    first. `also`: posted messages that say the same. `rank`: as in `KeptReason`."""
 
     message: int
     part: str
@@ -90,6 +102,7 @@ class ExplainedExcerpt:
     reason: str
     path: tuple[bytes, ...] = ()
     also: tuple[int, ...] = ()
+    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +121,13 @@ class ExplainedRule:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedCandidate:
-    """One of the best passages that found no room."""
+    """One of the best passages that found no room: its message, and the place in it that its
+    text, or the first piece of it, has."""
 
     message: int
+    part: str
+    start: int
+    end: int
     tokens: int
     kind: str
     scores: Scores
@@ -126,7 +143,8 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class TreeNode:
-    """A node over posted messages `first` to `last`. `sealed`: final."""
+    """A node over posted messages `first` to `last`. `sealed`: final. `chars`: of a leaf, where it
+    begins in the text of its first message, and ends in that of its last one (None: at its end)."""
 
     id: bytes
     level: int
@@ -139,13 +157,17 @@ class TreeNode:
     anchors: tuple[str, ...]
     by_model: bool
     sealed: bool
+    chars: tuple[int, int | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TreeView:
+    """`whole`: it reaches the end of the history. Building one may take longer than is waited."""
+
     nodes: tuple[TreeNode, ...]
     roots: tuple[bytes, ...]
     rules: tuple[ExplainedRule, ...] = ()
+    whole: bool = True
 
 
 def scored(rows: Sequence[int], ranked: RankedHistory) -> dict[int, ScoredPassage]:
@@ -172,26 +194,31 @@ def scored_by(unfolded: Unfolding, ranked: RankedHistory) -> dict[int, ScoredPas
 def explanation(evidence: Evidence) -> Explanation:
     """What an answer shows and why; hashes and counts all of its excerpts."""
     history, plan, passages = evidence.history, evidence.plan, evidence.passages
-    chosen, otherwise = evidence.chosen, evidence.otherwise
-    rules = [_excerpt(evidence, q, chosen, otherwise) for q in quotes(plan.rules, history)]
+    rules = [_excerpt(evidence, quote, RULE) for quote in quotes(plan.rules, history)]
     return Explanation(
         nodes=tuple(_outlined(evidence)),
         excerpts=(
             *rules,
-            *_excerpts(evidence, plan, chosen, otherwise),
-            *chain(*(_excerpts(evidence, block, (), "recalled") for block in evidence.blocks)),
+            *_excerpts(evidence, plan),
+            *chain(*(_excerpts(evidence, block) for block in evidence.blocks)),
         ),
         candidates=tuple(
-            ExplainedCandidate(
-                history.posted[passages[row].span.message],
-                passages[row].tokens,
-                passages[row].kind,
-                passages[row].scores,
-            )
-            for row in evidence.left_out
-            if row in passages
+            _candidate(history, passages[row]) for row in evidence.left_out if row in passages
         ),
         rules=explained_rules(history, evidence.rules, plan.rules),
+    )
+
+
+def _candidate(history: History, passage: ScoredPassage) -> ExplainedCandidate:
+    part, start, end = first_piece(passage.span, history)
+    return ExplainedCandidate(
+        message=history.posted[passage.span.message],
+        part=part,
+        start=start,
+        end=end,
+        tokens=passage.tokens,
+        kind=passage.kind,
+        scores=passage.scores,
     )
 
 
@@ -238,26 +265,39 @@ def _outlined(evidence: Evidence) -> Iterator[ExplainedNode]:
         )
 
 
-def _excerpts(
-    evidence: Evidence,
-    plan: Plan | RecallPlan,
-    chosen: Sequence[ExcerptChoice],
-    otherwise: str,
-) -> Iterator[ExplainedExcerpt]:
-    history = evidence.history
+def _excerpts(evidence: Evidence, plan: Plan | RecallPlan) -> Iterator[ExplainedExcerpt]:
+    """Those of a recall block are recalled, whatever it was that they were chosen by."""
+    kept = defaultdict(list)
+    for span, reason in zip(plan.excerpts, kept_reasons(plan), strict=False):
+        kept[span.message].append((span, reason))
     for entry in placed(plan.excerpts, plan.notes, plan.outline):
-        for quote in quotes(entry.spans, history):
-            yield _excerpt(evidence, quote, chosen, otherwise, entry.path, entry.note)
+        for quote in quotes(entry.spans, evidence.history):
+            spans = kept[quote.span.message]
+            why = _best(reason for span, reason in spans if _meets(span, quote.span))
+            if isinstance(plan, RecallPlan):
+                why = why._replace(reason=RECALLED)
+            yield _excerpt(evidence, quote, why, entry.path, entry.note)
+
+
+def _best(reasons: Iterable[KeptReason]) -> KeptReason:
+    """Of excerpts that are told as one: pinned before ranked, the best rank first."""
+    known = [reason for reason in reasons if reason.reason or reason.rank]
+    return min(known, key=lambda why: why.rank or 0, default=KeptReason())
+
+
+def _meets(one: TextSpan, other: TextSpan) -> bool:
+    """Whether two of one message share characters, or are the same place."""
+    return one == other or max(one.start, other.start) < min(one.end, other.end)
 
 
 def _excerpt(
     evidence: Evidence,
     quote: Quote,
-    chosen: Sequence[ExcerptChoice],
-    otherwise: str,
+    kept: KeptReason,
     path: Sequence[OutlineNode] = (),
     note: ExcerptNote = NO_NOTE,
 ) -> ExplainedExcerpt:
+    chosen = () if kept.reason == RECALLED else evidence.chosen
     why = next((choice for choice in chosen if _inside(choice.span, quote.span)), None)
     passage = evidence.passages.get(why.passage) if why else None
     return ExplainedExcerpt(
@@ -268,7 +308,8 @@ def _excerpt(
         sha256=_sha256(quote.text),
         tokens=tokens.count(quote.text),
         scores=passage.scores if passage else {},
-        reason=why.reason if why else otherwise,
+        reason=(why.reason if why else kept.reason) or evidence.otherwise,
+        rank=kept.rank,
         path=tuple(shown.id for shown in path),
         also=tuple(evidence.history.posted[message] for message in note.also),
     )
@@ -284,21 +325,21 @@ def tree(
     """All nodes over a posted history, leaves included, its rules, and what stands at the top:
     where that is more than one, a node over them that is never stored."""
     placed = list(walk(frontier.nodes, nodes))
-    listed = [_node(node, place, history, True) for node, place in placed]
+    listed = [tree_node(node, place, _range(history, place), sealed=True) for node, place in placed]
     tops = frontier.nodes
     if open_leaf is not None:
         place = after(NodePlace(0, 0, frontier.messages, frontier.tail), open_leaf)
-        listed.append(_node(open_leaf, place, history, False))
+        listed.append(tree_node(open_leaf, place, _range(history, place), sealed=False))
         placed.append((open_leaf, place))
         tops = (*tops, open_leaf.id)
     rules = explained_rules(history, ledger(history, placed, 0, len(history)))
     if len(tops) < 2:
         return TreeView(tuple(listed), tops, rules)
-    root = _root(tops, {node.id: node for node in listed})
+    root = root_node(tops, {node.id: node for node in listed})
     return TreeView((*listed, root), (root.id,), rules)
 
 
-def _root(tops: Sequence[bytes], listed: Mapping[bytes, TreeNode]) -> TreeNode:
+def root_node(tops: Sequence[bytes], listed: Mapping[bytes, TreeNode]) -> TreeNode:
     """The node for the whole, made of the summaries below it."""
     children = [listed[id_] for id_ in tops]
     return TreeNode(
@@ -316,8 +357,9 @@ def _root(tops: Sequence[bytes], listed: Mapping[bytes, TreeNode]) -> TreeNode:
     )
 
 
-def _node(node: Node, place: NodePlace, history: History, sealed: bool) -> TreeNode:
-    first, last = _range(history, place)
+def tree_node(node: Node, place: NodePlace, messages: tuple[int, int], *, sealed: bool) -> TreeNode:
+    """A node over posted messages [first, last]."""
+    first, last = messages
     return TreeNode(
         id=node.id,
         level=node.level,
@@ -330,6 +372,7 @@ def _node(node: Node, place: NodePlace, history: History, sealed: bool) -> TreeN
         anchors=tuple(node.summary.anchors),
         by_model=node.summary.by_model,
         sealed=sealed,
+        chars=(place.start, place.tail or None) if node.is_leaf else None,
     )
 
 

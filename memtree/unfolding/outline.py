@@ -94,6 +94,7 @@ class OutlineTree:
         self._scores = np.zeros(len(ranked.corpus.leaves) + 1, np.float32)
         np.maximum.at(self._scores, self._leaf_of, fused)
         self._leaves: dict[bytes, int] = {}
+        self._known_count = tree.leaf_count
         self._tops = self._branches(tree.roots, None, 0, 0)
 
     # -- paths -------------------------------------------------------------------------------
@@ -230,6 +231,8 @@ class OutlineTree:
 
     def _leaf_count(self, id_: bytes) -> int:
         count = self._leaves.get(id_)
+        if count is None:
+            count = self._known_count(id_)
         if count is None:
             node = self._nodes[id_]
             count = 1 if node.is_leaf else sum(self._leaf_count(child) for child in node.children)

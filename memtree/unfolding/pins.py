@@ -66,12 +66,12 @@ class Pins:
         if ask is None or (card and not ask):
             return card
         most = max(window.ask, int(split.ask * budget))
-        asked = ask_excerpt(history, ask, min(room, most)) if ask >= window.head else []
+        asked = ask_excerpt(history, ask, min(room, most)) if window.folds(ask) else []
         room -= size_of(asked)
         asked = [*card, *asked]
         trail = min(room, int(split.trail * budget))
-        steps = list(_steps(history, max(ask, window.head), cut, int(STEPS_SHARE * trail)))
-        said = list(_trail(history, ask, cut, trail - size_of(steps), asked))
+        steps = list(_steps(history, ask, window, int(STEPS_SHARE * trail)))
+        said = list(_trail(history, ask, window, trail - size_of(steps), asked))
         told = {choice.span.message for choice in said}
         return [*asked, *said, *(step for step in steps if step.span.message not in told)]
 
@@ -99,7 +99,7 @@ def _pinned_rules(rules: Iterable[CurrentRule], room: int) -> Iterator[PinnedRul
 
 
 def _trail(
-    history: History, ask: int, cut: int, room: int, asked: Iterable[ExcerptChoice]
+    history: History, ask: int, window: FoldWindow, room: int, asked: Iterable[ExcerptChoice]
 ) -> Iterator[ExcerptChoice]:
     """What the assistant said and called last in the cut part of a tool loop, newest first: the
     loop goes on where it was, and names the files and commands that it was at. What repeats that,
@@ -107,9 +107,9 @@ def _trail(
     shown = ShownTexts()
     for choice in asked:
         shown.add(history.view(choice.span.message).text[: choice.span.end])
-    for index in range(cut - 1, max(ask, cut - TRAIL_REACH), -1):
+    for index in range(window.cut - 1, max(ask, window.cut - TRAIL_REACH), -1):
         fact = history.facts[index]
-        if fact.role == "assistant" and fact.tokens + LABEL <= room:
+        if fact.role == "assistant" and fact.tokens + LABEL <= room and window.folds(index):
             text = history.view(index).text
             if text.strip() and not shown.repeats(text):
                 room -= fact.tokens + LABEL
@@ -117,12 +117,13 @@ def _trail(
                 yield ExcerptChoice(TextSpan(index, 0, len(text)), fact.tokens, "trail", -1)
 
 
-def _steps(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptChoice]:
+def _steps(history: History, ask: int, window: FoldWindow, room: int) -> Iterator[ExcerptChoice]:
     """Labels of the last calls in the cut part of a tool loop, newest first, without their text:
     what was read, changed and run. What was called again is named once."""
     named: set[str] = set()
-    for index in range(cut - 1, max(ask, cut - STEPS_REACH), -1):
-        if not history.facts[index].calls:
+    oldest = max(ask, window.head, window.cut - STEPS_REACH)
+    for index in range(window.cut - 1, oldest, -1):
+        if not history.facts[index].calls or not window.folds(index):
             continue
         calls = [call_label(call) for call in history.messages[index].calls]
         if named.issuperset(calls):
@@ -137,9 +138,9 @@ def _steps(history: History, ask: int, cut: int, room: int) -> Iterator[ExcerptC
 
 def asked_message(history: History, cut: int) -> int | None:
     """The user message that the recent rounds work for, where it lies before the cut."""
-    if any(fact.role == "user" for fact in history.facts[cut:]):
+    if any(history.asks(index) for index in range(cut, len(history))):
         return None
-    return next((i for i in range(cut - 1, -1, -1) if history.facts[i].role == "user"), None)
+    return next((index for index in range(cut - 1, -1, -1) if history.asks(index)), None)
 
 
 def ask_excerpt(history: History, ask: int, room: int) -> list[ExcerptChoice]:

@@ -9,8 +9,9 @@ What is stored of a plan is decoded by later versions, too: fields are added at 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -49,13 +50,28 @@ class ExcerptNote(msgspec.Struct, frozen=True, array_like=True, gc=False):
     newer: int = -1
 
 
+# Why an excerpt is shown; a plan keeps the number. Others are added at the end only.
+REASONS = ("", "excerpt", "user", "line", "ask", "card", "trail", "step", "rule")
+LAST_RANK = 255  # and all behind it
+
+
+class KeptReason(NamedTuple):
+    """`rank`: place of its best passage among all that were ranked for the question, from 1;
+    None: it was not ranked. `reason`: None where it was not kept."""
+
+    reason: str | None = None
+    rank: int | None = None
+
+
 class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Outline lines in reading order, pinned spans, excerpts, and the cut: the first message
     (index in the history) that is sent as it is. Refers to messages before the cut only; messages
     [0, head) are sent whole, too, and not quoted. Spans are in order and disjoint.
 
     `corrected`: (index in `rules`, message) of each rule that replaces one of an earlier message.
-    `root`: the outline has a line for the whole above it.
+    `root`: the outline has a line for the whole above it. `reasons`, `ranks`: a byte for each
+    excerpt, none in plans of before they were kept; they change nothing in what is sent. `pinned`:
+    (first message, end) of rounds before the cut that are sent whole, and not quoted either.
     """
 
     cut: int
@@ -66,15 +82,20 @@ class Plan(msgspec.Struct, frozen=True, array_like=True, gc=False):
     notes: tuple[ExcerptNote, ...] = ()
     corrected: tuple[tuple[int, int], ...] = ()
     root: bool = False
+    reasons: bytes = b""
+    ranks: bytes = b""
+    pinned: tuple[tuple[int, int], ...] = ()
 
 
 class RecallPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a recall block shows: excerpts, and the nodes right above them. False where it shows
-    nothing."""
+    """What a recall block shows: excerpts, and the nodes right above them; `reasons` and `ranks` as
+    in `Plan`. False where it shows nothing."""
 
     excerpts: tuple[TextSpan, ...] = ()
     outline: tuple[OutlineNode, ...] = ()
     notes: tuple[ExcerptNote, ...] = ()
+    reasons: bytes = b""
+    ranks: bytes = b""
 
     def __bool__(self) -> bool:
         return bool(self.excerpts)
@@ -82,15 +103,20 @@ class RecallPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class SummaryTree:
-    """The nodes over a history: the top ones in order, an open leaf last, and all of them by id."""
+    """The nodes over a history: the top ones in order, an open leaf last, and all of them by id.
+    `newer`: those that are not as they stand in the corpus, None where that is not known.
+    `leaf_count`: leaves below a node, None where that is not known."""
 
     roots: Sequence[bytes]
     nodes: Mapping[bytes, Node]
+    newer: Mapping[bytes, Node] | None = None
+    leaf_count: Callable[[bytes], int | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
 class FoldWindow:
-    """What a memory message stands for, messages [head, cut), and the tokens that it may have.
+    """What a memory message stands for, messages [head, cut) but those of the `pinned` rounds, and
+    the tokens that it may have.
     `ask`: tokens that are shown of the user message whose tool loop is cut, where there is room.
     `brief`: summaries above excerpts are a few words, because there is little room."""
 
@@ -99,6 +125,26 @@ class FoldWindow:
     head: int = 0
     ask: int = 0
     brief: bool = False
+    pinned: tuple[tuple[int, int], ...] = ()
+
+    def folds(self, message: int) -> bool:
+        """Whether it stands for this message."""
+        pinned = any(start <= message < end for start, end in self.pinned)
+        return self.head <= message < self.cut and not pinned
+
+
+def kept_reasons(plan: Plan | RecallPlan) -> list[KeptReason]:
+    """Of each excerpt of a plan.
+
+    >>> kept_reasons(RecallPlan((TextSpan(0, 0, 9), TextSpan(2, 0, 9)), (), (), b"\1\4", b"\7\0"))
+    [KeptReason(reason='excerpt', rank=7), KeptReason(reason='ask', rank=None)]
+    """
+    missing = bytes(len(plan.excerpts))
+    codes, ranks = plan.reasons or missing, plan.ranks or missing
+    return [
+        KeptReason((REASONS[code] if code < len(REASONS) else "") or None, rank or None)
+        for code, rank in zip(codes, ranks, strict=False)
+    ]
 
 
 def merge(spans: Iterable[TextSpan]) -> list[TextSpan]:

@@ -55,6 +55,16 @@ def quotes(spans: Iterable[TextSpan], history: History) -> list[Quote]:
     return found
 
 
+def first_piece(span: TextSpan, history: History) -> tuple[str, int, int]:
+    """Where the first piece of a span stands, quoted or not: part, start and end as in `Quote`.
+    ("", 0, 0) where nothing of it was posted as it is."""
+    message = history.messages[span.message]
+    for start, end in history.view(span.message).posted(span.start, span.end):
+        segment = message.segment_at(start)
+        return segment.part, start - segment.start, end - segment.start
+    return "", 0, 0
+
+
 def quoted(spans: Sequence[TextSpan], view: View) -> str:
     """The text of spans of one message, in order; `[...]` stands where text is left out. Empty
     where nothing of them can be quoted."""

@@ -8,6 +8,7 @@ in the memory message nor in an earlier block.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -25,6 +26,7 @@ from memtree.unfolding.memory_text import entry_lines, outline_line, placed
 from memtree.unfolding.outline import LeafLines
 from memtree.unfolding.plan import OutlineNode, Plan, RecallPlan, TextSpan
 from memtree.unfolding.unfold import excerpts_of
+from memtree.unfolding.units import folded_rows
 
 OPENING = "<recalled_context>"
 CLOSING = "</recalled_context>"
@@ -48,6 +50,12 @@ Versions = Mapping[tuple[bytes, int], Node]  # by id and version of the summary
 def versions_of(nodes: Iterable[Node]) -> Versions:
     """Nodes by what a plan names them by: another block may name another version of one."""
     return {(node.id, node.summary.version): node for node in nodes}
+
+
+def named_leaves(corpus: Corpus, outline: Iterable[OutlineNode]) -> Versions:
+    """The leaves that the lines of a block name, as the corpus has them."""
+    at = (bisect_left(corpus.places, shown.place) for shown in outline)
+    return versions_of(corpus.leaves[leaf] for leaf in at)
 
 
 def text_of(block: RecallPlan, history: History, nodes: Versions) -> str:
@@ -94,8 +102,8 @@ def chosen(
     units = Units(history, corpus, fused, matters, plan.cut, shown=shown, paths=paths, fill=False)
     shares = Shares(0, int(USER_SHARE * room)) if lopsided(corpus, before) else None
     choices = units.choose(Room(room - WRAPPER), shares)
-    nodes = versions_of(corpus.leaves)
-    return _fitted(choices, paths.lines(), history, nodes, room)
+    above = paths.lines()
+    return _fitted(choices, above, history, named_leaves(corpus, above), room)
 
 
 def _fitted(
@@ -119,19 +127,23 @@ def _fitted(
 
 def _block(choices: Sequence[ExcerptChoice], outline: Sequence[OutlineNode]) -> RecallPlan:
     """The excerpts, and those of the lines that stand above one."""
-    spans, notes = excerpts_of(choices)
+    spans, notes, reasons, ranks = excerpts_of(choices)
     used = {entry.path[-1] for entry in placed(spans, notes, outline) if entry.path}
-    return RecallPlan(spans, tuple(line for line in outline if line in used), notes)
+    above = tuple(line for line in outline if line in used)
+    return RecallPlan(spans, above, notes, reasons, ranks)
 
 
 def unsent(corpus: Corpus, plan: Plan, sent: Iterable[TextSpan]) -> NDArray[np.bool_]:
     """Which passages stand before the cut and are not sent yet."""
-    hidden = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
-    for span in sent:
-        low, high = np.searchsorted(corpus.message, [span.message, span.message + 1])
+    hidden, spans = folded_rows(corpus, plan), list(sent)
+    # Numbers of the column's own type, or all of the column is converted for each search.
+    messages = np.array([span.message for span in spans], np.int32)
+    lows = corpus.message.searchsorted(messages).tolist()
+    highs = corpus.message.searchsorted(messages, "right").tolist()
+    for span, low, high in zip(spans, lows, highs, strict=True):
         inside = (corpus.start[low:high] >= span.start) & (corpus.end[low:high] <= span.end)
         hidden[low:high] &= ~inside
-    return np.asarray(hidden)
+    return hidden
 
 
 def relevant_passages(
@@ -160,9 +172,9 @@ LONG_ANSWERS = 2.0  # mean size of the assistant's messages over the user's: peo
 
 
 def needless(history: History) -> bool:
-    """Whether the newest message is none of the user, or a mere acknowledgement."""
+    """Whether the newest message is none that the user wrote, or a mere acknowledgement."""
     newest = len(history) - 1
-    return history.facts[newest].role != "user" or is_acknowledgement(history.view(newest).text)
+    return not history.asks(newest) or is_acknowledgement(history.view(newest).text)
 
 
 def wants(history: History) -> bool:

@@ -28,6 +28,7 @@ from memtree.unfolding.excerpts import Room, Units
 from memtree.unfolding.memory_text import outline_line, quote_lines
 from memtree.unfolding.plan import OutlineNode, Plan
 from memtree.unfolding.recall_block import unsent
+from memtree.unfolding.units import folded_rows
 
 SEARCH_TOKENS = 1_500
 READ_TOKENS = 4_000
@@ -88,7 +89,7 @@ class FoldedHistory:
 def _excerpts(folded: FoldedHistory, ranked: RankedHistory, most: int, room: int) -> str:
     posted, plan = folded.posted, folded.plan
     corpus, ranking = ranked.corpus, ranked.ranking
-    before = (corpus.message >= plan.head) & (corpus.message < plan.cut) & (corpus.tokens > 0)
+    before = folded_rows(corpus, plan)
     seen = before & ~unsent(corpus, plan, (*plan.rules, *plan.excerpts))
     fused = np.where(before, ranking.fused, 0) * np.where(seen, VISIBLE, 1)
     units = Units(posted, corpus, fused.astype(np.float32), before, plan.cut, fill=False)

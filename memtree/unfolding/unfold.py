@@ -9,8 +9,9 @@ evidence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
-from memtree.tree.node import Node
+from memtree.tree.node import Node, NodePlace
 from memtree.unfolding.budget_split import ONE_SHOT, BudgetSplit
 from memtree.unfolding.duplicates import ShownTexts
 from memtree.unfolding.excerpts import LABEL, ExcerptChoice, Room, Units, lopsided
@@ -26,6 +27,8 @@ from memtree.unfolding.memory_text import WRAPPER, outline_line, render, root_li
 from memtree.unfolding.outline import OutlineTree
 from memtree.unfolding.pins import PinnedRule, Pins, size_of
 from memtree.unfolding.plan import (
+    LAST_RANK,
+    REASONS,
     ExcerptNote,
     FoldWindow,
     OutlineNode,
@@ -34,7 +37,7 @@ from memtree.unfolding.plan import (
     TextSpan,
 )
 from memtree.unfolding.rules import ledger
-from memtree.unfolding.units import row_at
+from memtree.unfolding.units import folded_rows, row_at
 
 PATHS = 0.8  # of the outline's share, for the paths of excerpts
 ROOT, ROOT_FROM = 45, 1_000  # tokens of the line for the whole, and of the budget that has one
@@ -58,13 +61,11 @@ def unfold(
     ranked: RankedHistory, tree: SummaryTree, window: FoldWindow, split: BudgetSplit = ONE_SHOT
 ) -> Unfolding:
     """A plan whose rendered text has at most `window.budget` tokens (or is the bare wrapper).
-    Messages [0, window.head) are sent whole: nothing of them is quoted."""
+    Of messages that are sent whole nothing is quoted, but rules that stand there."""
     history, corpus, cut, budget = ranked.history, ranked.corpus, window.cut, window.budget
-    before = (corpus.message >= window.head) & (corpus.message < cut) & (corpus.tokens > 0)
+    before = folded_rows(corpus, window)
     fused = np.where(before, ranked.ranking.fused, 0.0).astype(np.float32)
-    # The tree's leaves are those of the corpus, with what was found anew in them since.
-    leaves = [tree.nodes.get(leaf.id, leaf) for leaf in corpus.leaves]
-    rules = ledger(history, zip(leaves, corpus.places, strict=True), window.head, cut)
+    rules = ledger(history, _with_rules(corpus, tree), window.head, cut)
     pins = Pins(history, rules, window, split)
     room = budget - WRAPPER - size_of(pins.chosen)
     share = max(0, min(int(np.interp(budget, *split.outline) * budget), room))
@@ -91,6 +92,15 @@ def unfold(
     )
 
 
+def _with_rules(corpus: Corpus, tree: SummaryTree) -> Iterator[tuple[Node, NodePlace]]:
+    """The leaves that may have standing rules, with what was found anew in them since the corpus
+    was made."""
+    every = range(len(corpus.leaves))
+    for at in every if tree.newer is None or tree.newer else corpus.ruled:
+        leaf = corpus.leaves[at]
+        yield tree.nodes.get(leaf.id, leaf), corpus.places[at]
+
+
 def _open_paths(
     outline: OutlineTree, corpus: Corpus, pinned: Iterable[ExcerptChoice], left: Room
 ) -> None:
@@ -115,7 +125,8 @@ def _visible(history: History, window: FoldWindow, pinned: Sequence[ExcerptChoic
         if pin.reason != "rule":
             shown.add(history.view(pin.span.message).text[pin.span.start : pin.span.end])
     left = VISIBLE
-    for index in (*range(window.head), *range(len(history) - 2, window.cut - 1, -1)):
+    whole = (index for rounds in window.pinned for index in range(*rounds))
+    for index in (*range(window.head), *whole, *range(len(history) - 2, window.cut - 1, -1)):
         text = history.view(index).text
         if (left := left - len(text)) < 0:
             break
@@ -141,20 +152,23 @@ class _Draft:
     @property
     def plan(self) -> Plan:
         quoted = [*self.asks, *self.excerpts]
-        spans, notes = excerpts_of(quoted)
+        shown = excerpts_of(quoted)
         rules = sorted(
-            (rule for rule in self.rules if not _holds(spans, rule.choice.span)),
+            (rule for rule in self.rules if not _holds(shown.spans, rule.choice.span)),
             key=lambda rule: rule.choice.span,
         )
         return Plan(
             self.window.cut,
             self.outline,
             tuple(rule.choice.span for rule in rules),
-            spans,
+            shown.spans,
             self.window.head,
-            notes,
+            shown.notes,
             tuple((i, r.replaces) for i, r in enumerate(rules) if r.replaces is not None),
             self.root,
+            shown.reasons,
+            shown.ranks,
+            self.window.pinned,
         )
 
     def shrink(self, over: int) -> None:
@@ -172,14 +186,23 @@ class _Draft:
             (self.rules or self.excerpts or self.asks).pop()
 
 
-def excerpts_of(
-    choices: Iterable[ExcerptChoice],
-) -> tuple[tuple[TextSpan, ...], tuple[ExcerptNote, ...]]:
+class QuotedSpans(NamedTuple):
+    """As in `Plan`."""
+
+    spans: tuple[TextSpan, ...]
+    notes: tuple[ExcerptNote, ...]
+    reasons: bytes
+    ranks: bytes
+
+
+def excerpts_of(choices: Iterable[ExcerptChoice]) -> QuotedSpans:
     """The spans of choices, in order and disjoint, and what is said of each. Spans with a note are
-    not merged with others, unless they overlap."""
+    not merged with others, unless they overlap. Of those that are merged the reason of the first
+    choice is kept."""
     spans: list[TextSpan] = []
     notes: dict[int, ExcerptNote] = {}
-    for choice in sorted(choices, key=lambda choice: choice.span):
+    whys: list[tuple[int, ExcerptChoice]] = []  # of each span, with its place among the choices
+    for place, choice in sorted(enumerate(choices), key=lambda each: each[1].span):
         span = choice.span
         note = ExcerptNote(len(spans), choice.also, choice.newest, choice.newer)
         said = bool(choice.also or choice.newest >= 0 or choice.newer >= 0)
@@ -187,11 +210,18 @@ def excerpts_of(
         meets = last and last.message == span.message and last.end >= span.start
         if last and meets and (last.end > span.start or not (said or len(spans) - 1 in notes)):
             spans[-1] = TextSpan(span.message, last.start, max(last.end, span.end))
+            whys[-1] = min(whys[-1], (place, choice), key=lambda why: why[0])
             continue
         if said:
             notes[len(spans)] = note
         spans.append(span)
-    return tuple(spans), tuple(notes.values())
+        whys.append((place, choice))
+    return QuotedSpans(
+        tuple(spans),
+        tuple(notes.values()),
+        bytes(REASONS.index(why.reason) for _, why in whys),
+        bytes(min(LAST_RANK, why.rank) for _, why in whys),
+    )
 
 
 def _holds(spans: Sequence[TextSpan], inner: TextSpan) -> bool:

@@ -16,7 +16,7 @@ from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
 from memtree.tree.node import CODE, TOOL
 from memtree.unfolding.duplicates import near_runs, of_a_size, runs
-from memtree.unfolding.plan import TextSpan
+from memtree.unfolding.plan import FoldWindow, Plan, TextSpan
 
 WHOLE = 500  # a message up to this size is quoted whole or not at all
 FRAGMENT = 15  # tokens; a smaller piece of a message is quoted with what stands beside it
@@ -79,7 +79,8 @@ class UnitIndex:
         message = int(self._message[row])
         whole = int(self.message_tokens[message])
         if whole <= most:
-            last = int(np.searchsorted(self._message, message, "right")) - 1
+            # A number of the column's own type, or all of the column is converted.
+            last = int(self._message.searchsorted(self._message[row], "right")) - 1
             return Unit(TextSpan(message, 0, int(self._end[last])), whole, message, row)
         first, last = self._joined(row)
         size = int(self._tokens[first : last + 1].sum())
@@ -141,8 +142,17 @@ class UnitIndex:
         return same >= REPEATED
 
 
+def folded_rows(corpus: Corpus, shown: Plan | FoldWindow) -> NDArray[np.bool_]:
+    """Which passages stand before the cut, in messages that are not sent whole."""
+    folded = (corpus.message >= shown.head) & (corpus.message < shown.cut) & (corpus.tokens > 0)
+    for start, end in shown.pinned:
+        folded &= (corpus.message < start) | (corpus.message >= end)
+    return np.asarray(folded)
+
+
 def row_at(corpus: Corpus, span: TextSpan) -> int:
     """The passage that holds the beginning of a span."""
-    low, high = np.searchsorted(corpus.message, [span.message, span.message + 1])
+    wanted = np.array([span.message, span.message + 1], np.int32)
+    low, high = corpus.message.searchsorted(wanted).tolist()
     inside = np.searchsorted(corpus.end[low:high], span.start, "right")
     return int(min(low + inside, max(low, high - 1)))

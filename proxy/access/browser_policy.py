@@ -36,7 +36,7 @@ from proxy.http.headers import Headers
 
 BODY_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")
 # Pages that hold no data: a link on any site may lead to them.
-HOME_PATHS = frozenset({"/", "/ui"})
+HOME_PATHS = frozenset({"/", "/ui", "/ui/memories", "/ui/tree", "/ui/state"})
 PREFLIGHT_METHOD = b"access-control-request-method"
 PREFLIGHT_SECONDS = 600
 METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
@@ -251,7 +251,8 @@ def check_body_type(headers: Iterable[tuple[bytes, bytes]], fetch: FetchHeaders)
         return
     given = f"is {shown(', '.join(types))}, not JSON" if types else "is missing"
     raise UnsupportedMedia(
-        f"The content-type {given}. Send JSON with the header `Content-Type: application/json`.",
+        f"The content-type {given}. Send JSON with the header `Content-Type: application/json`, "
+        "or a file with `application/octet-stream`.",
         param="content-type",
     )
 

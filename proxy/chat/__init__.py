@@ -1,1 +1,2 @@
-"""`/chat/completions`: the history shortened by memory on its way to the upstream."""
+"""A conversation on its way to the upstream (`/chat/completions`, `/messages`, `/responses`), with
+its history shortened by memory, and the answer on its way back. Wire forms are `proxy.dialects`."""

@@ -1,4 +1,5 @@
-"""A chat body as read: what of it is for us, and what goes to the upstream."""
+"""The body of a conversation's request as read, in whatever dialect: what of it is for us, and what
+goes to the upstream."""
 
 from __future__ import annotations
 
@@ -6,32 +7,22 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from memtree.budget.packing import TokenLimits
 from memtree.config import Settings
 from memtree.context.answer import Answer
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
-from memtree.conversation import beginning, side_requests
-from memtree.conversation.message import Message, Volatile
+from memtree.conversation import side_requests
+from memtree.conversation.message import Message
 from memtree.errors import BadRequest
-from memtree.memories.scope import Scope
 from memtree.text.memory_lines import MemoryLine
-from proxy.chat import context_overflow
 from proxy.chat.memories import sources
-from proxy.chat.memories.sources import ChatUser, WantedMemories
-from proxy.chat.memories.turn_sources import others_spoke
-from proxy.chat.memories.user_query import user_query
-from proxy.chat.model_limits import ModelLimits
-from proxy.dialects import openai_chat
+from proxy.chat.memories.sources import WantedMemories
+from proxy.dialects.dialect import Dialect, DialectHistory
 from proxy.dialects.injection import PlacedMemories
 from proxy.http import json_body
 from proxy.http.json_body import Body
-from proxy.request import chat_scope, fields, memory_options, memory_switch, rag_options
-from proxy.request.patience import patience
-from proxy.server_tools import offer
-from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, ToolGroup
+from proxy.request import fields, memory_switch
 from proxy.server_tools.offer import Offer
 
 
@@ -40,6 +31,7 @@ class ShadowRequest:
     """A request that goes through untouched, as far as it is needed to measure it later: no
     credential is in it. `headers`: those of ours."""
 
+    dialect: Dialect
     body: Body
     suffix: memory_switch.Suffix
     headers: Mapping[str, str]
@@ -47,10 +39,12 @@ class ShadowRequest:
     def ask(self, tenant: str, settings: Settings) -> CompressRequest:
         """What memory would have been asked, in mode `stable`: `auto` sends most of a short chat
         as it is, which measures nothing. Raises `BadRequest`."""
-        ask = fields.chat_ask(tenant, self.body, self.headers, settings, self.suffix.days)
-        messages = self.body.messages(settings.max_messages)
-        whole = side_requests.is_side(messages, tools=bool(ask.tools_tokens))
-        return dataclasses.replace(ask, messages=messages, whole=whole, mode=fields.CONTEXT_MODE)
+        ask = asked(self.dialect, tenant, self.body, self.headers, settings, self.suffix)
+        history = self.dialect.read(self.body, tenant, settings.max_messages)
+        if history.passes:
+            raise BadRequest("the history is not in the request", param=self.dialect.history)
+        ask = with_history(ask, history, whole=is_side(history))
+        return dataclasses.replace(ask, mode=fields.CONTEXT_MODE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +53,20 @@ class ChatRequest:
     help; the very same object where nothing of it is ours.
 
     `ask` is None where memory is off (`state` says so), cannot be asked (`state` says why), or has
-    no say (`shadow`). `offer`: the tools of ours that the model may be given, counted in `ask`.
-    `memories`: which ones stand beside it; `messages`: as posted, where they or `ask` are to be
-    read; `others_spoke`: a tool or a web page spoke in the present turn; `asked`: what its newest
-    message of the user says; `conversation`: by what names it remembers what it was shown. `body`
-    is there with either. `placed`: memories for what is sent, where nothing is folded; `ranked`:
-    the same, those that matter most first.
+    no say (`shadow`); `reason` says more of the state. `offer`: the tools of ours that the model
+    may be given, counted in `ask`. `memories`: which ones stand beside it; `history`: as posted,
+    where they or `ask` are to be read; `others_spoke`: a tool or a web page spoke in the present
+    turn; `asked`: what its newest message of the user says; `conversation`: by what names it
+    remembers what it was shown. `body` is there with either. `placed`: memories for what is sent,
+    where nothing is folded; `ranked`: the same, those that matter most first. `thinks_from`: the
+    message (index in `messages`) before which no thinking is sent.
     """
 
+    dialect: Dialect
     content: bytes
     plain: bytes
     state: State = State.OFF
+    reason: str = ""
     body: Body | None = None
     ask: CompressRequest | None = None
     changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
@@ -78,12 +75,18 @@ class ChatRequest:
     shadow: ShadowRequest | None = None
     offer: Offer | None = None
     memories: WantedMemories = sources.NONE
-    messages: tuple[Message, ...] = ()
+    history: DialectHistory | None = None
     others_spoke: bool = False
     asked: str = ""
     conversation: tuple[str, ...] = ()
     placed: PlacedMemories | None = None
     ranked: tuple[MemoryLine, ...] = ()
+    thinks_from: int = 0
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """Canonical; none where nobody reads them."""
+        return self.history.messages if self.history else ()
 
     def room(self, answer: Answer | None) -> int | None:
         """Tokens that the model's window has left beside an answer and the memories with it; None
@@ -102,20 +105,22 @@ class ChatRequest:
         """The body for the upstream with the messages of an answer (None: those that were posted),
         with `more` behind them, and with other fields (raw JSON). Posted messages stay as they are,
         byte for byte, but for the one that gets the memories."""
-        changed = answer is not None and answer.changed
         placed = None if answer is not None and answer.folds else self.placed
-        if self.body is None or not (changed or placed or more or also):
+        if self.body is None or self.history is None:
             return self.plain
-        put = {**self.changed, **(also or {})}
-        if answer is not None and self.ask is not None and changed:
-            kept: Sequence[bytes] = openai_chat.messages(answer.items, self.ask.messages)
-            kept = placed.among(kept) if placed else kept
-            put["messages"] = json_body.joined((*kept, *more))
-        elif placed or more:
-            posted = self.body.fragment("messages") or b"[]"
-            posted = placed.within(posted) if placed else posted
-            put["messages"] = json_body.extended(posted, more) if more else posted
-        return self.body.rewritten(put)
+        history = self.history.fields(answer, placed, more, no_thinking_before=self.thinks_from)
+        if not (history or also):
+            return self.plain
+        return self.body.rewritten({**self.changed, **(also or {}), **history})
+
+
+def unthinking(chat: ChatRequest, tenant: str) -> ChatRequest:
+    """The request without any thinking in its history, which is read where nobody has yet. Raises
+    `BadRequest`."""
+    body = chat.body or json_body.split(chat.content)
+    history = chat.history or chat.dialect.read(body, tenant)
+    thinks_from = len(history.messages)
+    return dataclasses.replace(chat, body=body, history=history, thinks_from=thinks_from)
 
 
 def room_beside(ask: CompressRequest, answer: Answer) -> int:
@@ -126,103 +131,35 @@ def room_beside(ask: CompressRequest, answer: Answer) -> int:
     return limits.prompt - ask.tools_tokens - answer.sent_tokens
 
 
-def read(
+def asked(
+    dialect: Dialect,
     tenant: str,
-    content: bytes,
+    body: Body,
     headers: Mapping[str, str],
     settings: Settings,
-    learned: ModelLimits,
-    user: ChatUser,
-) -> ChatRequest:
-    """Read a chat body. `user`: who asks. Raises `BadRequest` for a
-    field of ours with a wrong type, if memory is on, and for a chat id that cannot be one.
-
-    A body that is no sound JSON object goes on as it came: the upstream judges it.
-    """
-    scope = chat_scope.of(tenant, headers)
-    try:
-        body = json_body.split(content)
-    except BadRequest:
-        on = memory_switch.by_headers(headers, settings.memory)
-        return ChatRequest(content, content, State.INVALID_HISTORY if on else State.OFF)
-    suffix = memory_switch.suffix_of(body)
-    changed = {"model": msgspec.json.encode(suffix.model)} if suffix.present else {}
-    shadowed = fields.shadowed(body, headers, settings)
-    on = memory_switch.wanted(body, headers, suffix, settings.memory or shadowed)
-    options, rag = memory_options.of(body), rag_options.of(body)
-    memories = sources.wanted(tenant, scope, user, options, rag)
-    chat = ChatRequest(content, body.rewritten(changed), changed=changed, model=suffix.model)
-    if on and shadowed:  # its history is not read now: it must not wait
-        ours = {name: headers[name] for name in fields.OWN_HEADERS if name in headers}
-        shadow = ShadowRequest(body, suffix, ours)
-        chat = dataclasses.replace(chat, state=State.SHADOW, shadow=shadow)
-    packed = on and not shadowed
-    if not packed and not memories.any:
-        return chat
-    ask = fields.chat_ask(tenant, body, headers, settings, suffix.days) if packed else None
-    try:
-        messages = body.messages(settings.max_messages)
-        whole = side_requests.is_side(messages, tools=fields.tools_tokens(body) > 0)
-    except BadRequest:
-        return dataclasses.replace(chat, state=State.INVALID_HISTORY) if packed else chat
-    memories = sources.NONE if whole else memories
-    groups = _groups(headers, settings, packed=packed and not whole, scope=memories.chat)
-    usable = groups and learned.takes_tools(tenant, suffix.model)
-    chat = dataclasses.replace(
-        chat,
-        body=body,
-        streams=_streams(body),
-        offer=offer.of(body, groups) if usable else None,
-        messages=messages,
-    )
-    if memories.any:
-        chat = _with_memories(chat, memories, body, tenant, settings)
-    if ask is None:
-        return chat
-    silent = not chat.streams and settings.json_wait != "spaces"
-    ask = dataclasses.replace(
-        context_overflow.narrowed(ask, learned.window(tenant, suffix.model)),
-        messages=messages,
-        whole=whole,
-        patience=patience(headers, settings, silent=silent),
-        tools_tokens=ask.tools_tokens + (chat.offer.size if chat.offer else 0),
-    )
-    return dataclasses.replace(chat, state=State.UNDECIDED, ask=ask)
-
-
-def _with_memories(
-    chat: ChatRequest, memories: WantedMemories, body: Body, tenant: str, settings: Settings
-) -> ChatRequest:
-    """What has to be known of the messages to choose memories for them."""
-    volatile = Volatile(settings.volatile_tags)
-    named = memories.chat and (memories.chat.owner,)
+    suffix: memory_switch.Suffix,
+) -> CompressRequest:
+    """What memory is asked, without what stands in the history. Raises `BadRequest`."""
+    ask = fields.chat_ask(tenant, body, headers, settings, suffix.days, dialect.output_fields)
+    if not dialect.prefix_bound:
+        return ask
+    prices = fields.vendors_prices(ask.prices, body)
+    # The latter two are for templates of local models.
     return dataclasses.replace(
-        chat,
-        memories=memories,
-        others_spoke=memories.chat is not None and others_spoke(chat.messages, body, chat.model),
-        asked=user_query(chat.messages, volatile),
-        conversation=named or beginning.keys_of(tenant, chat.messages, volatile),
+        ask, dialect=dialect.name, prices=prices, alternate=False, keep_first=False
     )
 
 
-def _groups(
-    headers: Mapping[str, str], settings: Settings, *, packed: bool, scope: Scope | None
-) -> tuple[ToolGroup, ...]:
-    """The tools that may be offered. Those of chat memory stand first: they are there from the
-    beginning, the others once something is folded."""
-    recall = packed and memory_switch.recall_tools(headers, settings.recall_tools)
-    saving = (CHAT_MEMORY_TOOLS,) if scope is not None else ()
-    return (*saving, CONTEXT_TOOLS) if recall else saving
+def with_history(ask: CompressRequest, history: DialectHistory, *, whole: bool) -> CompressRequest:
+    return dataclasses.replace(
+        ask,
+        messages=history.messages,
+        whole=whole,
+        tools_tokens=history.tools_tokens,
+        markers=history.markers,
+    )
 
 
-def _streams(body: Body) -> bool:
-    try:
-        return body.value("stream") is True
-    except BadRequest:
-        return False  # the upstream's to judge
-
-
-def unread(posted: bytes, headers: Mapping[str, str], settings: Settings) -> ChatRequest:
-    """A body that cannot be decoded: it goes on as it came."""
-    on = memory_switch.by_headers(headers, settings.memory)
-    return ChatRequest(posted, posted, State.ENCODED_BODY if on else State.OFF)
+def is_side(history: DialectHistory) -> bool:
+    """Raises `BadRequest` where a message cannot be read."""
+    return history.side or side_requests.is_side(history.messages, tools=history.tools_tokens > 0)

@@ -12,19 +12,17 @@ from proxy.chat.chat_request import ChatRequest
 from proxy.chat.tool_session import ToolSession
 from proxy.observability.request_trace import Trace
 from proxy.request.memory_switch import OWN_HEADERS
-from proxy.upstream.client import Upstream
 from proxy.upstream.relay import RelayedReply, forward
+from proxy.upstream.upstreams import Destination
 
 
 @dataclass(frozen=True, slots=True)
 class ChatExchange:
-    """One request, and who answers it. `posted`: the body as it came, encoded or not. `api_key`:
-    the configured key of the upstream."""
+    """One request, and who answers it. `posted`: the body as it came, encoded or not."""
 
     request: Request
     tenant: Tenant
-    upstream: Upstream
-    api_key: str | None
+    destination: Destination
     posted: bytes
     chat: ChatRequest
     trace: Trace
@@ -56,12 +54,14 @@ class ChatExchange:
             without |= {b"content-encoding"}
         if readable:
             without |= {b"accept-encoding"}
+        upstream, api_key, key_header = self.destination
         return await forward(
             self.request,
-            self.upstream,
+            upstream,
             self.tenant,
             body if changed else self.posted,
-            api_key=self.api_key,
+            api_key=api_key,
+            key_header=key_header,
             without=without,
             also=[(b"accept-encoding", b"identity")] if readable else None,
         )
@@ -70,10 +70,11 @@ class ChatExchange:
 @dataclass(frozen=True, slots=True)
 class PreparedChat:
     """What goes to the upstream first. `exchange`: with the memories of the chat. `sent`: tokens of
-    its messages, 0 where context memory had no say in them. `session`: the model has tools of
-    ours."""
+    its messages, 0 where context memory had no say in them; `answer`: what it sends then.
+    `session`: the model has tools of ours."""
 
     exchange: ChatExchange
     body: bytes
     sent: int = 0
+    answer: Answer | None = None
     session: ToolSession | None = None

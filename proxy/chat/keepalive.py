@@ -1,9 +1,10 @@
 """Answers that begin before there is anything to say, so that a waiting client stays.
 
 Clients give a silent server up after 60 to 300 seconds. A streamed answer therefore begins with
-200 and a comment every ten seconds; an answer that is not streamed may begin with 200 and white
-space, which JSON allows, where the setting `json_wait` says so. Whatever fails afterwards can no
-longer be a status: it is an event `{"error": ...}`, or the body.
+200 and a sign of life every ten seconds (a comment, or a ping where the API has them); an answer
+that is not streamed may begin with 200 and white space, which JSON allows, where the setting
+`json_wait` says so. Whatever fails afterwards can no longer be a status: it is an event, or the
+body.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -26,6 +26,7 @@ from proxy.chat.reply import (
     is_json,
     upstream_error,
 )
+from proxy.dialects.dialect import Dialect
 from proxy.http import error_response
 from proxy.observability import log
 from proxy.upstream.relay import RelayedReply
@@ -61,11 +62,13 @@ class KeepaliveForm(Protocol):
 
 
 class SseKeepalive:
-    media_type = EVENT_STREAM
-    sign = b": keep-alive\n\n"
+    """A stream of events, in which a dialect says `sign` and `errors`."""
 
-    def failed(self, error: Mapping[str, Any]) -> bytes:
-        return b"data: " + msgspec.json.encode({"error": error}) + b"\n\ndata: [DONE]\n\n"
+    media_type = EVENT_STREAM
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.sign = dialect.sign
+        self.failed = dialect.errors.failed
 
     def fits(self, reply: RelayedReply) -> bool:
         return is_event_stream(reply)
@@ -75,8 +78,8 @@ class JsonKeepalive:
     media_type = "application/json"
     sign = b" "
 
-    def failed(self, error: Mapping[str, Any]) -> bytes:
-        return msgspec.json.encode({"error": error})
+    def __init__(self, dialect: Dialect) -> None:
+        self.failed = dialect.errors.whole
 
     def fits(self, reply: RelayedReply) -> bool:
         return is_json(reply)

@@ -1,25 +1,24 @@
 """The rounds of one answer: upstream's streams one after the other, our tools answered in between.
 
-    reply of round 1 -> ToolStream / WholeAnswer -> the client
+    reply of round 1 -> AnswerStream / WholeReply -> the client
            calls of ours -> ToolSession.answer -> again() -> reply of round 2 -> ...
 
-The thin shell around `ToolStream` and `WholeAnswer`, which decide. One round is under way at a
+The thin shell around the dialect's `stream` and `whole`, which decide. One round is under way at a
 time; whoever gives up the answer gives up that round.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from memtree.errors import MemTreeError, UpstreamFailed
 from proxy.chat import keepalive
 from proxy.chat.reply import beginning, decoded, is_event_stream, is_json, upstream_error
 from proxy.chat.tool_session import ToolSession
 from proxy.http.headers import Headers
-from proxy.server_tools.stream import ToolStream
-from proxy.server_tools.whole import WholeAnswer
 from proxy.upstream.relay import RelayedReply
 
 # Bytes of one event, or of an answer that is not streamed; models answer with some 100,000
@@ -52,18 +51,18 @@ class StreamedRounds:
         self._reply = reply
         self._session = session
         self._again = again
-        self._form = keepalive.SseKeepalive()
         self.status = reply.status
         self.headers = _other_bytes(reply.headers)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        stream = ToolStream(self._session.names)
+        stream = self._session.dialect.stream(self._session.names)
         while True:
             pieces = decoded(self._reply)
             async for chunk in pieces:
                 shown = stream.feed(chunk)
                 # Before the end of the answer: the client may leave as soon as it has that.
-                await self._session.settle(stream.unanswered())
+                if calls := stream.unanswered():
+                    await self._session.settle(calls)
                 if shown:
                     yield shown
                 if stream.waiting > LONGEST:
@@ -79,23 +78,23 @@ class StreamedRounds:
                 return
             self._reply.close()
             # The client saw nothing of this round: a sign of life keeps it waiting for the next.
-            yield self._form.sign
+            yield self._session.dialect.sign
             await self._session.answer(asked)
             stream.offered = self._session.offered
-            if (failed := await self._next()) is not None:
-                yield failed
+            if (error := await self._next()) is not None:
+                yield stream.failed(error)
                 return
 
-    async def _next(self) -> bytes | None:
-        """Begin the next round; what to say where there is none."""
+    async def _next(self) -> Mapping[str, Any] | None:
+        """Begin the next round; what is wrong where there is none."""
         try:
             self._reply = await self._again()
         except MemTreeError as error:
-            return self._form.failed(keepalive.named(error))
+            return keepalive.named(error)
         if self._reply.status == 200 and is_event_stream(self._reply):
             return None
         body = await beginning(self._reply, keepalive.MAX_ERROR)
-        return self._form.failed(upstream_error(self._reply.status, body))
+        return upstream_error(self._reply.status, body)
 
     def close(self) -> None:
         self._reply.close()
@@ -126,7 +125,7 @@ async def _drained(pieces: AsyncIterator[bytes]) -> None:
 
 
 async def _whole(reply: RelayedReply, session: ToolSession, again: Again) -> RelayedReply:
-    whole = WholeAnswer(session.names)
+    whole = session.dialect.whole(session.names)
     while True:
         try:
             asked = whole.take(await _read(reply))

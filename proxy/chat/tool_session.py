@@ -7,11 +7,8 @@ told to the model; nothing of it fails the answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-import msgspec
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from memtree.context.answer import Answer
 from memtree.context.answer_details import FoldedReader
@@ -23,12 +20,12 @@ from memtree.text import tokens
 from proxy.chat import recall_tools
 from proxy.chat.chat_request import ChatRequest, room_beside
 from proxy.chat.memories.chat_memory_tools import ChatMemoryTools
+from proxy.dialects.dialect import Dialect, DialectHistory
 from proxy.observability import log
 from proxy.server_tools import calls
-from proxy.server_tools.calls import StreamedCall, ToolHandler
+from proxy.server_tools.calls import StreamedCall, ToolHandler, ToolRound
 from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS, SAVE, ToolGroup
 from proxy.server_tools.offer import Offer
-from proxy.server_tools.stream import ToolRound
 
 # Memory folded something, and knows all of it; whether words alone rank it does not matter
 STATES = frozenset({State.PACKED, State.PROVISIONAL, State.NO_EMBEDDER})
@@ -46,9 +43,10 @@ _TOLD = (BadRequest, SecretRejected, Conflict)
 class ToolSession:
     """`packed`: what memory sends, None where it has no say. `handlers`: by the name of their tool.
     `saved`: the tools of chat memory, where the model has them. `room`: tokens that the model's
-    window has left. `messages`: what the rounds so far add to the prompt, raw JSON; `size`: their
-    tokens. `withdrawn`: the upstream takes no tools."""
+    window has left. `messages`: the items that the rounds so far add to the prompt, raw JSON;
+    `size`: their tokens. `withdrawn`: the upstream takes no tools."""
 
+    dialect: Dialect
     offer: Offer
     packed: Answer | None
     handlers: Mapping[str, ToolHandler]
@@ -69,6 +67,15 @@ class ToolSession:
         """Of our tools."""
         return frozenset(self.handlers)
 
+    def only(self, groups: Container[ToolGroup]) -> ToolSession | None:
+        """The same with those tools alone; None where none is left."""
+        offer = self.offer.only(groups)
+        if offer is None:
+            return None
+        names = frozenset().union(*(group.names for group in offer.groups))
+        handlers = {name: one for name, one in self.handlers.items() if name in names}
+        return replace(self, offer=offer, handlers=handlers)
+
     def body(self, chat: ChatRequest) -> bytes:
         """The request for the next round."""
         fields = {} if self.withdrawn else self.offer.fields(last=not self.offered)
@@ -81,14 +88,20 @@ class ToolSession:
         if folded is not None and CONTEXT_TOOLS in self.offer.groups:
             self.handlers = {**self.handlers, **recall_tools.handlers(folded)}
 
+    def unbind(self, history: DialectHistory) -> None:
+        """The prompt in front of the rounds so far has changed."""
+        self.messages = history.unbound(self.messages)
+
     async def answer(self, asked: ToolRound) -> None:
         """Add a round: what the model said, and the results of its calls."""
         self.rounds += 1
-        self._add(asked.message)
+        self._count(asked.items)
+        texts: list[str] = []
         for number, call in enumerate(asked.calls):
-            result = TOO_MANY if number >= MOST_CALLS else await self._result(call)
-            id_ = asked.message["tool_calls"][number]["id"]
-            self._add({"role": "tool", "tool_call_id": id_, "content": result})
+            text = TOO_MANY if number >= MOST_CALLS else await self._result(call)
+            self._count(self.dialect.results(ToolRound((), (call,)), [text]))
+            texts.append(text)
+        self.messages += (*asked.items, *self.dialect.results(asked, texts))
         log.event("chat.recalled", round=self.rounds, calls=len(asked.calls), tokens=self.size)
 
     async def settle(self, calls: Sequence[StreamedCall]) -> None:
@@ -98,10 +111,8 @@ class ToolSession:
             if call.name == SAVE:
                 await self._result(call)
 
-    def _add(self, message: dict[str, Any]) -> None:
-        raw = msgspec.json.encode(message)
-        self.messages.append(raw)
-        self.size += tokens.count(raw.decode()) + MESSAGE_OVERHEAD
+    def _count(self, items: Iterable[bytes]) -> None:
+        self.size += sum(tokens.count(raw.decode()) + MESSAGE_OVERHEAD for raw in items)
 
     async def _result(self, call: StreamedCall) -> str:
         arguments = calls.parsed(call.arguments)
@@ -138,6 +149,7 @@ def begin(
         return None
     room = chat.room(answer)
     return ToolSession(
+        chat.dialect,
         offer,
         answer,
         {name: one for group in offer.groups for name, one in handlers[group].items()},

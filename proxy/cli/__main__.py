@@ -24,9 +24,12 @@ from proxy.cli.main import main  # noqa: E402
 
 
 def run() -> int:
+    return main(imported=_take_interrupts)
+
+
+def _take_interrupts() -> None:
     if _interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return main()
 
 
 if __name__ == "__main__":

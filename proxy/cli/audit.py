@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import re
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
@@ -39,11 +38,13 @@ from memtree.summaries.replies import Draft, mended
 from memtree.tree.btree import walk
 from memtree.tree.node import Node, Summary
 from memtree.tree.work import NodeWork
+from proxy.access.tenant_names import LOCAL
 from proxy.cli import audit_page
-from proxy.cli.commands import TENANT, read_history
+from proxy.cli.commands import read_history
+from proxy.cli.drawing.console import open_console
+from proxy.cli.drawing.foreign_text import plain
 from proxy.cli.estimate import without_models
 
-SAMPLE = 12
 CLIP = 400  # characters of each message that the terminal shows
 
 
@@ -53,11 +54,11 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     report = await audited(read_history(options.file), settings, options.sample)
     if options.html:
         await asyncio.to_thread(_write, options.html, audit_page.page(report, options.file))
-        Console().print(Text(plain(f"wrote {options.html}; {spent(report)}")), soft_wrap=True)
+        open_console().print(Text(plain(f"wrote {options.html}; {spent(report)}")), soft_wrap=True)
     elif options.json:
         sys.stdout.write(json.dumps(asdict(report), indent=1) + "\n")
     else:
-        show(Console(), report)
+        show(open_console(), report)
     return 0
 
 
@@ -66,9 +67,9 @@ async def audited(messages: tuple[Message, ...], settings: Settings, count: int)
     summarizer = open_summarizer(settings)
     try:
         async with open_runtime(without_models(settings), drain=0) as runtime:
-            ask = CompressRequest(TENANT, messages, patience=UNHURRIED)
+            ask = CompressRequest(LOCAL, messages, patience=UNHURRIED)
             posted, frontier, nodes = await runtime.memory.outline(ask)
-            first = {**nodes, **await runtime.store.nodes(TENANT, list(nodes))}
+            first = {**nodes, **await runtime.store.nodes(LOCAL, list(nodes))}
             later = {id_: node.summary for id_, node in nodes.items() if node.summary.version > 0}
             placed = (NodeWork(node, place) for node, place in walk(frontier.nodes, nodes))
             picked = audit_report.sample(placed, count)
@@ -173,7 +174,7 @@ class _Desk:
             self.usages += recording.usages
         if outcome.limited:
             return audit_report.LIMITED, None
-        newest = await self.store.newest_summaries(TENANT, [work.id])
+        newest = await self.store.newest_summaries(LOCAL, [work.id])
         self.later |= {id_: summary for id_, summary in newest.items() if summary.version > 0}
         known = self.later.get(work.id)
         if known is None:
@@ -250,11 +251,3 @@ def spent(report: Report) -> str:
         f"asked {report.model} {report.calls} time(s): {report.input:,} tokens in, "
         f"{report.output:,} out{money}"
     )
-
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def plain(text: str) -> str:
-    """Without what would steer a terminal."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text).encode(errors="replace").decode()

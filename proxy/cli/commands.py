@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,47 +17,60 @@ from rich.console import Console
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.context.state import State
 from memtree.conversation.message import Message, read_messages
 from memtree.errors import BadRequest
 from memtree.ports.queues import SummaryStatus
 from memtree.ports.store import Receipt
 from memtree.stores import open_store
+from proxy.access.tenant_names import LOCAL
 from proxy.cli import estimate
-from proxy.cli.terminal import bar, draw_all, draw_unfolded, summary_line
-from proxy.dialects import openai_chat
+from proxy.cli.drawing.console import open_console
+from proxy.cli.drawing.foreign_text import plain, plain_json
+from proxy.cli.drawing.progress import bar
+from proxy.cli.drawing.trees import draw_all, draw_unfolded, summary_line
+from proxy.context import posted_history
+from proxy.context.posted_history import PostedDialectHistory
+from proxy.http import json_body
+from proxy.http.json_body import Body
 from proxy.request import fields, price_table
 
-TENANT = "local"
+LEAST_TARGET = 1_000  # tokens, as on POST /context_memory
 
 
 async def compress(options: argparse.Namespace, settings: Settings) -> int:
-    """Messages out as JSON on standard output; numbers on standard error."""
-    messages = read_history(options.file)
-    async with open_runtime(settings, drain=0) as runtime:
-        await runtime.memory.index(CompressRequest(TENANT, messages, patience=UNHURRIED))
-        await progress(runtime, Console(stderr=True))
-        answer, details = await runtime.memory.compress_with_details(
-            _ask(options, settings, messages)
-        )
-    console = Console(stderr=True)
+    """Messages out as JSON on standard output; numbers on standard error. It answers at once, as a
+    server would, unless it is to wait for embeddings."""
+    history = posted_history_of(options.file)
+    ask = history.asked(_ask(options, settings, history.messages))
+    console = open_console(stderr=True)
+    # Summaries that are begun and not waited for would be paid and lost.
+    own = settings if options.wait else replace(settings, summary_model=None)
+    async with open_runtime(own, drain=0) as runtime:
+        if options.wait:
+            await runtime.memory.index(CompressRequest(LOCAL, ask.messages, patience=UNHURRIED))
+            await progress(runtime, console)
+        answer, details = await runtime.memory.compress_with_details(ask)
     if options.explain:
-        draw_unfolded(console, details.explain())
+        draw_unfolded(console, details.explain(), ask.messages)
     console.print(summary_line(answer))
-    sent = [msgspec.json.decode(raw) for raw in openai_chat.messages(answer.items, messages)]
-    sys.stdout.write(json.dumps(sent, ensure_ascii=False, indent=1) + "\n")
+    if answer.state == State.PROVISIONAL:
+        console.print("With --wait it waits for them.")
+    sent = msgspec.json.decode(history.sent(answer))
+    sys.stdout.write(plain_json(json.dumps(sent, ensure_ascii=False, indent=1)) + "\n")
     return 0
 
 
 async def index(options: argparse.Namespace, settings: Settings) -> int:
     messages = read_history(options.file)
     if options.estimate:
-        return await estimate.run(messages, TENANT, settings)
-    console = Console()
+        return await estimate.run(messages, LOCAL, settings)
+    console = open_console()
     async with open_runtime(settings, drain=0) as runtime:
-        answer = await runtime.memory.index(CompressRequest(TENANT, messages, patience=UNHURRIED))
+        answer = await runtime.memory.index(CompressRequest(LOCAL, messages, patience=UNHURRIED))
         await progress(runtime, console)
         stats = await runtime.store.stats()
-        summaries = await runtime.memory.summary_status(TENANT)
+        summaries = await runtime.memory.summary_status(LOCAL)
     console.print(
         f"{len(messages)} messages, {answer.raw_tokens:,} tokens; {answer.indexed_tokens:,} in "
         f"{stats.leaves:,} leaves of {stats.nodes:,} nodes; store {stats.bytes / 1e6:.1f} MB"
@@ -67,22 +81,20 @@ async def index(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def tree(options: argparse.Namespace, settings: Settings) -> int:
-    messages = read_history(options.file)
-    console = Console()
+    ask = _ask(options, settings, read_history(options.file))
+    console = open_console()
     unfolds = options.query or options.target
     # Drawing waits for no model, so none is asked: what it has begun would be paid and lost.
     own = settings if unfolds else replace(settings, summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
-        await runtime.memory.index(CompressRequest(TENANT, messages, patience=UNHURRIED))
+        await runtime.memory.index(CompressRequest(LOCAL, ask.messages, patience=UNHURRIED))
         if unfolds:
-            await progress(runtime, Console(stderr=True))
-            answer, details = await runtime.memory.compress_with_details(
-                _ask(options, settings, messages)
-            )
-            draw_unfolded(console, details.explain())
+            await progress(runtime, open_console(stderr=True))
+            answer, details = await runtime.memory.compress_with_details(ask)
+            draw_unfolded(console, details.explain(), ask.messages, scores=options.scores)
             console.print(summary_line(answer))
         else:
-            draw_all(console, await runtime.memory.tree(CompressRequest(TENANT, messages)))
+            draw_all(console, await runtime.memory.tree(CompressRequest(LOCAL, ask.messages)))
     return 0
 
 
@@ -94,11 +106,11 @@ async def delete(options: argparse.Namespace, settings: Settings) -> int:
     own = replace(settings, embedder="none", summary_model=None)
     async with open_runtime(own, drain=0) as runtime:
         if messages:
-            receipt = await runtime.memory.forget_history(CompressRequest(TENANT, messages))
+            receipt = await runtime.memory.forget_history(CompressRequest(LOCAL, messages))
         elif address:
-            receipt = await runtime.memory.forget_address(TENANT, address)
+            receipt = await runtime.memory.forget_address(LOCAL, address)
         else:
-            receipt = await runtime.memory.forget_tenant(TENANT)
+            receipt = await runtime.memory.forget_tenant(LOCAL)
     print(_receipt_line(receipt))
     return 0
 
@@ -112,7 +124,7 @@ async def check(options: argparse.Namespace, settings: Settings) -> int:
     finally:
         await store.close()
     for problem in problems:
-        print(problem)
+        print(plain(problem))
     print(f"{stats.nodes} nodes, {stats.leaves} leaves, {stats.addresses} addresses, "
           f"{stats.vectors} leaves with vectors: {len(problems) or 'no'} problem(s)")  # fmt: skip
     return 1 if problems else 0
@@ -120,11 +132,17 @@ async def check(options: argparse.Namespace, settings: Settings) -> int:
 
 async def progress(runtime: Runtime, console: Console) -> None:
     """Draw a bar until all stages of what was posted are done."""
-    await bar(runtime.memory, TENANT, console)
+    await bar(runtime.memory, LOCAL, console)
 
 
 def read_history(file: str) -> tuple[Message, ...]:
-    """Messages of a file: a JSON array, an object with `messages`, or one message a line.
+    """The canonical messages of a file. Raises as `posted_history_of`."""
+    return tuple(posted_history_of(file).messages)
+
+
+def posted_history_of(file: str) -> PostedDialectHistory:
+    """A file with messages of a chat (a JSON array, an object with `messages`, or one message a
+    line), or with the body of a request to `/messages` or `/responses`.
 
     Raises `BadRequest` that names the file or the message.
     """
@@ -132,11 +150,25 @@ def read_history(file: str) -> tuple[Message, ...]:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise BadRequest(f"{file}: {error.strerror}", param=file) from error
-    return read_messages(_fragments(data, file))
+    if (body := _request_body(data)) is not None:
+        return posted_history.read(body, LOCAL)
+    messages = read_messages(_fragments(data, file))
+    return PostedDialectHistory(posted_history.CHAT, posted_history.MESSAGES, b"", messages)
+
+
+def _request_body(data: bytes) -> Body | None:
+    """None for what is no body, or one of a chat."""
+    try:
+        body = json_body.split(data)
+    except BadRequest:
+        return None
+    return None if posted_history.told(body) == posted_history.CHAT else body
 
 
 def _fragments(data: bytes, file: str) -> list[msgspec.Raw]:
     text = data.lstrip()
+    if not text:
+        raise BadRequest(f"{file}: is empty", param=file)
     try:
         if text[:1] == b"[":
             return msgspec.json.decode(data, type=list[msgspec.Raw])
@@ -155,13 +187,19 @@ def _single(fields: dict[str, msgspec.Raw], data: bytes) -> list[msgspec.Raw]:
 
 
 def _ask(
-    options: argparse.Namespace, settings: Settings, messages: tuple[Message, ...]
+    options: argparse.Namespace, settings: Settings, messages: Sequence[Message]
 ) -> CompressRequest:
     given: dict[str, Any] = {"target": settings.target_tokens}
     if options.target is not None:
-        given = {"target": max(1_000, options.target), "hard": True}
+        if options.target < LEAST_TARGET:
+            raise BadRequest(
+                f"--target {options.target}: at least {LEAST_TARGET:,} tokens are needed for a "
+                "memory of anything",
+                param="target",
+            )
+        given = {"target": options.target, "hard": True}
     return CompressRequest(
-        TENANT,
+        LOCAL,
         messages,
         patience=UNHURRIED,
         window=1_000_000_000,

@@ -1,96 +1,53 @@
-"""`memtree demo`: a long made-up coding session goes through the real path, tokens counted.
+"""`memtree demo`: a question about a detail of long ago, how memory finds it, and what that costs.
 
-Nothing is canned but the session: a generator writes a project's history with asks, tool calls,
-file listings, failing tests, decisions and standing rules; it is indexed in a store of its own, and
-questions about details of long ago are answered from the memory. No key, no upstream, no network.
+Nothing is canned but the session (`proxy/demo/session.py`): it is indexed in a store of its own,
+and asked about at once, as a chat would be, and again when embeddings are there. No key, no
+upstream, no network; nothing is kept.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import msgspec
 from rich.console import Console
-from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
-from memtree.context.context_memory import Answer, AnswerDetails, CompressRequest
-from memtree.conversation.history import describe
-from memtree.conversation.message import Message, Volatile
-from proxy.cli.commands import TENANT, progress
-from proxy.cli.terminal import draw_unfolded, summary_line
+from memtree.context.context_memory import Answer
+from memtree.context.request import UNHURRIED, CompressRequest
+from memtree.conversation.message import Message
+from memtree.errors import BadRequest
+from memtree.setting_values import INPROCESS
+from memtree.unfolding.explain import ExplainedExcerpt, Explanation
+from proxy.access.tenant_names import LOCAL
+from proxy.cli.commands import progress
+from proxy.cli.drawing.console import open_console, styled
+from proxy.cli.drawing.trees import draw_path, draw_unfolded, summary_line
+from proxy.demo.session import DemoFact, session
 from proxy.dialects import openai_chat
 
-SEED = 20_260
-TARGET = 20_000
-MODULES = (
-    "billing",
-    "catalog",
-    "search",
-    "session",
-    "export",
-    "webhook",
-    "audit",
-    "mailer",
-    "pricing",
-    "stock",
+TARGET = 4_000
+SHOWN = 3  # excerpts under their path
+OTHERS = 4  # questions asked beside the first
+MILLION = 1_000_000
+LEAST, MOST = 10_000, 2_000_000  # tokens: less goes whole to any model, more takes half an hour
+EMBEDDING = (
+    "Embeddings are being made, so that passages are found by what they mean, too. A chat would go "
+    "on meanwhile; here the same questions are asked again after it. Ctrl-C ends the demo."
 )
-NOUNS = (
-    "invoice",
-    "voucher",
-    "cart",
-    "refund",
-    "ledger",
-    "shipment",
-    "coupon",
-    "quote",
-    "payout",
-    "receipt",
+FULL = "`memtree demo --full` shows all that the model gets to read, `--query TEXT` asks another."
+NEXT = (
+    "`memtree serve` does this for your own chats; `memtree compress FILE` for a history in a file."
 )
-VERBS = (
-    "merge",
-    "validate",
-    "split",
-    "cache",
-    "retry",
-    "archive",
-    "rank",
-    "import",
-    "reconcile",
-    "throttle",
-)
-ERRORS = (
-    "KeyError",
-    "TimeoutError",
-    "ZeroDivisionError",
-    "IntegrityError",
-    "UnicodeDecodeError",
-    "RecursionError",
-)
-REASONS = (
-    "because the queue delivers twice after a restart",
-    "because the accountants close the month in UTC",
-    "since the old client still sends the field as text",
-    "because the index lock blocks readers for seconds",
-    "since two regions share one sequence",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class DemoFact:
-    """Something said once, a question about it, and the words that must come back."""
-
-    question: str
-    answer: str
+PRICE = 1.0  # money for a million input tokens: a round number, near what mid-sized models cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,165 +55,152 @@ class DemoAnswer:
     """`text`: of all messages that are sent. `seconds`: that the answer took."""
 
     answer: Answer
-    details: AnswerDetails
+    explained: Explanation
+    messages: tuple[Message, ...]
     text: str
     seconds: float
 
+    @property
+    def best(self) -> list[ExplainedExcerpt]:
+        """The excerpts that rank first."""
+        known = [(one.rank, one.message, one.start, one) for one in self.explained.excerpts
+                 if one.rank is not None and one.reason != "rule"]  # fmt: skip
+        return [one for *_, one in sorted(known, key=lambda ranked: ranked[:3])[:SHOWN]]
+
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    console = Console()
+    console = open_console()
+    if not LEAST <= options.tokens <= MOST:
+        raise BadRequest(
+            f"--tokens {options.tokens}: the demo's session has from {LEAST:,} to {MOST:,} tokens"
+        )
     posted, facts = session(options.tokens)
+    first, others = _questions(facts, options.query)
+    after: list[DemoAnswer] = []
     with tempfile.TemporaryDirectory(prefix="memtree-demo-") as folder:
-        own = replace(settings, store=f"sqlite:///{Path(folder) / 'demo.db'}")
-        async with open_runtime(own, drain=0) as runtime:
-            await _index(console, runtime, posted)
-            asked = [DemoFact(options.query, "")] if options.query else _spread(facts, 4)
-            answers = [(fact, await _ask(runtime, posted, fact.question)) for fact in asked]
-    for fact, answer in answers:
-        _tell(console, fact, answer)
-    newest = answers[-1][1]
-    draw_unfolded(console, newest.details.explain())
-    console.print(summary_line(newest.answer))
+        async with open_runtime(_own(settings, folder), drain=0) as runtime:
+            newest = at_once = await _ask(runtime, posted, first)
+            _introduce(console, posted, at_once, first)
+            _show_path(console, at_once, first)
+            _show_cost(console, at_once)
+            before = [await _ask(runtime, posted, fact) for fact in others]
+            if runtime.embedder is None:
+                console.print(styled(f"Ranked by words alone: {runtime.trouble}.\n"))
+            else:
+                console.print(EMBEDDING, style="dim")
+                await progress(runtime, console)
+                newest = await _ask(runtime, posted, first)
+                after = [await _ask(runtime, posted, fact) for fact in others]
+                _show_again(console, at_once, newest, first)
+    _compare(console, others, before, after)
+    if options.full:
+        draw_unfolded(console, newest.explained, newest.messages)
+        console.print(summary_line(newest.answer), "\n")
+    console.print(NEXT if options.full else f"{FULL}\n{NEXT}")
     return 0
 
 
-async def _index(console: Console, runtime: Runtime, posted: tuple[Message, ...]) -> None:
-    begun = time.perf_counter()
-    answer = await runtime.memory.index(CompressRequest(TENANT, posted))
-    tree = time.perf_counter() - begun
-    await progress(runtime, console)
-    stats = await runtime.store.stats()
-    console.print(
-        f"A coding session of {len(posted):,} messages, "
-        f"[bold]{answer.raw_tokens:,} tokens[/bold].\n"
-        f"Tree of {stats.leaves:,} leaves and {stats.nodes - stats.leaves:,} nodes after "
-        f"{tree:.1f} s, embeddings after {time.perf_counter() - begun:.1f} s; "
-        f"store {stats.bytes / 1e6:.1f} MB.\n"
+def _own(settings: Settings, folder: str) -> Settings:
+    """Nothing of the demo goes to a server, nothing is kept."""
+    return replace(
+        settings,
+        store=f"sqlite:///{Path(folder) / 'demo.db'}",
+        queue=INPROCESS,
+        embedder="none" if settings.embedder == "none" else "auto",
+        embedding_base_url=None,
+        embedding_model=None,
+        summary_base_url=None,
+        summary_model=None,
     )
 
 
-async def _ask(runtime: Runtime, posted: tuple[Message, ...], question: str) -> DemoAnswer:
+def _questions(facts: list[DemoFact], query: str | None) -> tuple[DemoFact, list[DemoFact]]:
+    """The question that is shown, and some others, spread over the session."""
+    if query is not None:
+        return DemoFact(query, ""), []
+    first = facts[len(facts) // 4]
+    left = [fact for fact in facts if fact is not first]
+    return first, left[:: max(1, len(left) // OTHERS)][:OTHERS]
+
+
+async def _ask(runtime: Runtime, posted: tuple[Message, ...], fact: DemoFact) -> DemoAnswer:
     begun = time.perf_counter()
-    ask = CompressRequest(
-        TENANT, (*posted, Message.of({"role": "user", "content": question})), target=TARGET
-    )
-    answer, details = await runtime.memory.compress_with_details(ask)
+    asked = (*posted, Message.of({"role": "user", "content": fact.question}))
+    request = CompressRequest(LOCAL, asked, target=TARGET, patience=UNHURRIED)
+    answer, details = await runtime.memory.compress_with_details(request)
     seconds = time.perf_counter() - begun
-    sent = openai_chat.messages(answer.items, ask.messages)
+    sent = openai_chat.messages(answer.items, asked)
     text = "\n".join(str(msgspec.json.decode(raw).get("content")) for raw in sent)
-    return DemoAnswer(answer, details, text, seconds)
+    return DemoAnswer(answer, details.explain(), asked, text, seconds)
 
 
-def _tell(console: Console, fact: DemoFact, demo: DemoAnswer) -> None:
-    answer = demo.answer
-    console.print(f"[bold]? {escape(fact.question)}[/bold]")
+def _introduce(
+    console: Console, posted: Sequence[Message], demo: DemoAnswer, fact: DemoFact
+) -> None:
     console.print(
-        f"  {answer.raw_tokens:,} tokens -> {answer.sent_tokens:,} in {demo.seconds * 1000:.0f} ms",
-        end="",
+        f"A made-up coding session of {len(posted):,} messages, {demo.answer.raw_tokens:,} tokens. "
+        "It stays on this machine, and nothing of it is kept.\n"
     )
-    if fact.answer:
-        holds = fact.answer in demo.text
-        verdict = f"  {'holds' if holds else 'does NOT hold'} {fact.answer!r}"
-        console.print(escape(verdict), style="green" if holds else "red")
-    else:
-        console.print()
+    console.print("The question, asked at the end of it", style="bold")
+    console.print(styled(f"  {fact.question}\n", "cyan"))
+
+
+def _show_path(console: Console, demo: DemoAnswer, fact: DemoFact) -> None:
+    if not demo.best:
+        return
+    console.print("What memory finds: from the summaries down to the words", style="bold")
+    draw_path(console, demo.explained, demo.messages, demo.best, mark=fact.answer)
     console.print()
 
 
-def _spread(facts: list[DemoFact], count: int) -> list[DemoFact]:
-    step = max(1, len(facts) // count)
-    return facts[::step][:count]
-
-
-def session(size: int, seed: int = SEED) -> tuple[tuple[Message, ...], list[DemoFact]]:
-    """A session of about `size` tokens and what was said in it; the same for the same arguments."""
-    random = Random(seed)
-    fields: list[dict[str, Any]] = [
-        {"role": "system", "content": "You are a coding agent in a shop's monorepo."},
-        _said("user", "We build the shop's backend. From now on, always run the tests of the "
-                      "module you touched, and never edit files under vendor/."),
-        _said("assistant", "Understood: tests after each change, and vendor/ stays untouched."),
-    ]  # fmt: skip
-    facts: list[DemoFact] = []
-    written = 0
-    number = 100
-    while written < size:
-        number += 1
-        task, fact = _task(random, number)
-        fields += task
-        facts.append(fact)
-        written += sum(describe(Message.of(message), Volatile()).tokens for message in task)
-    return tuple(Message.of(message) for message in fields), facts
-
-
-def _task(random: Random, number: int) -> tuple[list[dict[str, Any]], DemoFact]:
-    module, noun, verb = random.choice(MODULES), random.choice(NOUNS), random.choice(VERBS)
-    error, reason = random.choice(ERRORS), random.choice(REASONS)
-    limit, path = random.randrange(12, 9_000), f"{module}/{verb}_{noun}.py"
-    ticket = f"SHOP-{number}"
-    tests = {"target": f"tests/test_{module}.py"}
-    edit = {"path": path, "old": "return total", "new": f"return min(total, {limit})"}
-    messages = [
-        _said("user", f"{ticket}: please {verb} each {noun} in {path}; "
-                      f"it fails with {error} when a {noun} has no lines."),
-        *_call(number, 1, "read_file", {"path": path}, _source(random, module, noun, verb)),
-        *_call(number, 2, "run_tests", tests, _log(random, path, error)),
-        _said("assistant", f"The {error} comes from an empty list in `{verb}_{noun}`. "
-                           f"I will guard it and set the limit to {limit}, {reason}."),
-        *_call(number, 3, "edit_file", edit, f"edited {path}: 1 replacement"),
-        *_call(number, 4, "run_tests", tests, f"{random.randrange(20, 90)} passed"),
-        _said("assistant", f"{ticket} is done: `{verb}_{noun}` no longer raises {error}, "
-                           f"and its limit is {limit}."),
-    ]  # fmt: skip
-    question = f"In {ticket}, which limit did we set in {path}, and why?"
-    return messages, DemoFact(question, f"limit to {limit}")
-
-
-def _said(role: str, text: str) -> dict[str, Any]:
-    return {"role": role, "content": text}
-
-
-def _call(
-    number: int, step: int, name: str, arguments: dict[str, str], result: str
-) -> Iterator[dict[str, Any]]:
-    id_ = f"call_{number}_{step}"
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    yield {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [{"id": id_, "type": "function", "function": function}],
-    }
-    yield {"role": "tool", "tool_call_id": id_, "content": result}
-
-
-def _source(random: Random, module: str, noun: str, verb: str) -> str:
-    lines = [f'"""{module}: {verb} a {noun}."""', "", "from decimal import Decimal", ""]
-    for index in range(random.randrange(6, 16)):
-        other, act = random.choice(NOUNS), random.choice(VERBS)
-        lines += [
-            f"def {act}_{other}_{index}({other}s: list[dict]) -> Decimal:",
-            f'    """{act.title()} the {other}s of one {noun}."""',
-            f"    total = Decimal({random.randrange(1000)})",
-            f"    for {other} in {other}s:",
-            f'        total += Decimal({other}["{random.choice(NOUNS)}_{random.randrange(99)}"])',
-            "    return total",
-            "",
-        ]
-    return "\n".join(
-        [
-            *lines,
-            f"def {verb}_{noun}(rows):",
-            "    total = sum(rows) / len(rows)",
-            "    return total",
-        ]
+def _show_cost(console: Console, demo: DemoAnswer) -> None:
+    sent, whole = demo.answer.sent_tokens, demo.answer.raw_tokens
+    console.print("What the model has to read for this question", style="bold")
+    table = Table.grid(padding=(0, 2))
+    for justify in ("left", "right", "right", "left"):
+        table.add_column(justify=justify)
+    times = f"{whole / max(1, sent):.0f} times as much" if whole > sent else ""
+    table.add_row("  with memory", f"{sent:,} tokens", f"${sent * PRICE / MILLION:.3f}", "")
+    table.add_row(
+        "  without", f"{whole:,} tokens", f"${whole * PRICE / MILLION:.3f}", times, style="dim"
+    )
+    console.print(table)
+    console.print(
+        f"  (at ${PRICE:g} for a million input tokens; memory was made and asked in "
+        f"{demo.seconds:.1f} seconds, before any embedding)\n",
+        style="dim",
     )
 
 
-def _log(random: Random, path: str, error: str) -> str:
-    passed = [
-        f"tests/test_{i}.py::test_{random.choice(VERBS)}_{random.choice(NOUNS)} PASSED"
-        for i in range(random.randrange(8, 30))
-    ]
-    return "\n".join(
-        [*passed, f"{path}:{random.randrange(9, 120)}: {error}", f"1 failed, {len(passed)} passed"]
+def _show_again(console: Console, before: DemoAnswer, after: DemoAnswer, fact: DemoFact) -> None:
+    console.print(
+        f"The same question with embeddings: answered in {after.seconds:.1f} seconds, "
+        f"{after.answer.sent_tokens:,} tokens to read.",
+        style="bold",
     )
+    if [one.message for one in before.best] == [one.message for one in after.best]:
+        console.print("It finds the same words.\n")
+    else:
+        _show_path(console, after, fact)
+
+
+def _compare(
+    console: Console,
+    facts: Sequence[DemoFact],
+    before: Sequence[DemoAnswer],
+    after: Sequence[DemoAnswer],
+) -> None:
+    if not facts:
+        return
+    heads = ["at once", "with embeddings"][: 1 + bool(after)]
+    table = Table.grid(padding=(0, 2))
+    table.add_row(Text("Does the model get to see the answer?", "bold"), *heads)
+    for at, fact in enumerate(facts):
+        shown = [answers[at] for answers in (before, after) if answers]
+        table.add_row(f"  {fact.question}", *(_verdict(demo, fact) for demo in shown))
+    console.print(table)
+    console.print()
+
+
+def _verdict(demo: DemoAnswer, fact: DemoFact) -> Text:
+    return Text("yes", "green") if fact.answer in demo.text else Text("no", "red")

@@ -10,13 +10,11 @@ import argparse
 import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from indexer.memory_services import MemoryServices
 from indexer.runtime import open_runtime
@@ -26,52 +24,13 @@ from memtree.memories.documents.document import Document, checked
 from memtree.memories.injection import passages
 from memtree.memories.rules.expiry import shown
 from memtree.memories.scope import Scope, checked_id
-from proxy.access import auth
+from proxy.cli.drawing.foreign_text import json_line, plain
 from proxy.cli.keys import named_tenant
 
 PAGE = 1_000
 WAIT = 600.0  # seconds for vectors; what lacks them then gets them when a server starts
 STDIN = "-"
 _NO_ID = re.compile(r"[^A-Za-z0-9._~:@-]+")
-
-
-def register(
-    subs: Any, add_settings: Callable[[argparse.ArgumentParser, Sequence[str]], None]
-) -> None:
-    sub = subs.add_parser("documents", help="texts that chats with use_rag look things up in")
-    actions = sub.add_subparsers(metavar="ACTION", required=True)
-
-    def action(name: str, help_: str, run: Any) -> argparse.ArgumentParser:
-        added: argparse.ArgumentParser = actions.add_parser(name, help=help_)
-        added.add_argument(
-            "--tenant",
-            default=auth.ANONYMOUS,
-            metavar="WHICH",
-            help="a key (id or label), a tenant, or - for a credential that is asked for "
-            f"(default {auth.ANONYMOUS}: requests without a credential)",
-        )
-        added.add_argument("--json", action="store_true", help="one JSON object a line")
-        add_settings(added, ["store", "embedder"])
-        added.set_defaults(run=run)
-        return added
-
-    add = action("add", "put files; one with the same id is replaced", put)
-    add.add_argument("namespace")
-    add.add_argument("files", nargs="+", metavar="FILE", help="text in UTF-8; - with --id: stdin")
-    add.add_argument("--id", help="of one file; default: its name")
-    add.add_argument("--type", help="what searches filter by")
-    listing = action("list", "without NAMESPACE: the namespaces", show)
-    listing.add_argument("namespace", nargs="?")
-    search = action("search", "passages, by words and meaning", find)
-    search.add_argument("namespace")
-    search.add_argument("query")
-    search.add_argument("--limit", type=int, default=5, help="most passages (default 5)")
-    search.add_argument("--type", help="only in documents of this type")
-    delete = action("delete", "by id, or all of a namespace", remove)
-    delete.add_argument("namespace")
-    delete.add_argument("ids", nargs="*", metavar="ID")
-    delete.add_argument("--all", action="store_true", help="all documents of the namespace")
-    delete.add_argument("--purge", action="store_true", help="erase them at once")
 
 
 async def put(options: argparse.Namespace, settings: Settings) -> int:
@@ -89,7 +48,7 @@ async def put(options: argparse.Namespace, settings: Settings) -> int:
                 done = await services.documents.put(scope, document)
             except (MemTreeError, OSError) as error:
                 reason = error.message if isinstance(error, MemTreeError) else error.strerror
-                print(f"{file}: {reason}", file=sys.stderr)
+                print(plain(f"{file}: {reason}"), file=sys.stderr)
                 failed += 1
                 continue
             status = "replaced" if done.replaced else "added" if done.changed else "unchanged"
@@ -108,7 +67,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
             for one in await services.documents.namespaces(scope.tenant):
                 row = {"namespace": one.name, "passages": one.passages}
                 told = f"{one.name}: {_count(one.passages, 'passage')}"
-                print(msgspec.json.encode(row).decode() if options.json else told)
+                print(json_line(row) if options.json else plain(told))
             return 0
         cursor: str | None = None
         while True:
@@ -128,9 +87,9 @@ async def find(options: argparse.Namespace, settings: Settings) -> int:
     for hit in found.hits:
         if options.json:
             row = {"id": hit.document.id, "text": hit.passage.text, "relevance": hit.relevance}
-            print(msgspec.json.encode(row).decode())
+            print(json_line(row))
         else:
-            print(f"{hit.relevance:.2f}  {passages.line(hit.passage)}")
+            print(f"{hit.relevance:.2f}  {plain(passages.line(hit.passage))}")
     if found.degraded and not options.json:
         print("ranked by words alone", file=sys.stderr)
     return 0
@@ -199,7 +158,7 @@ def _print(document: Document, as_json: bool, status: str = "") -> None:
     }
     if as_json:
         kept = {name: value for name, value in row.items() if value not in (None, "")}
-        print(msgspec.json.encode(kept).decode())
+        print(json_line(kept))
         return
     marks = [_count(document.passages, "passage"), _count(document.characters, "character")]
     marks += [document.type] if document.type and document.type.isprintable() else []

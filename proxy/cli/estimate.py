@@ -24,12 +24,13 @@ from memtree.summaries.cost_estimate import BEGIN_SECONDS, TOKENS_A_SECOND, Esti
 from memtree.tree.btree import walk
 from memtree.tree.node import Summary
 from memtree.tree.work import NodeWork
+from proxy.cli.drawing.console import open_console
 
 FILE_STORE = "sqlite:///"
 
 
 async def run(messages: tuple[Message, ...], tenant: str, settings: Settings) -> int:
-    console = Console()
+    console = open_console()
     estimate = await estimated(messages, tenant, settings)
     show(console, estimate, settings)
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import sys
@@ -14,7 +13,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
-import msgspec
 from rich.console import Console
 from rich.progress import track
 
@@ -23,8 +21,10 @@ from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.errors import BadRequest
 from proxy.cli import warm
-from proxy.imports import js, recognise
-from proxy.imports.conversation import Conversation
+from proxy.cli.drawing.console import open_console
+from proxy.cli.drawing.foreign_text import plain, plain_json
+from proxy.imports import recognise
+from proxy.imports.conversation import Conversation, raw_message
 from proxy.imports.places import AnyPlace, places
 from proxy.imports.recognise import NoConversation
 
@@ -44,11 +44,11 @@ class ImportEntry:
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Exit code 1 where something that was asked for could not be read."""
     _check(options)
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     troubles: list[str] = []
     entries = _survey(options, console, troubles)
     for reason in troubles:
-        console.print(f"left out: {reason}", style="dim", markup=False, highlight=False)
+        console.print(plain(f"left out: {reason}"), style="dim")
     if not entries:
         raise BadRequest(f"{options.path}: nothing to import; there are no messages in it")
     chosen = _chosen(entries, options)
@@ -67,6 +67,8 @@ def _check(options: argparse.Namespace) -> None:
         raise BadRequest("--all needs a folder to write to (-o FOLDER), or --warm")
     if not options.warm and (options.key or options.key_file or options.server):
         raise BadRequest("--key, --key-file and --server belong to --warm")
+    if options.warm and options.names:
+        raise BadRequest("--names changes what is said, so that --warm would find no memory by it")
     if options.path == "-" and options.key == "-":
         raise BadRequest("--key - reads standard input, which is the file here: use --key-file")
 
@@ -80,7 +82,7 @@ def _survey(
     shown = track(sources, "reading", console=console, transient=True, disable=len(sources) == 1)
     for place in shown:
         try:
-            read = recognise.conversations(place, options.format, options.whole)
+            read = recognise.conversations(place, options.format, options.whole, options.names)
             entries += [_entry(place, conversation) for conversation in read]
         except NoConversation as error:
             if len(sources) == 1:
@@ -106,14 +108,6 @@ def _messages(conversation: Conversation) -> tuple[Message, ...]:
     return read_messages(
         [raw_message(fields) for fields in conversation.messages], f"{conversation.id}: messages"
     )
-
-
-def raw_message(fields: dict[str, object]) -> bytes:
-    """The message's JSON, also of text that is no valid Unicode."""
-    try:
-        return msgspec.json.encode(fields)
-    except UnicodeEncodeError:  # half a surrogate pair, which the routes refuse
-        return js.well_formed(json.dumps(fields, ensure_ascii=False)).encode()
 
 
 def _chosen(
@@ -168,7 +162,9 @@ def _read(
     for _, group in groupby(chosen, key=lambda choice: choice[1].place.name):
         wanted = {entry.conversation.id: (number, entry.place) for number, entry in group}
         _, place = next(iter(wanted.values()))
-        for conversation in recognise.conversations(place, options.format, options.whole):
+        for conversation in recognise.conversations(
+            place, options.format, options.whole, options.names
+        ):
             if conversation.id in wanted:
                 number, _ = wanted.pop(conversation.id)
                 yield number, conversation, _messages(conversation)
@@ -179,21 +175,38 @@ def _read(
 def _write(
     chosen: Sequence[tuple[int, ImportEntry]], options: argparse.Namespace, console: Console
 ) -> None:
-    folder = Path(options.output) if options.all and options.output else None
-    if folder:
-        _made(folder)
+    targets = {number: _target(options, number, entry.conversation) for number, entry in chosen}
+    if options.output and not options.force:
+        _refuse_overwriting([target for target in targets.values() if target])
+    if options.all and options.output:
+        _made(Path(options.output))
     for number, conversation, messages in _read(chosen, options):
-        if folder:
-            where = str(
-                folder / f"{number:04d}-{_slug(conversation.title) or _slug(conversation.id)}.json"
-            )
+        target = targets[number]
+        if target:
+            _save(target, messages)
         else:
-            where = options.output or ""
-        if where:
-            _save(Path(where), messages)
-        else:
-            sys.stdout.writelines(line.decode() for line in _lines(messages))
-        _tell(console, conversation, messages, where or "standard output")
+            sys.stdout.writelines(plain_json(line.decode()) for line in _lines(messages))
+        _tell(console, conversation, messages, str(target or "standard output"))
+
+
+def _target(options: argparse.Namespace, number: int, conversation: Conversation) -> Path | None:
+    """The file to write; None for standard output."""
+    if not options.output:
+        return None
+    if not options.all:
+        return Path(options.output)
+    slug = _slug(conversation.title) or _slug(conversation.id)
+    return Path(options.output) / f"{number:04d}-{slug}.json"
+
+
+def _refuse_overwriting(targets: Sequence[Path]) -> None:
+    """Before anything is written."""
+    there = [target for target in targets if target.is_file()]
+    if there:
+        more = f" and {len(there) - 1:,} more files are" if len(there) > 1 else " is"
+        raise BadRequest(
+            f"{there[0]}{more} there already; --force replaces what is there", param="output"
+        )
 
 
 def _lines(messages: Sequence[Message]) -> Iterator[bytes]:
@@ -213,7 +226,7 @@ def _tell(
             "are left out (--whole keeps them)"
         )
     text = f"{conversation.title}: {len(messages)} messages to {where}{left}"
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print(plain(text), soft_wrap=True)
 
 
 def _made(folder: Path) -> None:

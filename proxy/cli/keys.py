@@ -7,61 +7,21 @@ import asyncio
 import getpass
 import secrets
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.ports import MemoryMaintenance
-from memtree.memories.user_memories import PLANS
 from memtree.ports.store import KeyRow, KeyStore
 from memtree.stores import Opened, open_memories, open_store
 from proxy.access import auth
+from proxy.access.tenant_names import ANONYMOUS
+from proxy.cli.drawing.foreign_text import one_line
 
 _ONCE = "This is the only time the key is shown."
 _VALUE = "use this value instead of a new one; several mean one tenant; - asks for it"
 _PLAN = "free: no memories are made of conversations, or shown unasked (default: as it was, or pro)"
-
-
-def register(
-    subs: Any, add_settings: Callable[[argparse.ArgumentParser, Sequence[str]], None]
-) -> None:
-    sub = subs.add_parser("keys", help="create, rotate, list and revoke access keys; their plans")
-    actions = sub.add_subparsers(metavar="ACTION", required=True)
-
-    def action(name: str, help_: str, run: Any) -> argparse.ArgumentParser:
-        added: argparse.ArgumentParser = actions.add_parser(name, help=help_)
-        add_settings(added, ["store"])
-        added.set_defaults(run=run)
-        return added
-
-    new = action("create", "make a key and print it once", create)
-    new.add_argument("label")
-    new.add_argument("--value", action="append", metavar="SECRET", help=_VALUE)
-    new.add_argument("--plan", choices=PLANS, help=_PLAN)
-    whose = new.add_mutually_exclusive_group()
-    whose.add_argument(
-        "--tenant", metavar="NAME", help="give it the memory of this key (id or label) or tenant"
-    )
-    whose.add_argument(
-        "--keep-memory",
-        action="store_true",
-        help="give it the memory that the first --value collected while there were no keys",
-    )
-    add = action("add-value", "one more value for a key: the same memory", add_value)
-    add.add_argument("key", metavar="ID|LABEL")
-    add.add_argument("--value", action="append", metavar="SECRET", help=_VALUE)
-    add.add_argument("--only", action="store_true", help="and let its other values in no more")
-    remove = action("remove-value", "let one value of a key in no more", remove_value)
-    remove.add_argument("key", metavar="ID|LABEL")
-    remove.add_argument("--value", default="-", metavar="SECRET", help="the value (asked for)")
-    action("list", "labels, tenants and plans, never the keys", show)
-    plan = action("plan", "set the plan of a key's tenant", set_plan)
-    plan.add_argument("key", metavar="ID|LABEL", help="or a tenant, or - for a credential")
-    plan.add_argument("plan", choices=PLANS, help="free: no memories of conversations, unasked")
-    gone = action("revoke", "take a key back", revoke)
-    gone.add_argument("key", metavar="ID|LABEL")
 
 
 async def create(options: argparse.Namespace, settings: Settings) -> int:
@@ -78,7 +38,7 @@ async def create(options: argparse.Namespace, settings: Settings) -> int:
         if options.plan:
             made = chosen(await store.list_keys(), key_id)
             await open_memories(store).set_plan(made.tenant, options.plan)
-    print(f"{key_id}  {options.label}")
+    print(f"{key_id}  {one_line(options.label)}")
     if not options.value:
         print(f"{values[0]}\n{_ONCE}")
     return 0
@@ -89,7 +49,7 @@ async def add_value(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings) as store:
         key = chosen(await store.list_keys(), options.key)
         await store.add_values(key.id, values, only=options.only)
-    print(f"{key.id}  {key.label}")
+    print(f"{key.id}  {one_line(key.label)}")
     if not options.value:
         print(f"{values[0]}\n{_ONCE}")
     return 0
@@ -99,7 +59,7 @@ async def remove_value(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings) as store:
         key = chosen(await store.list_keys(), options.key)
         await store.remove_value(key.id, _given(options.value))
-    print(f"{key.id}  {key.label}  {key.values - 1} value(s) left")
+    print(f"{key.id}  {one_line(key.label)}  {key.values - 1} value(s) left")
     return 0
 
 
@@ -110,7 +70,8 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
         plans = {tenant: await memories.plan(tenant) for tenant in {row.tenant for row in rows}}
     for row in rows:
         plan = plans[row.tenant]
-        print(f"{row.id}  {row.label}  tenant {row.tenant}  plan {plan}  {row.values} value(s)")
+        label = one_line(row.label)
+        print(f"{row.id}  {label}  tenant {row.tenant}  plan {plan}  {row.values} value(s)")
     if not rows:
         print("no keys: a server on loopback lets every credential in as a tenant of its own")
     return 0
@@ -130,13 +91,13 @@ async def revoke(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings) as store:
         rows = await store.list_keys()
         if not matching(rows, options.key):
-            print(f"there is no key {options.key}")
+            print(f"there is no key {one_line(options.key)}")
             return 1
         key = chosen(rows, options.key)
         await store.revoke_key(key.id)
         others = {row.tenant for row in rows if row.id != key.id}
         kept = {row.name for row in await store.tenants()} - others
-    print(f"revoked {key.id}  {key.label}")
+    print(f"revoked {key.id}  {one_line(key.label)}")
     if key.tenant in kept:
         print(
             "Its memory stays until it expires. To give it to another key: "
@@ -183,7 +144,7 @@ async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) 
         return name
     if await memories.memory_scopes(name):
         return name
-    if name == auth.ANONYMOUS:
+    if name == ANONYMOUS:
         return await auth.bare_tenant(store, None)
     raise BadRequest(
         f"there is no key {name}, and no tenant of that name has memory; "
@@ -191,12 +152,12 @@ async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) 
     )
 
 
-def secret() -> str:
+def secret(prompt: str = "credential: ") -> str:
     """One credential: asked for without an echo, or a line of standard input."""
     asks = sys.stdin.isatty()
-    value = (getpass.getpass("credential: ") if asks else sys.stdin.readline()).strip()
+    value = (getpass.getpass(prompt) if asks else sys.stdin.readline()).strip()
     if not value:
-        raise BadRequest("the credential is empty")
+        raise BadRequest(f"the {prompt.removesuffix(': ')} is empty")
     return value
 
 

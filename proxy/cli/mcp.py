@@ -6,35 +6,18 @@ import argparse
 import asyncio
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import replace
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import Unavailable
 from memtree.memories.scope import Scope
-from proxy.cli.commands import TENANT
+from proxy.access.tenant_names import LOCAL
 from proxy.mcp.http_route import NEEDS_EXTRA
 from proxy.mcp.stdio_lines import own_streams
 from proxy.mcp.tools import Caller, MemoryTools
 
 AddSettings = Callable[[argparse.ArgumentParser, Sequence[str]], None]
-
-SETTINGS = ("store", "embedder", "embedding_", "max_text_chars", "max_memories", "deleted_days",
-            "memories_cache_mb", "strict_embedding", "log_")  # fmt: skip
-
-
-def register(
-    subs: Any, add_settings: Callable[[argparse.ArgumentParser, Sequence[str]], None]
-) -> None:
-    sub = subs.add_parser(
-        "mcp",
-        help="the memory tools for an MCP client that starts its servers itself",
-        description="Speaks MCP on standard input and output until the input ends. A client that "
-        "speaks HTTP needs no process of its own: `memtree serve` has the same tools at /mcp.",
-    )
-    add_settings(sub, [one.name for one in fields(Settings) if one.name.startswith(SETTINGS)])
-    sub.set_defaults(run=run)
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -50,7 +33,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             book = runtime.memory_services.book
             book.start()
             tools = MemoryTools(book, settings.max_text_chars)
-            caller = Caller(Scope.of_user(TENANT))
+            caller = Caller(Scope.of_user(LOCAL))
             await stdio.serve(tools, caller, given, taken, _on_sigterm)
     return 0
 

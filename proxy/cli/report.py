@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from indexer.summarizing.spending import MILLION
@@ -25,6 +24,8 @@ from memtree.ports.store import TALLY_DAYS, KeyRow
 from memtree.shadow.probes import KINDS
 from memtree.shadow.usage import RECALLED, USED
 from memtree.stores import open_store
+from proxy.cli.drawing.console import open_console
+from proxy.cli.drawing.foreign_text import one_line
 
 SHOWN = 10  # characters of a tenant, which is a hash
 SCORES = (*KINDS, USED, RECALLED)
@@ -49,7 +50,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     first = today - options.days + 1
     store = await asyncio.to_thread(open_store, settings.store)
     try:
-        tallied = await store.tallied(first, today)
+        tallied = reported(await store.tallied(first, today))
         labels = labelled(await store.list_keys())
     finally:
         await store.close()
@@ -58,8 +59,17 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         shown = [as_json(tenant, labels, amounts_of[tenant]) for tenant in amounts_of]
         sys.stdout.write(json.dumps({"days": options.days, "tenants": shown}, indent=1) + "\n")
     else:
-        show(Console(), options.days, amounts_of, labels)
+        show(open_console(), options.days, amounts_of, labels)
     return 1 if options.tenant and not amounts_of else 0
+
+
+def reported(tallied: Mapping[str, Mapping[str, int]]) -> dict[str, Mapping[str, int]]:
+    """Tenants that were measured or summarised; the others have usage alone (`GET /v1/usage`)."""
+    return {
+        tenant: sums
+        for tenant, sums in tallied.items()
+        if any(name.startswith(("shadow.", "summary.")) for name in sums)
+    }
 
 
 def labelled(keys: Iterable[KeyRow]) -> dict[str, str]:
@@ -180,7 +190,7 @@ def _table(title: str, heads: Sequence[str]) -> Table:
 
 def _named(tenant: str, labels: Mapping[str, str]) -> str:
     label = labels.get(tenant)
-    return f"{tenant[:SHOWN]} {escape(label)}" if label else tenant[:SHOWN]
+    return f"{tenant[:SHOWN]} {one_line(label)}" if label else tenant[:SHOWN]
 
 
 def _score(amounts: Mapping[str, int], name: str) -> tuple[int, int]:

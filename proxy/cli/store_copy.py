@@ -6,20 +6,20 @@ import argparse
 import asyncio
 from contextlib import AsyncExitStack
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.stores import Opened, open_store, shown_store, store_file
 from memtree.stores.copying import copy
+from proxy.cli.drawing.console import open_console
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Exit code 1 where the target has a problem in the end."""
     del settings  # both stores are named on the command line
     _check(options.source, options.target)
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     async with AsyncExitStack() as stack:
         source, target = [await _opened(url, stack) for url in (options.source, options.target)]
         total = sum((await source.counts()).values())

@@ -16,6 +16,7 @@ from memtree.memories.ports import MemoryMaintenance
 from memtree.ports.store import TenantRow
 from memtree.stores import open_memories
 from proxy.access.auth import KEYS_SECONDS
+from proxy.cli.drawing.foreign_text import one_line
 from proxy.cli.keys import named_tenant, opened
 from proxy.cli.report import labelled
 
@@ -53,10 +54,10 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
             )
         if options.replace:
             await store.forget(target, None)
-        if options.replace or not options.share:
-            # FROM begins anew under TO's name, and must not meet what TO saved: nor what it
-            # deleted, its groups and settings, which are no memory to be refused for.
-            await memories.erase_memories(target)
+        # Whoever begins anew under TO's name must not meet what TO saved: nor what it deleted, its
+        # groups, schemas and settings, which are no memory to be refused for; and where nobody is
+        # let in under that name any more, nobody could release its wallets.
+        await memories.erase_memories(target)
         await store.move_tenant(source, target, share=options.share)
     print(
         f"TO goes on with {_amount(rows.get(source), kept[source])} of FROM; "
@@ -68,7 +69,7 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
 
 def _line(row: TenantRow, labels: Mapping[str, str]) -> str:
     until = datetime.fromtimestamp(row.expires, UTC).date() if row.expires else "-"
-    keys = f"key {labels[row.name]}" if row.name in labels else "no key"
+    keys = f"key {one_line(labels[row.name])}" if row.name in labels else "no key"
     return f"{row.name}  {keys}  {_amount(row)}  kept until {until}"
 
 

@@ -24,7 +24,8 @@ from memtree.conversation.message import Message
 from memtree.errors import BadRequest, Unauthorized, Unavailable
 from memtree.ports.store import Credentials
 from proxy.access import auth
-from proxy.cli.terminal import Progress, bar
+from proxy.cli.drawing.foreign_text import plain
+from proxy.cli.drawing.progress import Progress, bar
 from proxy.imports.conversation import Conversation, fields
 
 Read = tuple[int, Conversation, tuple[Message, ...]]
@@ -160,7 +161,7 @@ def _checked(server: str) -> str:
 
 def _tell(console: Console, conversation: Conversation, tokens: int, indexed: int) -> None:
     text = f"{conversation.title}: {tokens:,} tokens, {indexed:,} indexed"
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print(plain(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _hint(console: Console, key: str | None) -> None:

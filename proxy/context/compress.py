@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +27,11 @@ from memtree.tracing import step
 from memtree.unfolding.explain import Explanation
 from proxy.access.auth import Gate
 from proxy.access.rate_limits import WaitingRequests
+from proxy.context import posted_history
 from proxy.context.explanation import explanation_json, tree_json
-from proxy.dialects import openai_chat
+from proxy.context.posted_history import PostedDialectHistory
 from proxy.http import json_body, request_body
+from proxy.http.known_bodies import KnownBodies
 from proxy.observability import request_trace
 from proxy.request import fields
 
@@ -36,23 +39,34 @@ from proxy.request import fields
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
     ask: CompressRequest
+    history: PostedDialectHistory
+    input_price: float | None
     index_only: bool
     explain: bool
 
 
 class ContextMemoryRoutes:
+    """`bodies`: what came before, on the routes of chats as well."""
+
     def __init__(
-        self, memory: ContextMemory, gate: Gate, waits: WaitingRequests, settings: Settings
+        self,
+        memory: ContextMemory,
+        gate: Gate,
+        waits: WaitingRequests,
+        settings: Settings,
+        bodies: KnownBodies,
     ) -> None:
         self._memory = memory
         self._gate = gate
         self._waits = waits
         self._settings = settings
+        self._bodies = bodies
 
     async def compress(self, request: Request) -> Response:
         posted = await self._read(request)
         started = time.perf_counter()
         trace = request_trace.of(request.scope)
+        trace.input_price, trace.explained = posted.input_price, posted.explain
         try:
             answer, details = await self._waits.counted(posted.ask.tenant, self._answered(posted))
         except ContextOverflow as error:
@@ -65,9 +79,9 @@ class ContextMemoryRoutes:
         explained = await asyncio.to_thread(details.explain) if posted.explain else None
         if posted.index_only:
             trace.index_only, trace.sent_tokens = True, 0
-            return _json(rendered(answer, None, explained), 202, trace.headers())
-        messages = json_body.joined(openai_chat.messages(answer.items, posted.ask.messages))
-        return _json(rendered(answer, messages, explained), 200, trace.headers())
+            return _json(rendered(answer, {}, explained), 202, trace.headers())
+        sent = {posted.history.field: posted.history.sent(answer)}
+        return _json(rendered(answer, sent, explained), 200, trace.headers())
 
     async def _answered(self, posted: ContextRequest) -> tuple[Answer, AnswerDetails]:
         if posted.index_only:
@@ -96,9 +110,20 @@ class ContextMemoryRoutes:
         raw = await request_body.content(request, self._settings.max_body_bytes)
 
         def parse() -> ContextRequest:
-            body = json_body.split(raw)
+            body = self._bodies.split(posted_history.beginning(self._bodies, tenant.id, raw))
+            history = posted_history.read(body, tenant.id, self._settings.max_messages)
+            ask = fields.context_ask(
+                tenant.id,
+                body,
+                request.headers,
+                self._settings,
+                history.messages,
+                history.output_fields,
+            )
             return ContextRequest(
-                ask=fields.context_ask(tenant.id, body, request.headers, self._settings),
+                ask=history.asked(ask, body),
+                history=history,
+                input_price=fields.input_price(body, self._settings),
                 index_only=bool(fields.boolean(body.value("index_only"), "index_only")),
                 explain=bool(fields.boolean(body.value("explain"), "explain")),
             )
@@ -122,10 +147,11 @@ def summaries(status: SummaryStatus) -> dict[str, Any]:
     }
 
 
-def rendered(answer: Answer, messages: bytes | None, explained: Explanation | None) -> bytes:
-    """The answer's JSON; `messages` is raw JSON, None where none are returned."""
-    shown: dict[str, Any] = {} if messages is None else {"messages": msgspec.Raw(messages)}
-    shown["usage"] = usage(answer, 0 if messages is None else answer.sent_tokens)
+def rendered(answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None) -> bytes:
+    """The answer's JSON. `sent`: the history that is returned, if any, as raw JSON under the name
+    of its field."""
+    shown: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
+    shown["usage"] = usage(answer, answer.sent_tokens if sent else 0)
     shown["memory"] = memory(answer)
     if explained is not None:
         shown["explain"] = explanation_json(explained)

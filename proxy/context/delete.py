@@ -5,6 +5,7 @@ Whatever the store raises becomes an error of the request: a 200 means that all 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -19,20 +20,22 @@ from memtree.errors import BadRequest
 from memtree.ports.store import Receipt
 from proxy.access.auth import Gate
 from proxy.chat.shadow import ShadowRunner
+from proxy.context import posted_history
 from proxy.http import json_body, request_body
 from proxy.http.json_body import Body
 from proxy.observability import log
 from proxy.observability.metrics import Metrics
 from proxy.request import fields
 
-NAMES = ("messages", "address", "all")
+NAMES = ("messages", "input", "address", "all")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What to forget: the history of `messages`, or what one `address` names, or everything."""
+    """What to forget: the history of these canonical `messages`, or what one `address` names, or
+    everything."""
 
-    messages: tuple[Message, ...] = ()
+    messages: Sequence[Message] = ()
     address: bytes | None = None
 
     @property
@@ -61,7 +64,9 @@ class Deletion:
         tenant = await self._gate.tenant(request)
         raw = await request_body.content(request, self._settings.max_body_bytes)
         most = self._settings.max_messages
-        target = await json_body.off_loop(len(raw), lambda: read_target(json_body.split(raw), most))
+        target = await json_body.off_loop(
+            len(raw), lambda: read_target(json_body.split(raw), most, tenant.id)
+        )
         self._shadows.forget(tenant.id)
         receipt = await self._forget(tenant.id, target)
         self._metrics.deleted(target.scope)
@@ -83,20 +88,20 @@ class Deletion:
         return await self._memory.forget_tenant(tenant)
 
 
-def read_target(body: Body, most: int | None = None) -> Target:
+def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target:
     """`most`: messages that may be posted. Raises `BadRequest` naming the field, or all of them
     unless exactly one is given."""
     everything = [fields.boolean(body.value(name), name) for name in ("all", "tenant")]
-    given = [name for name in NAMES[:2] if body.fragment(name) not in (None, b"null")]
+    given = [name for name in NAMES[:3] if posted_history.is_given(body, name)]
     given += ["all"] if any(everything) else []
     if len(given) != 1:
         posted = f"not {' and '.join(given)}" if given else "there is none"
         raise BadRequest(
-            f"give exactly one of messages, address, or all: true; {posted}",
+            f"give exactly one of messages, input, address, or all: true; {posted}",
             param=given[-1] if given else None,
         )
-    if given == ["messages"]:
-        return Target(messages=body.messages(most))
+    if given[0] in NAMES[:2]:
+        return Target(messages=posted_history.read(body, tenant, most).messages)
     if given == ["address"]:
         return Target(address=fields.address(body.value("address"), "address"))
     return Target()

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtree.unfolding.explain import ExplainedRule, Explanation, TreeView
+from memtree.unfolding.explain import ExplainedNode, ExplainedRule, Explanation, TreeNode, TreeView
 
 
 def explanation_json(explanation: Explanation) -> dict[str, Any]:
     """The `explain` object of an answer."""
     return {
-        "nodes": [
-            {
-                "id": node.id.hex(),
-                "level": node.level,
-                "messages": [node.first, node.last],
-                "depth": node.depth,
-                "body": node.body,
-                "headline": node.headline,
-                "version": node.version,
-            }
-            for node in explanation.nodes
-        ],
+        "nodes": [node_json(node) for node in explanation.nodes],
         "excerpts": [
             {
                 "message": excerpt.message,
@@ -32,6 +21,7 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
                 "tokens": excerpt.tokens,
                 "scores": excerpt.scores,
                 "reason": excerpt.reason,
+                "rank": excerpt.rank,
                 "path": [node.hex() for node in excerpt.path],
                 "also": list(excerpt.also),
             }
@@ -40,6 +30,9 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
         "candidates": [
             {
                 "message": candidate.message,
+                "part": candidate.part,
+                "start": candidate.start,
+                "end": candidate.end,
                 "tokens": candidate.tokens,
                 "kind": candidate.kind,
                 "scores": candidate.scores,
@@ -53,6 +46,19 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
     }
 
 
+def node_json(node: ExplainedNode) -> dict[str, Any]:
+    """A node of an outline."""
+    return {
+        "id": node.id.hex(),
+        "level": node.level,
+        "messages": [node.first, node.last],
+        "depth": node.depth,
+        "body": node.body,
+        "headline": node.headline,
+        "version": node.version,
+    }
+
+
 def _rule_json(rule: ExplainedRule) -> dict[str, Any]:
     return {
         "message": rule.message,
@@ -63,24 +69,29 @@ def _rule_json(rule: ExplainedRule) -> dict[str, Any]:
     }
 
 
+def tree_node_json(node: TreeNode) -> dict[str, Any]:
+    """A node of a tree; a leaf has `chars`."""
+    chars = {} if node.chars is None else {"chars": list(node.chars)}
+    return {
+        "id": node.id.hex(),
+        "level": node.level,
+        "children": [child.hex() for child in node.children],
+        "messages": [node.first, node.last],
+        "tokens": node.tokens,
+        "headline": node.headline,
+        "body": node.body,
+        "anchors": list(node.anchors),
+        "summary": "model" if node.by_model else "extracted",
+        "sealed": node.sealed,
+        **chars,
+    }
+
+
 def tree_json(tree: TreeView) -> dict[str, Any]:
     """The answer of `/context_memory/tree`."""
     return {
-        "nodes": [
-            {
-                "id": node.id.hex(),
-                "level": node.level,
-                "children": [child.hex() for child in node.children],
-                "messages": [node.first, node.last],
-                "tokens": node.tokens,
-                "headline": node.headline,
-                "body": node.body,
-                "anchors": list(node.anchors),
-                "summary": "model" if node.by_model else "extracted",
-                "sealed": node.sealed,
-            }
-            for node in tree.nodes
-        ],
+        "nodes": [tree_node_json(node) for node in tree.nodes],
         "roots": [root.hex() for root in tree.roots],
         "rules": [{**_rule_json(rule), "replaces": rule.replaces} for rule in tree.rules],
+        "state": "indexed" if tree.whole else "indexing",
     }

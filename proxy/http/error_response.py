@@ -1,4 +1,5 @@
-"""The only place where an error becomes an answer: the OpenAI shape, and headers that go with it.
+"""The only place where an error becomes an answer: a body in the form of the route's API, and
+headers that go with it. Nearly all routes have OpenAI's form:
 
 {"error": {"message": ..., "type": ..., "param": ..., "code": ...}}
 """
@@ -7,12 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Protocol
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.errors import ContextOverflow, MemTreeError, NotFound, RateLimited, Unauthorized
+from memtree.errors import (
+    ContextOverflow,
+    MemTreeError,
+    NotFound,
+    RateLimited,
+    Unauthorized,
+    Unavailable,
+)
+
+BUSY_SECONDS = 2  # after which clients of agents ask again
 
 
 class MethodNotAllowed(MemTreeError):
@@ -27,28 +38,58 @@ class MethodNotAllowed(MemTreeError):
         self.allowed = allowed
 
 
+class UpgradeRequired(MemTreeError):
+    """Another protocol was asked for; HTTP is spoken."""
+
+    status = 426
+    code = "upgrade_required"
+    kind = "invalid_request_error"
+
+
+class ErrorAnswers(Protocol):
+    """How the API of a route tells errors."""
+
+    def answer(self, error: MemTreeError, request_id: str) -> tuple[int, bytes]:
+        """Status and body."""
+        ...
+
+
+class OpenAIErrors:
+    """The errors of all routes that have no form of their own. `overflow_status`: what clients that
+    only know 400 need for a `ContextOverflow`."""
+
+    def __init__(self, overflow_status: int = ContextOverflow.status) -> None:
+        self._overflow_status = overflow_status
+
+    def answer(self, error: MemTreeError, request_id: str) -> tuple[int, bytes]:
+        overflow = isinstance(error, ContextOverflow)
+        status = self._overflow_status if overflow else error.status
+        return status, msgspec.json.encode({"error": body(error)})
+
+
+OPENAI_ERRORS = OpenAIErrors()
+
+
 def render(
     error: Exception,
-    overflow_status: int = ContextOverflow.status,
+    form: ErrorAnswers = OPENAI_ERRORS,
     headers: Iterable[tuple[bytes, bytes]] = (),
+    request_id: str = "",
 ) -> Response:
-    """`overflow_status`: what clients that only know 400 need for a `ContextOverflow`.
-
-    Anything that is no `MemTreeError` is a 500 that says nothing about itself.
-    """
+    """Anything that is no `MemTreeError` is a 500 that says nothing about itself."""
     if not isinstance(error, MemTreeError):
         error = internal()
-    overflow = isinstance(error, ContextOverflow)
-    response = Response(
-        msgspec.json.encode({"error": body(error)}),
-        status_code=overflow_status if overflow else error.status,
-        media_type="application/json",
-    )
+    status, content = form.answer(error, request_id)
+    response = Response(content, status_code=status, media_type="application/json")
     response.raw_headers.extend(headers)
     if isinstance(error, RateLimited):
         response.headers["retry-after"] = str(max(0, math.ceil(error.retry_after)))
     if isinstance(error, MethodNotAllowed):
         response.headers["allow"] = error.allowed
+    if isinstance(error, UpgradeRequired):
+        response.headers["upgrade"] = "HTTP/1.1"  # RFC 9110 section 15.5.22
+    if isinstance(error, Unavailable) and not isinstance(form, OpenAIErrors):
+        response.headers["retry-after"] = str(BUSY_SECONDS)
     if isinstance(error, Unauthorized):
         response.headers["www-authenticate"] = "Bearer"
     return response

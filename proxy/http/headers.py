@@ -23,10 +23,13 @@ HOP_BY_HOP = frozenset(
 )
 
 
-CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"api-key", b"cookie"})
+AUTHORIZATION, X_API_KEY = b"authorization", b"x-api-key"
+CREDENTIALS = frozenset({AUTHORIZATION, X_API_KEY, b"api-key", b"cookie"})
+# The credential for us alone, of a client whose own one is for the upstream, or changes.
+TENANT_KEY = b"x-memtree-key"
 
 
-_OWN_TO_US = frozenset({b"host", b"content-length", b"expect"})
+_OWN_TO_US = frozenset({b"host", b"content-length", b"expect", TENANT_KEY})
 
 
 def end_to_end(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -44,15 +47,17 @@ def request_headers(
     *,
     keyed: bool,
     api_key: str | None,
+    key_header: bytes = AUTHORIZATION,
     without: frozenset[bytes] = frozenset(),
 ) -> Headers:
     """What of a client's headers goes upstream.
 
     `keyed`: the credential was one of our keys and stays here. Otherwise the client's own passes,
-    and the configured key steps in only where the client sent none.
+    and the configured key steps in, in the header `key_header`, only where the client sent none.
     """
     dropped = _OWN_TO_US | without | (CREDENTIALS if keyed else frozenset())
     kept = [(name, value) for name, value in end_to_end(posted) if name.lower() not in dropped]
     if api_key and not any(name.lower() in CREDENTIALS - {b"cookie"} for name, _ in kept):
-        kept.append((b"authorization", b"Bearer " + api_key.encode()))
+        scheme = b"Bearer " if key_header == AUTHORIZATION else b""
+        kept.append((key_header, scheme + api_key.encode()))
     return kept

@@ -14,16 +14,20 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
 
-from memtree.conversation.message import OFF_LOOP_BYTES, Message
+from memtree.conversation.message import OFF_LOOP_BYTES
+from memtree.conversation.message_list import RawMessages
 from memtree.errors import BadRequest
 from proxy.http import json_fields as fragment
+from proxy.http import json_items
 from proxy.http.json_fields import DuplicateKey, FieldSpan
+from proxy.http.json_items import JsonItems
 
+MESSAGES = "messages"
 OWN_FIELDS = frozenset(
     {
         "model_context_limit",
@@ -39,6 +43,7 @@ OWN_FIELDS = frozenset(
 )
 
 Result = TypeVar("Result")
+Remember = Callable[["Body", str, JsonItems], None]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # The place around, and the last step. A path for each value would hold all keys above it again.
@@ -47,10 +52,14 @@ _Place = tuple["_Place | None", str]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A posted JSON object; `spans` in the order of the body, under decoded keys."""
+    """A posted JSON object; `spans` in the order of the body, under decoded keys. `found`: the
+    items of its arrays, as far as somebody asked for them or they are known (`known_bodies`).
+    `remember`: to be told of them."""
 
     raw: bytes
     spans: Mapping[str, FieldSpan]
+    found: dict[str, JsonItems] = field(default_factory=dict, compare=False, repr=False)
+    remember: Remember | None = field(default=None, compare=False, repr=False)
 
     def fragment(self, name: str) -> bytes | None:
         """The raw JSON of a field, None where it is absent."""
@@ -67,20 +76,37 @@ class Body:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest(f"{name} is not valid JSON: {_reason(error)}", param=name) from error
 
-    def messages(self, most: int | None = None) -> tuple[Message, ...]:
+    def items(self, name: str, most: int | None = None) -> JsonItems | None:
+        """Where the items of an array stand; None where the field is absent, no array, or empty.
+        Raises `BadRequest` where there are more than `most` (None: no limit)."""
+        items = self.found.get(name)
+        if items is None and (span := self.spans.get(name)) is not None:
+            try:
+                decoded = msgspec.json.decode(
+                    memoryview(self.raw)[span.start : span.end], type=list[msgspec.Raw]
+                )
+            except msgspec.DecodeError:
+                return None
+            if decoded and (most is None or len(decoded) <= most):
+                items = json_items.items_of(self.raw, span.start, decoded)
+                self.found[name] = items
+                if self.remember:
+                    self.remember(self, name, items)
+            elif decoded:
+                raise BadRequest(f"{name} must be at most {most}", param=name)
+        if items is not None and most is not None and len(items) > most:
+            raise BadRequest(f"{name} must be at most {most}", param=name)
+        return items
+
+    def messages(self, most: int | None = None) -> RawMessages:
         """The posted messages, not yet parsed. Raises `BadRequest` unless there are some, and
         where there are more than `most` (None: no limit)."""
-        fragments: list[msgspec.Raw] = []
-        if (raw := self.fragment("messages")) is not None:
-            try:
-                fragments = msgspec.json.decode(raw, type=list[msgspec.Raw])
-            except msgspec.DecodeError:
-                fragments = []
-        if not fragments:
+        items = self.items(MESSAGES, most)
+        if items is None:
             raise BadRequest("messages must be a non-empty array", param="messages")
-        if most is not None and len(fragments) > most:
-            raise BadRequest(f"messages must be at most {most}", param="messages")
-        return tuple(Message(fragment) for fragment in fragments)
+        return RawMessages(
+            self.raw, items.starts, items.ends, items.earlier, items.size, items.number
+        )
 
     def rewritten(self, changed: Mapping[str, bytes] | None = None) -> bytes:
         """The body without our own fields and with the values of `changed` (raw JSON) put in, at
@@ -133,7 +159,7 @@ def split(raw: bytes) -> Body:
         name = error.name[:64]
         message = f"{name or 'a field'} stands twice in the body"
         raise BadRequest(message, param=name or None) from error
-    _check_utf8(raw, spans)
+    check_utf8(raw, spans)
     return Body(raw, spans)
 
 
@@ -180,10 +206,11 @@ async def off_loop(size: int, work: Callable[[], Result]) -> Result:
     return work()
 
 
-def _check_utf8(raw: bytes, spans: Mapping[str, FieldSpan]) -> None:
-    """The decoder skips over strings that nobody reads. Messages are checked when they are read."""
+def check_utf8(raw: bytes, spans: Mapping[str, FieldSpan]) -> None:
+    """The decoder skips over strings that nobody reads. Messages are checked when they are read.
+    Raises `BadRequest`."""
     for name, span in spans.items():
-        if name != "messages":
+        if name != MESSAGES:
             try:
                 raw[span.start : span.end].decode()
             except UnicodeDecodeError as error:

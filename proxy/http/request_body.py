@@ -12,13 +12,25 @@ from starlette.types import Scope
 from memtree.errors import BadRequest, RequestTooLarge
 from proxy.http import content_encoding
 
+_KEPT = "memtree_raw"  # of the state of a request
 PREFIXES = ("/api/v1", "/api", "/v1", "")  # longest first: /api/v1/models is /models
+
+
+async def kept(request: Request, limit: int) -> bytes:
+    """The whole body as it was sent, which later reads of the request answer with. Raises as
+    `read`."""
+    raw = await read(request, limit)
+    setattr(request.state, _KEPT, raw)
+    return raw
 
 
 async def read(request: Request, limit: int) -> bytes:
     """The whole body. Raises `RequestTooLarge`, before reading where the length is announced."""
     if (length(request) or 0) > limit:
         raise too_large(limit)
+    known: bytes | None = getattr(request.state, _KEPT, None)
+    if known is not None:
+        return known
     pieces: list[bytes] = []
     size = 0
     async for piece in request.stream():
@@ -77,15 +89,18 @@ def target(request: Request) -> str:
     Raises `BadRequest` for a path that climbs: with our key it must stay below the base path.
     """
     raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
-    path = raw.partition(b"?")[0].decode("latin-1")
-    for prefix in PREFIXES:
-        if path == prefix or path.startswith(prefix + "/"):
-            path = path.removeprefix(prefix)
-            break
+    path = without_prefix(raw.partition(b"?")[0].decode("latin-1"))
     if {".", ".."} & set(unquote(path).replace("\\", "/").split("/")):
         raise BadRequest("the path must not hold . or .. segments")
     query = request.scope["query_string"].decode("latin-1")
     return f"{path}?{query}" if query else path
+
+
+def without_prefix(path: str) -> str:
+    for prefix in PREFIXES:
+        if path == prefix or path.startswith(prefix + "/"):
+            return path.removeprefix(prefix)
+    return path
 
 
 def too_large(limit: int) -> RequestTooLarge:

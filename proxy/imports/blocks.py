@@ -1,5 +1,5 @@
-"""Messages made of Anthropic content blocks, as Cline, Roo Code, Kilo Code and Claude Code keep
-them, to OpenAI messages, as the first three send them to an OpenAI-compatible provider.
+"""Messages made of Anthropic content blocks, as Cline, Roo Code and Kilo Code keep them, to OpenAI
+messages, as they send them to an OpenAI-compatible provider.
 
 Mirrors `convertToOpenAiMessages` (src/core/api/transform/openai-format.ts in Cline,
 src/api/transform/openai-format.ts in Roo Code and Kilo Code); where these differ is in `Flavour`.
@@ -31,7 +31,6 @@ class Flavour:
 CLINE = Flavour(images_follow=True, empty_result="", blank_is_null=True)
 ROO = Flavour()
 KILO = Flavour(keeps_empty=False)
-CLAUDE = Flavour(images_follow=True, empty_result="", keeps_empty=False, blank_is_null=True)
 
 
 def converted(messages: Iterable[Fields], flavour: Flavour) -> list[Fields]:
@@ -63,9 +62,9 @@ def _user(blocks: list[Fields], flavour: Flavour) -> list[Fields]:
     ]
     shown = [part for block in results for part in listed(block.get("content")) if _is_image(part)]
     if shown and flavour.images_follow:
-        found.append({"role": "user", "content": [_image(part) for part in shown]})
+        found.append({"role": "user", "content": [image_part(part) for part in shown]})
     parts = [
-        _image(block) if _is_image(block) else {"type": "text", "text": text(block.get("text"))}
+        image_part(block) if _is_image(block) else {"type": "text", "text": text(block.get("text"))}
         for block in blocks
         if _is_image(block) or (block.get("type") == "text" and _sent(block, flavour))
     ]
@@ -107,7 +106,7 @@ def _is_image(block: Fields) -> bool:
     return block.get("type") == "image"
 
 
-def _image(block: Fields) -> Fields:
+def image_part(block: Fields) -> Fields:
     source = fields(block.get("source"))
     if source.get("type") == "url":
         return {"type": "image_url", "image_url": {"url": text(source.get("url"))}}

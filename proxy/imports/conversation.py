@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from memtree.errors import BadRequest
+from proxy.imports import js
 
 Fields = dict[str, Any]
 
+FORMATS = ("chatgpt", "cline", "roo", "kilo", "opencode", "sillytavern", "claude-code", "codex")
 TITLE_CHARS = 80
 
 
@@ -72,6 +77,14 @@ def titled(given: Any, messages: Sequence[Fields]) -> str:
     shown = text(given) or next((found for found in asked if found.strip()), "") or "untitled"
     line = " ".join("".join(c if c.isprintable() else " " for c in shown).split())
     return line if len(line) <= TITLE_CHARS else f"{line[: TITLE_CHARS - 1]}…"
+
+
+def raw_message(message: Fields) -> bytes:
+    """The message's JSON, also of text that is no valid Unicode."""
+    try:
+        return msgspec.json.encode(message)
+    except UnicodeEncodeError:  # half a surrogate pair, which the routes refuse
+        return js.well_formed(json.dumps(message, ensure_ascii=False)).encode()
 
 
 def words(message: Fields) -> str:

@@ -127,7 +127,7 @@ def _results(messages: Sequence[Fields]) -> Iterator[tuple[Fields, list[LineSpan
             elif kind == "tool_result" and block.get("is_error") is not True:
                 name = names.get(_id(block), text(block.get("name")).lower())
                 if name in READ_TOOLS:
-                    yield block, _found(block.get("content")) or asked.get(_id(block), [])
+                    yield block, _found(block.get("content")) or asked.pop(_id(block), [])
 
 
 def _asked(given: Fields) -> list[LineSpan]:

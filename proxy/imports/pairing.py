@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 
 from proxy.imports.conversation import Fields, words
 
+NAME_CHARS = 256  # of a tool, in the text of a result: many calls may have one long name
 NO_RESULT = "[no result was recorded]"
 
 
@@ -59,7 +60,7 @@ class _Turn:
 
     def close(self, missing: Callable[[str], str]) -> list[Fields]:
         lost = [
-            {"role": "tool", "tool_call_id": id_, "content": missing(self._names[id_])}
+            {"role": "tool", "tool_call_id": id_, "content": missing(self._names[id_][:NAME_CHARS])}
             for id_ in self._open.elements()
         ]
         return [*self._head, *self._results, *lost, *self._others]

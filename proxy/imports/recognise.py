@@ -10,14 +10,13 @@ from typing import Any, Protocol
 import msgspec
 
 from memtree.errors import BadRequest
-from proxy.imports import chatgpt, claude_code, cline_cli, opencode, sillytavern, tasks
-from proxy.imports.conversation import Conversation, Fields, fields, text
+from proxy.imports import chatgpt, claude_code, cline_cli, codex, opencode, sillytavern, tasks
+from proxy.imports.conversation import FORMATS, Conversation, Fields, fields, text
 
-FORMATS = ("chatgpt", "cline", "roo", "kilo", "opencode", "sillytavern", "claude-code")
 _MARK = b"\xef\xbb\xbf"
 KILO_BASE = "kilo.db"
 _TASKS = ("cline", "roo", "kilo")
-_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
+BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
 _EXPORT_KINDS = frozenset({"user", "assistant", "summary", "system"})
 
 
@@ -54,18 +53,21 @@ class NoConversation(BadRequest):
 
 
 def conversations(
-    place: SourceFile, format_: str | None = None, whole: bool = False
+    place: SourceFile,
+    format_: str | None = None,
+    whole: bool = False,
+    names: bool = False,
 ) -> Iterator[Conversation]:
     """The conversations of a file that have messages, one after the other. `format_`: one of
     FORMATS, not to be told from the content. `whole`: with the messages that the program itself
-    has left behind.
+    has left behind. `names`: who speaks comes first in each message, where the format knows it.
 
     Raises `NoConversation` for a format that we do not know, `BadRequest` for a broken file.
     """
     parsed = place.load()
     format_ = format_ or recognised(parsed, place.name, place.origin)
     try:
-        yield from (one for one in _read(place, parsed, format_, whole) if one.messages)
+        yield from (one for one in _read(place, parsed, format_, whole, names) if one.messages)
     except RecursionError as error:
         raise BadRequest(f"{place.name}: nested too deeply", param=place.name) from error
 
@@ -114,8 +116,10 @@ def _slowly(data: bytes, name: str, line: int) -> Any:
         raise kind(f"{place}: not valid JSON: {error.msg}", param=name) from error
     except UnicodeDecodeError as error:
         raise BadRequest(f"{where}: not text in UTF-8, byte {error.start}", param=name) from error
-    except (ValueError, RecursionError) as error:
-        raise BadRequest(f"{where}: cannot be read: {error}", param=name) from error
+    except RecursionError as error:
+        raise BadRequest(f"{where}: nested too deeply", param=name) from error
+    except ValueError as error:  # all that is left of them
+        raise BadRequest(f"{where}: a number has too many digits", param=name) from error
 
 
 def recognised(parsed: ParsedFile, name: str, origin: str) -> str:
@@ -142,6 +146,8 @@ def _of_lines(lines: Iterable[Fields]) -> str | None:
             return "sillytavern"
         if text(one.get("type")) in _EXPORT_KINDS and one.keys() & {"uuid", "leafUuid"}:
             return "claude-code"
+        if codex.is_codex(one):
+            return "codex"
     return None
 
 
@@ -167,7 +173,7 @@ def _of_list(value: list[Any], name: str, origin: str) -> str | None:
         for block in (one["content"] if isinstance(one.get("content"), list) else ())
     }
     if name.endswith((tasks.HISTORY, tasks.OLD_HISTORY)) or (
-        _BLOCKS & blocks and any("role" in one for one in items)
+        BLOCKS & blocks and any("role" in one for one in items)
     ):
         return tasks.owner(origin, items)
     if items and all("role" in one for one in items):
@@ -179,14 +185,16 @@ def _of_list(value: list[Any], name: str, origin: str) -> str | None:
 
 
 def _read(
-    place: SourceFile, parsed: ParsedFile, format_: str, whole: bool
+    place: SourceFile, parsed: ParsedFile, format_: str, whole: bool, names: bool
 ) -> Iterable[Conversation]:
     value = parsed.value
-    if format_ in ("sillytavern", "claude-code"):
+    if format_ in ("sillytavern", "claude-code", "codex"):
         lines = value if parsed.lines else [_object(value, place)]
         if format_ == "claude-code":
             return [claude_code.read(lines, place.id, whole)]
-        return [sillytavern.read(lines, place.id, place.title)]
+        if format_ == "codex":
+            return [codex.read(lines, place.id, whole)]
+        return [sillytavern.read(lines, place.id, place.title, names=names)]
     if parsed.lines:
         raise BadRequest(f"{place.name}: is not in the format {format_}", param=place.name)
     if format_ == "chatgpt":

@@ -17,13 +17,14 @@ from proxy.imports.conversation import tool_call as call
 from proxy.imports.pairing import paired
 
 
-def read(lines: Sequence[Fields], id_: str, name: str) -> Conversation:
-    """`name`: of the file, the title where the header names no character."""
+def read(lines: Sequence[Fields], id_: str, name: str, *, names: bool = False) -> Conversation:
+    """`name`: of the file, the title where the header names no character. `names`: who speaks comes
+    first everywhere, which SillyTavern itself sends in groups alone."""
     spoken = [one for one in lines if "mes" in one or "swipes" in one]
     header = next((one for one in lines if "mes" not in one and "swipes" not in one), {})
     speakers = {text(one.get("name")) for one in spoken if _speaks(one)}
-    group = len(speakers) > 1
-    made = paired(message for one in spoken for message in _messages(one, group))
+    named = names or len(speakers) > 1
+    made = paired(message for one in spoken for message in _messages(one, named))
     dated = [when for one in spoken if (when := _when(one.get("send_date")))]
     character = text(header.get("character_name"))
     title = name if character in ("", "unused") else f"{character} - {name}"
@@ -50,7 +51,7 @@ def _narrated(line: Fields) -> bool:
     return fields(line.get("extra")).get("type") == "narrator"
 
 
-def _messages(line: Fields, group: bool) -> list[Fields]:
+def _messages(line: Fields, named: bool) -> list[Fields]:
     used = listed(fields(line.get("extra")).get("tool_invocations"))
     if used:
         return _tools(used)
@@ -59,8 +60,8 @@ def _messages(line: Fields, group: bool) -> list[Fields]:
         return []
     if _narrated(line):
         return [{"role": "system", "content": shown}]
-    if group:
-        shown = f"{text(line.get('name'))}: {shown}"
+    if named and (speaker := text(line.get("name"))):
+        shown = f"{speaker}: {shown}"
     return [{"role": "user" if line.get("is_user") else "assistant", "content": shown}]
 
 

@@ -130,7 +130,7 @@ def reference(given: Arguments) -> MemoryRef:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         if not 0 < value <= _LARGEST_NUMBER:
-            raise NotFound("There is no such memory.", param="id")
+            raise NotFound("There is no memory with this id.", param="id")
         return value
     if isinstance(value, str) and _ID.fullmatch(value):
         return value

@@ -13,20 +13,21 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from memtree.config import Settings
-from memtree.errors import BadRequest, Unavailable
+from memtree.errors import Unavailable
 from memtree.memories.book import MemoryBook
 from proxy.access.auth import Gate
 from proxy.access.user_scope import user_scope
 from proxy.http import request_body
 from proxy.mcp.tools import Caller, MemoryTools
+from proxy.request.fields import idempotency_key
 
 if TYPE_CHECKING:
     from proxy.mcp.sdk_http import McpOverHttp
 
-IDEMPOTENCY_KEY = "idempotency-key"
-MAX_KEY_CHARS = 255
 MAX_BODY_BYTES = 4 * 1024 * 1024  # one call; the longest text is far below
-NEEDS_EXTRA = "MCP needs a package that is not installed: pip install 'memtree-proxy[mcp]'"
+NEEDS_EXTRA = (
+    "MCP needs a package that is not installed: pip install '.[mcp]' in the folder of MemTree"
+)
 
 
 class McpRoute:
@@ -40,7 +41,7 @@ class McpRoute:
         """Raises what `Gate.tenant` does, `BadRequest` for a header, `RequestTooLarge`, and
         `Unavailable` where the package is missing."""
         tenant = await self._gate.tenant(request)
-        caller = Caller(user_scope(request, tenant), _idempotency_key(request))
+        caller = Caller(user_scope(request, tenant), idempotency_key(request.headers))
         body = await request_body.content(request, self._max_bytes)
         if self._opening is None:
             self._opening = asyncio.create_task(self._open())
@@ -82,12 +83,3 @@ def _load() -> type[McpOverHttp]:
     from proxy.mcp.sdk_http import McpOverHttp  # noqa: PLC0415  the optional `mcp` extra
 
     return McpOverHttp
-
-
-def _idempotency_key(request: Request) -> str:
-    key = request.headers.get(IDEMPOTENCY_KEY, "").strip()
-    if len(key) > MAX_KEY_CHARS:
-        raise BadRequest(
-            f"{IDEMPOTENCY_KEY} must have at most {MAX_KEY_CHARS} characters", param=IDEMPOTENCY_KEY
-        )
-    return key

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from starlette.datastructures import QueryParams
+
 from memtree.errors import BadRequest, SecretRejected
 from memtree.memories.draft import checked_text
 from proxy.http.json_body import Body
@@ -14,6 +16,7 @@ from proxy.request import fields
 MAX_IDS = 1_000  # of one request
 MAX_ROWS = 1_000  # of one list
 MAX_HITS, HITS = 100, 5  # of one search, and by default
+MAX_QUERY = 8_000  # characters of what a search looks for: all of them are read at once
 LAST_EVENT_HEADER = "last-event-id"
 IF_MATCH_HEADER = "if-match"
 
@@ -37,22 +40,33 @@ def memory_text(text: str, most: int, name: str) -> str:
         raise SecretRejected(f"{name}: {error.message}", param=name) from None
 
 
-def ids(body: Body, name: str = "ids") -> list[str]:
-    """Without repetitions."""
+def ids(body: Body, name: str = "ids", most: int = MAX_IDS) -> list[str]:
+    """Without repetitions; they are counted with them."""
     value = body.value(name)
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
         raise BadRequest(f"{name} must be a non-empty array of strings", param=name)
-    if len(value) > MAX_IDS:
-        raise BadRequest(f"{name} must be at most {MAX_IDS}", param=name)
+    if len(value) > most:
+        raise BadRequest(f"{name} must be at most {most}", param=name)
     return list(dict.fromkeys(value))
 
 
 def searched(query: Mapping[str, str]) -> str:
     """What a search looks for."""
-    asked = query.get("query")
+    return checked_query(query.get("query"), "query")
+
+
+def checked_query(asked: str | None, name: str) -> str:
     if asked is None or not asked.strip():
-        raise BadRequest("query must be a text that is not empty", param="query")
+        raise BadRequest(f"{name} must be a text that is not empty", param=name)
+    if len(asked) > MAX_QUERY:
+        raise BadRequest(f"{name} must be at most {MAX_QUERY} characters", param=name)
     return asked
+
+
+def queried_tags(query: QueryParams) -> list[str] | None:
+    """Of `tag` and `tags`, with commas between them."""
+    given = [value for name in ("tag", "tags") for value in query.getlist(name)]
+    return [tag for value in given for tag in value.split(",")] or None
 
 
 def limit(query: Mapping[str, str], most: int, default: int) -> int:

@@ -16,7 +16,8 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from indexer.extracting.model_reader import NO_ANSWER, NOT_GROUNDED, ModelTotals
+from indexer.extracting.metered_model import ModelTotals
+from indexer.extracting.model_reader import NO_ANSWER, NOT_GROUNDED
 from indexer.extracting.open import ExtractionParts
 from memtree.memories.extracting import EXPIRED, LIMIT, UNSTORABLE
 from memtree.memories.extraction.candidates import SkipReason

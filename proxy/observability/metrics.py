@@ -22,8 +22,9 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from memtree.shadow.probes import ShadowResult
+from proxy.observability.label_series import LabelCounts
+from proxy.observability.memory_outcome import MemoryOutcome
 from proxy.observability.request_metrics import RequestMetrics
-from proxy.observability.request_trace import Trace
 
 log = logging.getLogger("memtree")
 
@@ -50,14 +51,13 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         self.traffic = RequestMetrics(self._registry)
         self._async_collectors: list[AsyncCollector] = []
-        self._answers = self._counter(
+        self._answers = LabelCounts(
+            self._registry,
             "memtree_answers",
             "Requests by what memory made of them (x-memtree-state), and why where a state alone "
             "does not say (x-memtree-reason, without its numbers); no mode where memory was not "
             "asked.",
-            "state",
-            "mode",
-            "reason",
+            ("state", "mode", "reason"),
         )
         self._raw = self._counter("memtree_raw_tokens", "Tokens that were posted to memory.")
         self._sent = self._counter("memtree_sent_tokens", "Tokens that memory sent in their place.")
@@ -109,24 +109,21 @@ class Metrics:
             "kind",
         )
 
-    def count(self, seen: Trace) -> None:
-        """Count a request that has ended. Not counted: requests that only index, and those that
-        were cancelled before memory decided."""
-        if not seen.state or seen.index_only:
-            return
-        reason = seen.reason.partition(";")[0]
-        self._answers.labels(seen.state, seen.mode or "", reason).inc()
-        if seen.raw_tokens is not None and seen.sent_tokens is not None:
-            self._raw.inc(seen.raw_tokens)
-            self._sent.inc(seen.sent_tokens)
-            self._recall.inc(seen.recall_tokens or 0)
-        if seen.epoch is not None and seen.sent_tokens is not None:
-            self._epochs.labels("continued" if seen.continued else "begun").inc()
-            stays = min(seen.stays, seen.sent_tokens)
+    def count(self, outcome: MemoryOutcome) -> None:
+        """As an `OutcomeSink`."""
+        self._answers.add(outcome.state, outcome.mode, outcome.reason)
+        if outcome.raw_tokens is not None and outcome.sent_tokens is not None:
+            self._raw.inc(outcome.raw_tokens)
+            self._sent.inc(outcome.sent_tokens)
+            self._recall.inc(outcome.recall_tokens)
+        if outcome.epoch and outcome.sent_tokens is not None:
+            self._epochs.labels(outcome.epoch).inc()
+            stays = min(outcome.stays, outcome.sent_tokens)
             self._prefix.labels("stays").inc(stays)
-            self._prefix.labels("changes").inc(seen.sent_tokens - stays)
+            self._prefix.labels("changes").inc(outcome.sent_tokens - stays)
         # A counter cannot fall, so savings and losses are counted apart.
-        (self._saved if seen.gain > 0 else self._lost).inc(abs(seen.gain))
+        if outcome.saved:
+            (self._saved if outcome.saved > 0 else self._lost).inc(abs(outcome.saved))
 
     def deleted(self, scope: str) -> None:
         self._deletions.labels(scope).inc()

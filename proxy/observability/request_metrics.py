@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from proxy.observability.label_series import LabelCounts, LabelTimes
 from proxy.observability.request_trace import Trace
 from proxy.observability.timing import UpstreamTiming
 
@@ -15,8 +16,10 @@ from proxy.observability.timing import UpstreamTiming
 # clients wait for five minutes.
 FINE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120)
 COARSE = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
-STATUSES = frozenset({200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422,
-                      429, 431, 499, 500, 502, 503, 504, 529})  # fmt: skip
+STATUSES = {status: str(status) for status in (
+    200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 431, 499, 500,
+    502, 503, 504, 529,
+)}  # fmt: skip
 
 
 class RequestMetrics:
@@ -24,39 +27,47 @@ class RequestMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
-        self._in_flight = Gauge(
+        self._under_way = 0
+        in_flight = Gauge(
             "memtree_requests_in_flight", "Requests that are under way.", registry=registry
         )
-        self._requests = self._counter(
-            "memtree_requests", "Requests by route of ours (`/*`: relayed) and status.",
-            "route", "status",
+        in_flight.set_function(lambda: self._under_way)
+        self._requests = LabelCounts(
+            registry, "memtree_requests", "Requests by route of ours (`/*`: relayed) and status.",
+            ("route", "status"),
         )  # fmt: skip
-        self._whole = self._histogram(
-            "memtree_request_seconds", "From a request's head to the end of its answer.", COARSE,
-            "route",
+        self._whole = LabelTimes(
+            registry, "memtree_request_seconds", "From a request's head to the end of its answer.",
+            COARSE, ("route",),
         )  # fmt: skip
-        self._added = self._histogram(
+        self._added = LabelTimes(
+            registry,
             "memtree_added_seconds",
             "What memory added to a request: from its whole body read to the request for the "
             "model ready.",
             FINE,
         )
-        self._steps = self._histogram(
+        self._steps = LabelTimes(
+            registry,
             "memtree_step_seconds",
             "Parts of that by step, one observation a request that took it; steps may overlap.",
             FINE,
-            "step",
+            ("step",),
         )
         self._failures = self._counter(
             "memtree_step_failures", "Steps that failed; the answer went on without them.", "step"
         )
-        self._upstream = self._histogram(
-            "memtree_upstream_seconds", "From a request sent to the head of its answer.", COARSE
+        self._upstream = LabelTimes(
+            registry,
+            "memtree_upstream_seconds",
+            "From a request sent to the head of its answer.",
+            COARSE,
         )
-        self._answers = self._counter(
+        self._answers = LabelCounts(
+            registry,
             "memtree_upstream_answers",
             "Requests to the upstream by status, or by why there was none.",
-            "status",
+            ("status",),
         )
         self._refusals = self._counter(
             "memtree_refusals", "Requests that ended with an error of ours, by its code.", "code"
@@ -64,6 +75,10 @@ class RequestMetrics:
         self._overflows = self._counter(
             "memtree_overflows",
             "Prompts that the upstream found too long, packed smaller and sent again.",
+        )
+        self._replays = self._counter(
+            "memtree_thinking_replays",
+            "Requests whose thinking the upstream took for another prompt's, sent again without.",
         )
         self._rounds = self._counter(
             "memtree_recall_rounds", "Rounds in which a model called recall tools."
@@ -86,13 +101,13 @@ class RequestMetrics:
         )
 
     def begin(self) -> None:
-        self._in_flight.inc()
+        self._under_way += 1
 
     def end(self, seen: Trace, seconds: float) -> None:
         """Count a request that has ended."""
-        self._in_flight.dec()
-        self._requests.labels(seen.pattern, status(seen.status)).inc()
-        self._whole.labels(seen.pattern).observe(seconds)
+        self._under_way -= 1
+        self._requests.add(seen.pattern, status(seen.status))
+        self._whole.observe(seconds, seen.pattern)
         if seen.error is not None:
             self._refusals.labels(seen.error).inc()
         for call in seen.calls:
@@ -100,14 +115,17 @@ class RequestMetrics:
         if seen.memory_ms is not None:
             self._added.observe(seen.memory_ms / 1000)
         for name, took in seen.steps.items():
-            self._steps.labels(name).observe(took)
+            self._steps.observe(took, name)
         for name in seen.failed:
             self._failures.labels(name).inc()
         if seen.overflows:
             self._overflows.inc(seen.overflows)
+        if seen.thinking_replays:
+            self._replays.inc(seen.thinking_replays)
         if seen.recall_rounds:
             self._rounds.inc(seen.recall_rounds)
-        self._memories.inc(len(seen.memories))
+        if seen.memories:
+            self._memories.inc(len(seen.memories))
         for cause in seen.memories_degraded:
             self._memories_degraded.labels(cause).inc()
 
@@ -118,7 +136,7 @@ class RequestMetrics:
             self._behind_failures.labels(name).inc()
 
     def _called(self, call: UpstreamTiming) -> None:
-        self._answers.labels(status(call.status)).inc()
+        self._answers.add(status(call.status))
         if isinstance(call.status, int):
             self._upstream.observe(call.seconds)
 
@@ -133,6 +151,8 @@ class RequestMetrics:
 
 def status(given: int | str) -> str:
     """A label of few values: an upstream may answer with any number."""
-    if isinstance(given, str) or given in STATUSES:
-        return str(given)
+    if isinstance(given, str):
+        return given
+    if shown := STATUSES.get(given):
+        return shown
     return f"{given // 100}xx" if 100 <= given <= 599 else "other"

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Iterator, MutableMapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import MutableMapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cache
+from types import TracebackType
 from typing import Any
 
 from memtree.context.context_memory import Answer
@@ -39,6 +41,7 @@ OWN_REQUEST_ID = b"x-memtree-request-id"
 _SANE_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
 RELAYED = "/*"  # the route of everything that is relayed untouched
 NO_ROUTE = "none"
+FILES = frozenset({"/ui", "/ui/*"})  # the web pages: they hold no data
 
 
 @dataclass(slots=True)
@@ -46,9 +49,10 @@ class Trace:
     """Filled in along the way; None: not known (yet).
 
     `memory_ms`: what memory added, from the whole body read to the upstream request ready. `gain`:
-    what this request saved against sending everything, in uncached input tokens. `route`: the path
-    as asked for; `pattern`: which of our routes it is. `steps`: seconds by name. `taken`: the steps
-    one by one, where traces are exported. `memories`: ids of those that the model was shown;
+    what this request saved against sending everything, in uncached input tokens; `input_price`:
+    what a million of these cost in money. `route`: the path as asked for; `pattern`: which of our
+    routes it is. `steps`: seconds by name. `taken`: the steps one by one, where traces are
+    exported. `memories`: ids of those that the model was shown;
     `memories_degraded`: what failed on the way to them.
     """
 
@@ -69,13 +73,16 @@ class Trace:
     epoch: str | None = None
     recall_tokens: int | None = None
     gain: float = 0.0
+    input_price: float | None = None
     continued: bool = False
     stays: int = 0
     index_only: bool = False
+    explained: bool = False
     recall_rounds: int = 0
     memories: tuple[str, ...] = ()
     memories_degraded: tuple[str, ...] = ()
     overflows: int = 0
+    thinking_replays: int = 0
     begun: float = field(default_factory=time.perf_counter)
     steps: dict[str, float] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
@@ -101,24 +108,9 @@ class Trace:
 
     # -- the upstream ------------------------------------------------------------------------
 
-    @contextmanager
-    def calling(self, headers: Headers) -> Iterator[UpstreamCall]:
+    def calling(self, headers: Headers) -> UpstreamCall:
         """A request to the upstream, until the head of its answer is there."""
-        begun = time.perf_counter()
-        call = UpstreamCall(headers)
-        handle = None
-        if self.span is not None:
-            call.headers, handle = self.span.outgoing(headers)
-        try:
-            yield call
-        except BaseException as error:
-            call.status = getattr(error, "code", "cancelled")
-            raise
-        finally:
-            timing = UpstreamTiming(time.perf_counter() - begun, call.status)
-            self.calls.append(timing)
-            if self.span is not None:
-                self.span.called(handle, timing)
+        return UpstreamCall(self, headers)
 
     # -- what is known -----------------------------------------------------------------------
 
@@ -142,22 +134,18 @@ class Trace:
         """`x-memtree-*` response headers; none where memory was not asked."""
         if self.state is None:
             return []
-        known = {
-            "address": self.address,
-            "raw-tokens": self.raw_tokens,
-            "sent-tokens": self.sent_tokens,
-            "state": self.state,
-            "reason": self.reason or None,
-            "epoch": self.epoch,
-            "ms": None if self.memory_ms is None else round(self.memory_ms),
-            "memories": ",".join(self.memories) or None,
-            "memories-degraded": ",".join(self.memories_degraded) or None,
-        }
-        return [
-            (f"x-memtree-{name}".encode(), str(value).encode())
-            for name, value in known.items()
-            if value is not None
+        known: list[tuple[bytes, str | int | None]] = [
+            (b"x-memtree-address", self.address),
+            (b"x-memtree-raw-tokens", self.raw_tokens),
+            (b"x-memtree-sent-tokens", self.sent_tokens),
+            (b"x-memtree-state", self.state),
+            (b"x-memtree-reason", self.reason or None),
+            (b"x-memtree-epoch", self.epoch),
+            (b"x-memtree-ms", None if self.memory_ms is None else round(self.memory_ms)),
+            (b"x-memtree-memories", ",".join(self.memories) or None),
+            (b"x-memtree-memories-degraded", ",".join(self.memories_degraded) or None),
         ]
+        return [(name, str(value).encode()) for name, value in known if value is not None]
 
     def end(self) -> None:
         """The request is over."""
@@ -193,7 +181,9 @@ class Trace:
         return [(OWN_REQUEST_ID, self.request.encode())]
 
     def log(self, ms: float) -> None:
-        log.event(
+        # A visit to a page asks for some seventy files.
+        quiet = self.pattern in FILES and self.status < 400
+        (log.detail if quiet else log.event)(
             "http.request",
             method=self.method,
             route=self.route,
@@ -211,13 +201,35 @@ class Trace:
         )
 
 
-@dataclass(slots=True)
 class UpstreamCall:
-    """A request to the upstream. `headers`: those that are sent; `status`: to be set from the
-    answer's."""
+    """A request to the upstream, timed while it is entered. `headers`: those that are sent;
+    `status`: to be set from the answer's. A class, not a generator, as `Step` is."""
 
-    headers: Headers
-    status: int | str = "cancelled"
+    __slots__ = ("_begun", "_handle", "_trace", "headers", "status")
+
+    def __init__(self, trace: Trace, headers: Headers) -> None:
+        self._trace, self.headers = trace, headers
+        self._handle: Any = None
+        self.status: int | str = "cancelled"
+
+    def __enter__(self) -> UpstreamCall:
+        self._begun = time.perf_counter()
+        if self._trace.span is not None:
+            self.headers, self._handle = self._trace.span.outgoing(self.headers)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        frames: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self.status = getattr(error, "code", "cancelled")
+        timing = UpstreamTiming(time.perf_counter() - self._begun, self.status)
+        self._trace.calls.append(timing)
+        if self._trace.span is not None:
+            self._trace.span.called(self._handle, timing)
 
 
 # -- around a request -------------------------------------------------------------------------
@@ -260,8 +272,11 @@ def request_id(headers: Headers) -> str:
 def pattern(scope: MutableMapping[str, Any]) -> str:
     """The route that answered, without its prefix: one of few, whatever path was asked for."""
     path = getattr(scope.get("route"), "path", None)
-    if not isinstance(path, str):
-        return NO_ROUTE
+    return _shown(path) if isinstance(path, str) else NO_ROUTE
+
+
+@cache  # routes of ours: they are few
+def _shown(path: str) -> str:
     shown = path.replace("{rest:rest}", "*")
     for prefix in PREFIXES:
         if prefix and shown.startswith(prefix + "/"):

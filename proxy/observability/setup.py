@@ -24,7 +24,7 @@ from proxy.observability.timing import Spans
 if TYPE_CHECKING:
     from proxy.observability.otel import Tracing
 
-NEEDS_EXTRA = "otel_endpoint needs OpenTelemetry: pip install 'memtree-proxy[otel]'"
+NEEDS_EXTRA = "otel_endpoint needs OpenTelemetry: pip install '.[otel]' in the folder of MemTree"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from memtree.config import MODES
 from memtree.conversation.addresses import DIGEST_BYTES, NODE_ID_BYTES
 from memtree.ports.store import Receipt
 from memtree.tree.node import KIND_NAMES
+from proxy.checkups.finding import Level
 from proxy.openapi.shapes import (
     BOOLEAN,
     COUNT,
@@ -19,7 +22,7 @@ from proxy.openapi.shapes import (
     schema,
 )
 
-_ADDRESS: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * DIGEST_BYTES}}}$"}
+ADDRESS_SHAPE: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * DIGEST_BYTES}}}$"}
 _ID: Json = {"type": "string", "pattern": f"^[0-9a-f]{{{2 * NODE_ID_BYTES}}}$"}
 _RANGE = described(
     array(COUNT, minItems=2, maxItems=2), "Index of the first and of the last posted message."
@@ -40,7 +43,9 @@ _USAGE = object_of(
 )
 _MEMORY = object_of(
     {
-        "address": described(_ADDRESS, "The hash of the history, by which it can be forgotten."),
+        "address": described(
+            ADDRESS_SHAPE, "The hash of the history, by which it can be forgotten."
+        ),
         "state": described(STRING, "What memory did: as the header `x-memtree-state`."),
         "reason": described(
             either(STRING, NULL),
@@ -83,20 +88,26 @@ _RULE: dict[str, Json] = {
         either(COUNT, NULL), "Message of the rule that this one corrects or takes back."
     ),
 }
+OUTLINE_NODE = object_of(
+    {
+        "id": _ID,
+        "level": COUNT,
+        "messages": _RANGE,
+        "depth": COUNT,
+        "body": BOOLEAN,
+        "headline": STRING,
+        "version": COUNT,
+    }
+)
+RANK = described(
+    either(COUNT, NULL),
+    "Place of its best passage among all that were ranked for the question, from 1; 255: or "
+    "further back; null: it was not ranked.",
+)
 _EXPLAIN = object_of(
     {
         "nodes": array(
-            object_of(
-                {
-                    "id": _ID,
-                    "level": COUNT,
-                    "messages": _RANGE,
-                    "depth": COUNT,
-                    "body": BOOLEAN,
-                    "headline": STRING,
-                    "version": COUNT,
-                }
-            ),
+            OUTLINE_NODE,
             description="Nodes of the tree that are shown.",
         ),
         "excerpts": array(
@@ -109,6 +120,7 @@ _EXPLAIN = object_of(
                     "tokens": COUNT,
                     "scores": _SCORES,
                     "reason": STRING,
+                    "rank": RANK,
                     "path": described(array(STRING), "Ids of the nodes above it, the top first."),
                     "also": described(array(COUNT), "Messages that say the same."),
                 }
@@ -118,7 +130,7 @@ _EXPLAIN = object_of(
         "candidates": array(
             object_of(
                 {
-                    "message": COUNT,
+                    **_PLACE,
                     "tokens": COUNT,
                     "kind": {"type": "string", "enum": list(KIND_NAMES)},
                     "scores": _SCORES,
@@ -136,6 +148,10 @@ _EXPLAIN = object_of(
     description="What was chosen and why; only with `explain`.",
 )
 
+_NODE_FIELDS = (
+    *("id", "level", "children", "messages", "tokens", "headline", "body"),
+    *("anchors", "summary", "sealed"),
+)
 _NUMBERS = {"usage": schema("Usage"), "memory": schema("Memory")}
 
 SCHEMAS: dict[str, Json] = {
@@ -149,10 +165,14 @@ SCHEMAS: dict[str, Json] = {
                 "The messages for the model: system messages, the memory message "
                 "(`<context_memory>` ... `</context_memory>`) where there is one, recent messages.",
             ),
+            "input": described(
+                either(STRING, array({})), "In the place of `messages`, where `input` was posted."
+            ),
             **_NUMBERS,
             "explain": schema("Explain"),
         },
-        ("messages", *_NUMBERS),
+        _NUMBERS,
+        anyOf=[{"required": ["messages"]}, {"required": ["input"]}],
     ),
     "Indexed": object_of({**_NUMBERS, "explain": schema("Explain")}, _NUMBERS),
     "Status": object_of(
@@ -198,6 +218,11 @@ SCHEMAS: dict[str, Json] = {
     ),
     "Node": object_of(
         {
+            "chars": described(
+                array(either(COUNT, NULL), minItems=2, maxItems=2),
+                "Of a leaf: where it begins in its first message, and ends in its last one; null: "
+                "at its end. Code points of the text.",
+            ),
             "id": _ID,
             "level": described(COUNT, "0: a leaf."),
             "children": array(_ID),
@@ -208,7 +233,8 @@ SCHEMAS: dict[str, Json] = {
             "anchors": described(array(STRING), "Names, numbers, files, errors."),
             "summary": {"type": "string", "enum": ["extracted", "model"]},
             "sealed": described(BOOLEAN, "False: the end of the history, still growing."),
-        }
+        },
+        required=_NODE_FIELDS,
     ),
     "Tree": object_of(
         {
@@ -217,13 +243,18 @@ SCHEMAS: dict[str, Json] = {
             "rules": array(
                 object_of(_RULE), description="Standing rules that hold, the newest first."
             ),
+            "state": described(
+                {"type": "string", "enum": ["indexed", "indexing"]},
+                "indexing: the tree does not reach the end of the history yet and may be empty. "
+                "Building it took more than 20 seconds and goes on; post the same again.",
+            ),
         }
     ),
     "Receipt": object_of(
         {
             "object": {"const": "context_memory.deletion"},
             "scope": {"type": "string", "enum": ["history", "address", "tenant"]},
-            "address": either(_ADDRESS, NULL),
+            "address": either(ADDRESS_SHAPE, NULL),
             **dict.fromkeys(Receipt._fields, COUNT),
             "deleted_at": {"type": "string", "format": "date-time"},
         },
@@ -231,4 +262,18 @@ SCHEMAS: dict[str, Json] = {
         "it stays.",
     ),
     "Health": object_of({"status": {"const": "ok"}, "version": STRING}),
+    "HealthDetails": object_of(
+        {
+            "version": STRING,
+            "findings": array(
+                object_of(
+                    {
+                        "part": described(STRING, "Such as `store` or `upstream`."),
+                        "level": {"type": "string", "enum": list(get_args(Level))},
+                        "text": described(STRING, "What was found, for people."),
+                    }
+                )
+            ),
+        }
+    ),
 }

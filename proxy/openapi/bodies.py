@@ -5,6 +5,7 @@ from __future__ import annotations
 from memtree.config import MODES, SHADOW, Settings
 from memtree.conversation.addresses import DIGEST_BYTES
 from memtree.memories.user_memories import MOST_TOP_K
+from proxy.context.posted_history import CHAT
 from proxy.openapi.shapes import (
     BOOLEAN,
     NULL,
@@ -21,7 +22,7 @@ from proxy.request import context_windows, fields, rag_options
 CONTEXT = (
     "messages", "model_context_limit", "target_tokens", "expiration_days", "mode", "query",
     "max_tokens", "max_completion_tokens", "model", "tools", "functions", "response_format",
-    "cache_control", "index_only", "explain",
+    "cache_control", "index_only", "explain", "dialect",
 )  # fmt: skip
 
 _NUMERIC: Json = {"type": "string", "pattern": "^[+-]?[0-9]+$"}
@@ -119,7 +120,7 @@ def own_fields(settings: Settings) -> dict[str, Json]:
             fields.MAX_DAYS,
             settings.expiration_days,
         ),
-        "mode": _mode(settings),
+        "mode": mode(settings),
         "query": _optional(STRING, "What to unfold for, instead of the newest user message."),
         "model": _optional(STRING, "The model that the messages are for: its window and prices."),
         "tools": _optional(
@@ -129,6 +130,10 @@ def own_fields(settings: Settings) -> dict[str, Json]:
         "response_format": described({}, "The form of the answer; its size is counted."),
         "cache_control": described(
             {}, "The provider sets its own cache markers: the memory message gets none."
+        ),
+        "dialect": _optional(
+            {"const": CHAT},
+            "What the history is written in. Absent: told by its shape. The answer is in the same.",
         ),
         "index_only": _optional(BOOLEAN, "Index, and answer 202 without messages.", default=False),
         "explain": _optional(BOOLEAN, "Add what was chosen, and why.", default=False),
@@ -169,7 +174,7 @@ def schemas(settings: Settings) -> dict[str, Json]:
             description="A history, and how it is to be shortened.",
         ),
         "ChatRequest": object_of(
-            _chat({**known, "mode": _mode(settings, SHADOW)}),
+            _chat({**known, "mode": mode(settings, SHADOW)}),
             ("model", "messages"),
             description="A request of the OpenAI chat API. Fields of MemTree are taken out, "
             "everything else goes to the upstream as it came.",
@@ -202,15 +207,24 @@ def _chat(known: dict[str, Json]) -> dict[str, Json]:
 
 
 def _deletion(messages: Json) -> Json:
-    """Exactly one of three; null counts as absent, and so does a false."""
-    absent: dict[str, Json] = {"messages": NULL, "address": NULL, "all": _NO, "tenant": _NO}
+    """Exactly one of them; null counts as absent, and so does a false."""
+    absent: dict[str, Json] = {
+        "messages": NULL,
+        "input": NULL,
+        "address": NULL,
+        "all": _NO,
+        "tenant": _NO,
+    }
     choices: dict[str, Json] = {
         "messages": described(messages, "The history whose memory is to be forgotten."),
+        "input": described(
+            either(STRING, array({"type": "object"}, minItems=1)), "The same, of `/responses`."
+        ),
         "address": described(_ADDRESS, "The same, by `memory.address` or `x-memtree-address`."),
         "all": {"const": True, "description": "Everything that belongs to the credential."},
     }
     return {
-        "description": "What to forget: exactly one of the three.",
+        "description": "What to forget: exactly one of them.",
         "oneOf": [
             object_of({**absent, name: shape}, (name,), title=name)
             for name, shape in choices.items()
@@ -218,7 +232,7 @@ def _deletion(messages: Json) -> Json:
     }
 
 
-def _mode(settings: Settings, *more: str) -> Json:
+def mode(settings: Settings, *more: str) -> Json:
     """`more`: modes of one route alone."""
     shadow = "`shadow`: sent untouched, and measured what memory would have kept. " if more else ""
     return _optional(

@@ -99,3 +99,18 @@ DELETION: dict[str, Json] = {
     },
     "all": {"summary": "Everything of this credential", "value": {"all": True}},
 }
+MESSAGES: dict[str, Json] = {
+    "history": {
+        "summary": "A history",
+        "value": {"model": "claude-sonnet-5-5", "max_tokens": 64, "system": "Be brief.",
+                  "messages": _SHORT, "memory": True},
+    },
+}  # fmt: skip
+RESPONSES: dict[str, Json] = {
+    "history": {
+        "summary": "A history",
+        "value": {"model": "gpt-5.6", "instructions": "Be brief.", "input": _SHORT,
+                  "memory": True},
+    },
+    "text": {"summary": "One text of the user", "value": {"model": "gpt-5.6", "input": "Hello"}},
+}  # fmt: skip

@@ -31,14 +31,18 @@ _DESCRIPTIONS = {
     405: "A route of ours, under another method.",
     408: "The request did not arrive in time.",
     409: "What is stored stands against it: another version (`version_conflict`), or as many "
-    "memories as a tenant may have (`memory_limit`).",
+    "memories as a tenant may have (`memory_limit`), or as many schemas; or another schema of this "
+    "name; or an `idempotency-key` that was another request's.",
     413: "The body is over the size limit (`request_too_large`), or what must be sent whole does "
     'not fit the model (`context_length_exceeded`, with the words that clients look for: "This '
     "model's maximum context length is N tokens. However, your messages resulted in M tokens.\").",
     415: "The body's `content-type` is not JSON (forms and pages may send others without asking), "
     "or its `content-encoding` cannot be read here. `param` names the header.",
     421: "A server without access keys was asked under a name that it does not answer to.",
-    422: "The text holds a secret (`secret_rejected`). The message names its kind, not its value.",
+    422: "The text holds a secret (`secret_rejected`), whose kind the message names and not its "
+    "value; a schema is not valid, or exceeds a limit (`invalid_schema`); data does not keep to "
+    "the schema of its kind (`schema_violation`).",
+    426: "A WebSocket was asked for on `/responses`, which speaks HTTP.",
     429: "Too many requests of one tenant. Try again after `retry-after` seconds.",
     431: "The request line and headers are too long.",
     500: "A defect on our side. The message says nothing of the request.",

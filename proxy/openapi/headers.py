@@ -8,6 +8,7 @@ from memtree.context.state import Reason, State, with_size
 from proxy.access.auth import SESSION_COOKIE, is_loopback
 from proxy.access.user_scope import USER_HEADER
 from proxy.http import content_encoding
+from proxy.http.headers import TENANT_KEY
 from proxy.openapi.shapes import COUNT, STRING, Json, ref
 from proxy.request import chat_scope, fields, memory_switch, patience
 
@@ -33,7 +34,8 @@ _REASON = (
     f"the target), `{with_size(Reason.CHEAPER_WHOLE, 53_000)}` (folding would cost more so far), "
     f"`{Reason.ONE_ROUND}` (a single round is never cut), `{Reason.LARGE_ROUND}` (the newest round "
     f"alone fills the model). Without a size: `{Reason.SIDE_REQUEST}` (a title, a client's own "
-    f"compaction). With `{State.NO_TREE}`: `{Reason.TREE_PENDING}`, where it went whole meanwhile. "
+    f"compaction), `{Reason.SERVER_STATE}` (the upstream holds a part of the history). With "
+    f"`{State.NO_TREE}`: `{Reason.TREE_PENDING}`, where it went whole meanwhile. "
     f"With `{State.PROVISIONAL}`: `{Reason.EMBEDDINGS_PENDING}`."
 )
 
@@ -191,6 +193,13 @@ def credentials() -> dict[str, Json]:
             "description": "`Authorization: Bearer KEY`, as OpenAI clients send it.",
         },
         "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+        "memtreeKey": {
+            "type": "apiKey",
+            "in": "header",
+            "name": TENANT_KEY.decode(),
+            "description": "For MemTree alone, and never sent on: it says who asks, and the "
+            "credential beside it goes to the upstream.",
+        },
         "session": {
             "type": "apiKey",
             "in": "cookie",

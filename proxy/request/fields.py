@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import replace
 
 from memtree.budget.prices import Prices
 from memtree.config import MODES, SHADOW, Settings
 from memtree.context.context_memory import CompressRequest
 from memtree.conversation.addresses import DIGEST_BYTES
 from memtree.conversation.cache_control import MOST
+from memtree.conversation.message import Message
 from memtree.errors import BadRequest
-from memtree.text import tokens
 from proxy.http.json_body import Body
 from proxy.request import context_windows, price_table
+from proxy.request.fragment_counts import COUNTS
 from proxy.request.local_upstream import is_local
 from proxy.request.patience import patience
 
@@ -39,6 +40,8 @@ EXPIRATION_HEADERS = (
     "x-memory-expiration-days",
 )
 MODE_HEADER = "x-memtree-mode"
+IDEMPOTENCY_HEADER = "idempotency-key"
+MAX_KEY_CHARS = 255
 OWN_HEADERS = (MODE_HEADER, *EXPIRATION_HEADERS)
 
 _ADDRESS = re.compile(rf"[0-9a-fA-F]{{{2 * DIGEST_BYTES}}}")
@@ -99,6 +102,17 @@ def address(value: object, name: str) -> bytes:
     raise BadRequest(f"{name} must be a string of {2 * DIGEST_BYTES} hex digits", param=name)
 
 
+def idempotency_key(headers: Mapping[str, str]) -> str:
+    """Of a request that may be sent again, "" for none. Raises `BadRequest`."""
+    key = headers.get(IDEMPOTENCY_HEADER, "").strip()
+    if len(key) > MAX_KEY_CHARS:
+        raise BadRequest(
+            f"{IDEMPOTENCY_HEADER} must have at most {MAX_KEY_CHARS} characters",
+            param=IDEMPOTENCY_HEADER,
+        )
+    return key
+
+
 def check_array(body: Body, name: str) -> None:
     """Raise `BadRequest` unless the field is an array or absent; nothing is decoded."""
     if (fragment := body.fragment(name)) and fragment != b"null" and fragment[:1] != b"[":
@@ -145,17 +159,28 @@ def prices_of(body: Body, settings: Settings) -> Prices:
     return price_table.of(_model(body), settings.prices, local=is_local(settings.upstream))
 
 
-def wanted_output(body: Body) -> int:
+def vendors_prices(prices: Prices, body: Body) -> Prices:
+    """The same where the vendor's own API is spoken, as far as is known of the posted model."""
+    return replace(prices, minimum=price_table.shortest_cached(_model(body)))
+
+
+def input_price(body: Body, settings: Settings) -> float | None:
+    """What a million tokens of the posted model's uncached input cost in money, None where nobody
+    said. Raises `BadRequest` where the field cannot be read."""
+    return price_table.input_price_of(_model(body), settings.input_prices)
+
+
+def wanted_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int:
     """Tokens that a caller of `/context_memory` wants to be left for the answer; 0 where it does
     not say: the limit is its own. Raises `BadRequest` naming the field."""
-    posted = [integer(body.value(name), name, 0, MAX_WINDOW) for name in OUTPUT_FIELDS]
+    posted = [integer(body.value(name), name, 0, MAX_WINDOW) for name in names]
     return next((tokens for tokens in posted if tokens), 0)
 
 
-def chat_output(body: Body) -> int:
-    """Tokens that a chat is taken to want for the answer. A wrong type is the upstream's to
-    judge."""
-    for name in OUTPUT_FIELDS:
+def chat_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int:
+    """Tokens that a chat is taken to want for the answer, by these fields. A wrong type is the
+    upstream's to judge."""
+    for name in names:
         value = body.value(name)
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return min(value, MAX_WINDOW)
@@ -166,7 +191,8 @@ def tools_tokens(body: Body) -> int:
     """What the serialized tools take of the window."""
     names = ("tools", "functions", "response_format")
     fragments = [fragment for name in names if (fragment := body.fragment(name))]
-    return sum(_count(fragment) for fragment in fragments if fragment not in (b"null", b"[]"))
+    counted = (fragment for fragment in fragments if fragment not in (b"null", b"[]"))
+    return sum(COUNTS.of(fragment).tokens for fragment in counted)
 
 
 def markers(body: Body) -> int:
@@ -174,14 +200,22 @@ def markers(body: Body) -> int:
     there is no place for another."""
     if (own := body.fragment("cache_control")) and own != b"null":
         return MOST
-    return sum(_marks(f) for name in ("tools", "functions") if (f := body.fragment(name)))
+    fragments = (body.fragment(name) for name in ("tools", "functions"))
+    return sum(COUNTS.of(fragment).markers for fragment in fragments if fragment)
 
 
 def context_ask(
-    tenant: str, body: Body, headers: Mapping[str, str], settings: Settings
+    tenant: str,
+    body: Body,
+    headers: Mapping[str, str],
+    settings: Settings,
+    messages: Sequence[Message] | None = None,
+    output_fields: Sequence[str] = OUTPUT_FIELDS,
 ) -> CompressRequest:
-    """What `/context_memory` asks of memory. Raises `BadRequest` naming the field."""
-    messages = body.messages(settings.max_messages)
+    """What `/context_memory` asks of memory. `messages`: as the body's dialect reads them, None for
+    a chat. Raises `BadRequest` naming the field."""
+    if messages is None:
+        messages = body.messages(settings.max_messages)
     text(body.value("model"), "model")
     check_array(body, "tools")
     limit = window(body, settings)
@@ -192,7 +226,7 @@ def context_ask(
         target=target or min(settings.target_tokens, limit),
         hard=target is not None,
         window=limit,
-        reserve=min(wanted_output(body), limit - MIN_TARGET),
+        reserve=min(wanted_output(body, output_fields), limit - MIN_TARGET),
         tools_tokens=tools_tokens(body),
         query=text(body.value("query"), "query"),
         mode=mode(body, headers, _packing_mode(settings.mode) or CONTEXT_MODE),
@@ -206,10 +240,16 @@ def context_ask(
 
 
 def chat_ask(
-    tenant: str, body: Body, headers: Mapping[str, str], settings: Settings, days: int | None
+    tenant: str,
+    body: Body,
+    headers: Mapping[str, str],
+    settings: Settings,
+    days: int | None,
+    output_fields: Sequence[str] = OUTPUT_FIELDS,
 ) -> CompressRequest:
-    """What a chat route asks of memory, without the messages: they are read separately, because a
-    history that cannot be read is not an error there. `days`: from the model's suffix."""
+    """What a chat route asks of memory, without what its dialect knows (messages, tools, cache
+    markers): a history that cannot be read is not an error there. `days`: from the model's
+    suffix."""
     limit = window(body, settings)
     target = integer(body.value("target_tokens"), "target_tokens", MIN_TARGET, limit)
     return CompressRequest(
@@ -219,8 +259,7 @@ def chat_ask(
         hard=False,
         window=limit,
         # Some ask for all that the model has: then the upstream finds what it can give.
-        reserve=min(chat_output(body), limit // 2),
-        tools_tokens=tools_tokens(body),
+        reserve=min(chat_output(body, output_fields), limit // 2),
         query=text(body.value("query"), "query"),
         mode=mode(body, headers, _packing_mode(settings.mode) or CHAT_MODE, (*MODES, SHADOW)),
         prices=prices_of(body, settings),
@@ -229,7 +268,6 @@ def chat_ask(
         ),
         alternate=settings.alternate,
         keep_first=settings.keep_first_message,
-        markers=markers(body),
     )
 
 
@@ -242,14 +280,3 @@ def _model(body: Body) -> str:
     """Empty where the field is absent, or of a type that is the upstream's to judge."""
     model = body.value("model")
     return model if isinstance(model, str) else ""
-
-
-@lru_cache(maxsize=64)
-def _count(fragment: bytes) -> int:
-    """A client sends the same tools with every request: 78 KB of them take some ms to count."""
-    return tokens.count(fragment.decode())
-
-
-@lru_cache(maxsize=64)
-def _marks(fragment: bytes) -> int:
-    return fragment.count(b'"cache_control"')

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from memtree.budget.prices import LOCAL, UNKNOWN, Prices
-from memtree.setting_values import OTHERS, price
+from memtree.setting_values import OTHERS, input_price, price
 from proxy.request.model_names import bare, beginning
 
 _MINUTES_5, _HOUR = 300.0, 3_600.0
@@ -41,7 +41,8 @@ _KIMI_TURBO = Prices(1.0, 0.13, _HOUR)
 _MINIMAX_M2 = Prices(1.25, 0.10, _HOUR)
 
 PRICES: Mapping[str, Prices] = {
-    # Anthropic: writes for five minutes, which is what a marker without `ttl` asks for
+    # Anthropic: writes for five minutes, which is what a marker without `ttl` asks for; for an hour
+    # they cost 2 (`Prices.for_an_hour`)
     "claude": _CLAUDE,
     "claude-opus-5-5": _CLAUDE_5_5,
     "claude-opus-5.5": _CLAUDE_5_5,
@@ -141,6 +142,44 @@ PRICES: Mapping[str, Prices] = {
     "codestral": _TENTH,
 }
 
+# Tokens that a prompt must have to be cached, where the vendor's own API is spoken (`/messages`,
+# `/responses`): what chats are sent to keeps rules of its own.
+SHORTEST_CACHED: Mapping[str, int] = {
+    "claude": 1_024,
+    "claude-haiku-4-5": 4_096,
+    "claude-haiku-4.5": 4_096,
+    "claude-opus-4-5": 4_096,
+    "claude-opus-4.5": 4_096,
+    "claude-opus-4-6": 4_096,
+    "claude-opus-4.6": 4_096,
+    "claude-opus-4-7": 2_048,
+    "claude-opus-4.7": 2_048,
+    "claude-opus-5": 512,
+    "claude-opus-5.5": 512,
+    "claude-sonnet-5-5": 512,
+    "claude-sonnet-5.5": 512,
+    "claude-haiku-5-5": 512,
+    "claude-haiku-5.5": 512,
+    "claude-fable": 512,
+    "claude-mythos": 512,
+    "gpt-4o": 1_024,
+    "gpt-4.1": 1_024,
+    "o1": 1_024,
+    "o3": 1_024,
+    "o4-mini": 1_024,
+    "codex-mini": 1_024,
+    "gpt-5": 1_024,
+    **dict.fromkeys((f"gpt-5.{minor}" for minor in range(1, 7)), 1_024),
+    "gpt-6": 1_024,
+    "gpt-6.1": 1_024,
+}
+
+
+@lru_cache(maxsize=256)
+def shortest_cached(model: str) -> int:
+    """Tokens that a prompt of this model must have to be cached; 0 where nobody says."""
+    return SHORTEST_CACHED.get(beginning(model, SHORTEST_CACHED) or "", 0)
+
 
 @lru_cache(maxsize=256)
 def of(model: str, setting: tuple[str, ...] = (), *, local: bool = False) -> Prices:
@@ -161,6 +200,17 @@ def known(model: str, setting: tuple[str, ...] = ()) -> Prices | None:
     if name := beginning(model, PRICES):
         return PRICES[name]
     return None
+
+
+@lru_cache(maxsize=256)
+def input_price_of(model: str, setting: tuple[str, ...]) -> float | None:
+    """What a million tokens of a model's uncached input cost, None where the setting (entries as
+    `memtree.setting_values.input_price` reads them) does not say. In money nothing is built in:
+    list prices change from month to month, and few pay them."""
+    named = {bare(name): cost for name, cost in map(input_price, setting) if name != OTHERS}
+    if name := beginning(model, named):
+        return named[name]
+    return dict(map(input_price, setting)).get(OTHERS)
 
 
 def _others(setting: tuple[str, ...]) -> Prices | None:

@@ -2,118 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import secrets
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prometheus_client.registry import Collector
 from starlette.applications import Starlette
-from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from indexer.memory_services import MemoryServices
 from indexer.summarizing.queue import InProcessSummaries
+from memtree.bounded import SizedCache
 from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.ports.store import Credentials, Tallies
 from proxy.access.auth import Gate, is_loopback
 from proxy.access.browser_policy import BrowserPolicy
 from proxy.access.rate_limits import RequestRates, WaitingRequests, WaitMetrics
-from proxy.chat.completions import ChatCompletions
+from proxy.access.wallet_access import WalletAccess
+from proxy.chat.completion_route import CompletionServices
 from proxy.chat.keepalive import PACE, KeepalivePace
 from proxy.chat.shadow import ShadowRunner
+from proxy.checkups.health_report import HealthReport
 from proxy.context.compress import ContextMemoryRoutes
+from proxy.context.conversations import ConversationRoutes
 from proxy.context.delete import Deletion
+from proxy.context.parse import ParseRoute
+from proxy.context.usage import UsageRoute
 from proxy.http import error_response
-from proxy.http.request_body import PREFIXES
+from proxy.http.known_bodies import KnownBodies
 from proxy.mcp.http_route import McpRoute
+from proxy.memories.agent.batches import AgentBatchRoutes
+from proxy.memories.agent.requests import AgentRequests
+from proxy.memories.agent.routes import AgentMemoryRoutes
+from proxy.memories.agent.search_routes import AgentSearchRoutes
+from proxy.memories.chat.curation_routes import ChatCurationRoutes
 from proxy.memories.chat.routes import ChatMemoryRoutes
+from proxy.memories.collection import MemoryCollection
+from proxy.memories.curation_routes import CurationRoutes
 from proxy.memories.documents.routes import DocumentRoutes
 from proxy.memories.events import EVENT_PACE, EventPace, EventStreams
+from proxy.memories.grants.routes import GrantRoutes, WalletRoutes
 from proxy.memories.requests import MemoryRequests
+from proxy.memories.schemas.routes import SchemaRoutes
 from proxy.memories.transfer.routes import TransferRoutes
 from proxy.memories.user.extract_route import ExtractionRoute
 from proxy.memories.user.groups import GroupRoutes
 from proxy.memories.user.requests import UserRequests
 from proxy.memories.user.routes import UserMemoryRoutes
 from proxy.memories.user.settings import SettingsRoutes
+from proxy.observability.cache_metrics import CacheMetrics
 from proxy.observability.extraction_metrics import ExtractionMetrics
 from proxy.observability.metrics import Metrics
 from proxy.observability.summary_metrics import SummaryMetrics
 from proxy.observability.timing import Spans
+from proxy.observability.usage_tallies import UsageTallies
 from proxy.openapi.page import DocumentPage
 from proxy.server import browser_guard
 from proxy.server.browser_guard import BrowserGuard
+from proxy.server.completion_routes import CompletionRoutes
+from proxy.server.demo_session import PATH as DEMO_PATH
+from proxy.server.demo_session import DemoSession
 from proxy.server.edge import Edge
-from proxy.server.health import health
+from proxy.server.health import HealthDetails, health
 from proxy.server.home_page import HomePage, HomeRoute
 from proxy.server.metrics_page import MetricsPage
-from proxy.upstream.client import Upstream
+from proxy.server.routing import App, Handler, everywhere, own
+from proxy.server.web_pages import WebPages
 from proxy.upstream.passthrough import Passthrough
-
-Endpoint = Callable[[Request], Awaitable[Response]]
+from proxy.upstream.upstreams import Upstreams
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the routes need. Whoever builds them closes them. No `upstream`: nothing is relayed.
-    `summaries`: the queue of stage 3, for its metrics. No `tallies`: what is measured in shadow
-    mode is counted in the metrics alone. `collectors`: numbers of the process, for its metrics;
-    those that have to be asked first are asked. No `spans`: there are no traces."""
+    """What the routes need. Whoever builds them closes them. `summaries`: the queue of stage 3, for
+    its metrics. No `tallies`: usage is not counted, and what is measured in shadow mode is in the
+    metrics alone. `collectors`: numbers of the process, for its metrics; those that have to be
+    asked first are asked. `caches`: of posted conversations, by name. No `spans`: there are no
+    traces. `health`: of the parts that were built."""
 
     memory: ContextMemory
     memory_services: MemoryServices
     keys: Credentials
-    upstream: Upstream | None
+    upstreams: Upstreams
     settings: Settings
     pace: KeepalivePace = PACE
     event_pace: EventPace = EVENT_PACE
     summaries: InProcessSummaries | None = None
     tallies: Tallies | None = None
     collectors: tuple[Collector, ...] = ()
+    caches: Mapping[str, SizedCache] = field(default_factory=dict)
     spans: Spans | None = None
-
-
-class PathRest(PathConvertor):
-    """What is left of a path, whatever it holds: Starlette's own stops at a line's end (%0a)."""
-
-    regex = "(?s:.*)"
-
-
-register_url_convertor("rest", PathRest())
-
-
-class Handler:
-    """An endpoint as an ASGI app, so that Starlette gives it any method; no `methods`: all."""
-
-    def __init__(self, endpoint: Endpoint, *methods: str) -> None:
-        self._endpoint = endpoint
-        self._methods = methods
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        method = scope["method"]
-        asked = "GET" if method == "HEAD" else method
-        if browser_guard.is_ours(scope):
-            browser_guard.check(scope)
-        if self._methods and asked not in self._methods:
-            raise error_response.MethodNotAllowed(method, ", ".join(self._methods))
-        response = await self._endpoint(Request(scope, receive, send))
-        await response(scope, receive, send)
-
-
-def everywhere(path: str, endpoint: Endpoint, method: str | None = None) -> list[Route]:
-    """A route under every prefix; another method goes on to the routes after it."""
-    methods = None if method is None else [method]
-    return [Route(prefix + path, Handler(endpoint), methods=methods) for prefix in PREFIXES]
-
-
-def own(path: str, endpoint: Endpoint, *methods: str) -> list[Route]:
-    """A route under every prefix that is ours alone: another method is a 405."""
-    return [Route(prefix + path, Handler(endpoint, *methods)) for prefix in PREFIXES]
+    health: HealthReport = field(default_factory=HealthReport)
 
 
 def create_app(services: Services) -> Starlette:
@@ -123,55 +105,64 @@ def create_app(services: Services) -> Starlette:
         loopback=is_loopback(settings.host),
         operator_key=settings.metrics_key,
         rates=RequestRates(settings.requests_per_minute),
+        wallets=WalletAccess(services.memory_services.grants, settings.max_body_bytes),
     )
     waits = WaitingRequests(settings.max_waits)
     metrics = Metrics()
-    if services.summaries:
-        metrics.show_also(SummaryMetrics(services.summaries))
-    metrics.show_also(ExtractionMetrics(services.memory_services.extracting))
-    for collector in services.collectors:
-        metrics.show_also(collector)
-    metrics.show_also(WaitMetrics(waits))
-    context = ContextMemoryRoutes(services.memory, gate, waits, settings)
+    bodies = KnownBodies(secrets.randbits(32), settings.cache_limits.known_bodies)
+    context = ContextMemoryRoutes(services.memory, gate, waits, settings, bodies)
+    usage = UsageTallies(services.tallies)
     shadows = ShadowRunner(services.memory, settings, metrics, services.tallies)
-    chat = ChatCompletions(
-        services.memory,
-        gate,
-        services.upstream,
-        settings,
-        waits,
-        services.pace,
-        shadows,
-        services.memory_services,
+    completions = CompletionRoutes(
+        CompletionServices(
+            memory=services.memory,
+            memories=services.memory_services,
+            gate=gate,
+            upstreams=services.upstreams,
+            settings=settings,
+            waits=waits,
+            pace=services.pace,
+            shadows=shadows,
+            bodies=bodies,
+        )
     )
+    caches = {**services.caches, **completions.caches, "known_bodies": bodies}
+    for collector in _collectors(services, waits, caches):
+        metrics.show_also(collector)
     book = services.memory_services.book
     streams = EventStreams(book, services.event_pace)
     chat_memory = ChatMemoryRoutes(book, gate, settings, streams)
+    chat_curation = ChatCurationRoutes(services.memory_services.curation, gate, settings)
     documents = DocumentRoutes(services.memory_services.documents, MemoryRequests(gate, settings))
     transfer = TransferRoutes(
         services.memory_services.transfer, MemoryRequests(gate, settings), settings
     )
+    agent_searches = AgentSearchRoutes(services.memory_services, MemoryRequests(gate, settings))
     deletion = Deletion(services.memory, gate, metrics, settings, shadows)
     mcp = McpRoute(book, gate, settings)
     policy = BrowserPolicy.of(settings)
-    passthrough = Passthrough(gate, services.upstream, settings, policy)
+    passthrough = Passthrough(gate, services.upstreams, policy)
     routes = [
-        # GET and DELETE of stored completions lie on the same path and are the upstream's.
-        *everywhere("/chat/completions", chat.complete, "POST"),
-        *everywhere("/chat_completions", chat.complete, "POST"),
+        *completions.routes(),
         *own("/context_memory", context.compress, "POST"),
         *own("/memory", context.compress, "POST"),
         *own("/context_memory/status", context.status, "GET"),
         *own("/context_memory/tree", context.tree, "POST"),
+        *own("/context_memory/parse", ParseRoute(gate, waits, settings).parse, "POST"),
+        *own("/usage", UsageRoute(usage, services.memory, gate).usage, "GET"),
         *own("/context_memory/delete", deletion.delete, "POST", "DELETE"),
+        *_conversations(ConversationRoutes(services.memory, gate)),
         *everywhere("/context_memory/{rest:rest}", error_response.not_found),
-        *_chat_memory(chat_memory),
+        *_chat_memory(chat_memory, chat_curation),
         *_documents(documents),
         *_transfer(transfer),
+        *_schemas(services, gate),
         *_extraction(services, gate),
-        *_user_memories(services.memory_services, UserRequests(gate, settings), streams),
-        *own("/health", health, "GET"),
-        *own("/healthz", health, "GET"),
+        *_grants(services, gate),
+        *_agent_searches(agent_searches),
+        *_curation(services.memory_services, MemoryRequests(gate, settings), streams),
+        *_user_memories(services, gate, agent_searches),
+        *_health(services, gate),
         # At the root alone: /v1/metrics still reaches an upstream that has a page of its own.
         Route("/metrics", Handler(MetricsPage(metrics, gate).show, "GET")),
         # So does /v1/mcp. With a slash at its end it is ours too: it must not reach the upstream.
@@ -179,16 +170,18 @@ def create_app(services: Services) -> Starlette:
         Route("/mcp/", Handler(mcp.handle, "POST")),
         Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
         HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
+        *_web_pages(settings),
         *everywhere("/{rest:rest}", passthrough.relay),
     ]
-    app = Starlette(
+    app = App(
         lifespan=_lifespan,
         routes=routes,
         middleware=[
             Middleware(
                 Edge,
-                overflow_status=settings.overflow_status,
+                errors=completions.errors,
                 metrics=metrics,
+                sinks=(metrics, usage),
                 upload_seconds=settings.upload_seconds,
                 spans=services.spans,
                 head=browser_guard.answer_headers,
@@ -197,6 +190,7 @@ def create_app(services: Services) -> Starlette:
         ],
     )
     app.state.shadows = shadows
+    app.state.usage = usage
     app.state.mcp = mcp
     app.state.streams = streams
     app.router.redirect_slashes = False
@@ -204,16 +198,63 @@ def create_app(services: Services) -> Starlette:
     return app
 
 
-def _chat_memory(routes: ChatMemoryRoutes) -> list[Route]:
+def _collectors(
+    services: Services, waits: WaitingRequests, caches: Mapping[str, SizedCache]
+) -> list[Collector]:
+    """What is shown beside the metrics of requests."""
+    return [
+        *([SummaryMetrics(services.summaries)] if services.summaries else []),
+        ExtractionMetrics(services.memory_services.extracting),
+        *services.collectors,
+        WaitMetrics(waits),
+        CacheMetrics(caches),
+    ]
+
+
+def _web_pages(settings: Settings) -> list[Route]:
+    """At the root alone; below the prefixes there is nothing, and it is not the upstream's."""
+    pages = WebPages(settings)
+    return [
+        Route(DEMO_PATH, Handler(DemoSession(settings).show, "GET")),
+        Route("/ui", Handler(pages.show, "GET")),
+        Route("/ui/{rest:rest}", Handler(pages.show, "GET")),
+        *everywhere("/ui", error_response.not_found),
+        *everywhere("/ui/{rest:rest}", error_response.not_found),
+    ]
+
+
+def _conversations(routes: ConversationRoutes) -> list[Route]:
+    root = "/context_memory/conversations"
+    return [
+        *own(root, routes.page, "GET"),
+        *own(f"{root}/{{address}}/tree", routes.tree, "GET"),
+        *own(f"{root}/{{address}}/plan", routes.plan, "GET"),
+    ]
+
+
+def _health(services: Services, gate: Gate) -> list[Route]:
+    return [
+        *own("/health", health, "GET"),
+        *own("/healthz", health, "GET"),
+        *own("/health/details", HealthDetails(services.health, gate).show, "GET"),
+    ]
+
+
+def _chat_memory(routes: ChatMemoryRoutes, curation: ChatCurationRoutes) -> list[Route]:
     root = "/chat/api/{chatId}"
+    one = f"{root}/memories/{{memoryId}}"
     return [
         *own(f"{root}/memory", routes.create, "POST"),
         *own(f"{root}/memories", routes.page, "GET"),
         *own(f"{root}/memories/search", routes.search, "GET"),
         *own(f"{root}/memories/events", routes.events, "GET"),
         *own(f"{root}/memories/undelete", routes.undelete, "POST"),
-        *own(f"{root}/memories/{{memoryId}}", routes.memory, "GET", "PATCH", "DELETE"),
-        *own(f"{root}/memories/{{memoryId}}/confirm", routes.confirm, "POST"),
+        *own(f"{root}/memories/delete", curation.delete_many, "POST"),
+        *own(f"{root}/memories/tombstones", curation.tombstones, "GET"),
+        *own(one, routes.memory, "GET", "PATCH", "DELETE"),
+        *own(f"{one}/confirm", routes.confirm, "POST"),
+        *own(f"{one}/history", curation.history, "GET"),
+        *own(f"{one}/merge", curation.merge, "POST"),
         *everywhere("/chat/api/{rest:rest}", error_response.not_found),
     ]
 
@@ -237,6 +278,16 @@ def _transfer(routes: TransferRoutes) -> list[Route]:
     ]
 
 
+def _schemas(services: Services, gate: Gate) -> list[Route]:
+    requests = MemoryRequests(gate, services.settings)
+    routes = SchemaRoutes(services.memory_services.schemas, requests)
+    return [
+        *own("/schemas", routes.schemas, "GET", "POST"),
+        *own("/schemas/{kind}", routes.schema, "GET", "PUT", "PATCH", "DELETE"),
+        *everywhere("/schemas/{rest:rest}", error_response.not_found),
+    ]
+
+
 def _extraction(services: Services, gate: Gate) -> list[Route]:
     settings = services.settings
     requests = UserRequests(gate, settings)
@@ -244,30 +295,65 @@ def _extraction(services: Services, gate: Gate) -> list[Route]:
     return own("/memories/extract", route.extract, "POST")
 
 
-def _user_memories(
-    services: MemoryServices, requests: UserRequests, streams: EventStreams
+def _agent_searches(routes: AgentSearchRoutes) -> list[Route]:
+    return own("/memories/batch/search", routes.batch, "POST")
+
+
+def _grants(services: Services, gate: Gate) -> list[Route]:
+    book, requests = services.memory_services.grants, MemoryRequests(gate, services.settings)
+    grants, wallets = GrantRoutes(book, requests), WalletRoutes(book, requests)
+    return [
+        *own("/grants/inspect", grants.inspect, "POST"),
+        *own("/grants/revoke", grants.revoke, "POST"),
+        *own("/wallets", wallets.wallets, "GET", "POST"),
+        *own("/wallets/{address}", wallets.release, "DELETE"),
+        *everywhere("/grants/{rest:rest}", error_response.not_found),
+        *everywhere("/wallets/{rest:rest}", error_response.not_found),
+    ]
+
+
+def _curation(
+    services: MemoryServices, requests: MemoryRequests, streams: EventStreams
 ) -> list[Route]:
-    """Names come before ids: no memory is called `search`."""
-    memories = UserMemoryRoutes(services, requests, streams)
-    groups = GroupRoutes(services.users, requests)
-    settings = SettingsRoutes(services.users, requests)
+    """Of users and of agents."""
+    routes = CurationRoutes(services, requests, streams)
+    one = "/memories/{memory_id}"
+    return [
+        *own("/memories/events", routes.events, "GET"),
+        *own("/memories/tombstones", routes.tombstones, "GET"),
+        *own("/memories/delete", routes.delete_many, "POST"),
+        *own("/memories/undelete", routes.undelete, "POST"),
+        *own(f"{one}/confirm", routes.confirm, "POST"),
+        *own(f"{one}/history", routes.history, "GET"),
+        *own(f"{one}/merge", routes.merge, "POST"),
+    ]
+
+
+def _user_memories(
+    services: Services, gate: Gate, agent_searches: AgentSearchRoutes
+) -> list[Route]:
+    """And those of agents. Names come before ids: no memory is called `search`."""
+    uses, requests = services.memory_services, UserRequests(gate, services.settings)
+    memories = UserMemoryRoutes(uses, requests)
+    agent_requests = AgentRequests(gate, services.settings, uses.book.clock)
+    agents = AgentMemoryRoutes(uses.agents, uses.agent_extraction, agent_requests)
+    batches = AgentBatchRoutes(uses.agents, agents, agent_requests)
+    both = MemoryCollection(memories, requests, agents, search=agent_searches.search)
+    groups = GroupRoutes(uses.users, requests)
+    settings = SettingsRoutes(uses.users, requests)
     group, one = "/memories/groups/{group_id}", "/memories/{memory_id}"
     return [
-        *own("/memories", memories.memories, "GET", "POST"),
-        *own("/memories/search", memories.search, "GET"),
-        *own("/memories/events", memories.events, "GET"),
-        *own("/memories/tombstones", memories.tombstones, "GET"),
+        *own("/memories", both.memories, "GET", "POST"),
+        *own("/memories/search", both.search, "GET"),
+        *own("/memories/batch/create", batches.create, "POST"),
+        *own("/memories/batch/delete", batches.delete, "POST"),
+        *own("/memories/batch/update", batches.update, "POST"),
         *own("/memories/settings", settings.settings, "GET", "PATCH"),
-        *own("/memories/delete", memories.delete_many, "POST"),
-        *own("/memories/undelete", memories.undelete, "POST"),
         *own("/memories/groups", groups.groups, "GET", "POST"),
         *own(group, groups.group, "GET", "PATCH", "DELETE"),
         *own(f"{group}/memories", groups.add, "POST"),
         *own(f"{group}/memories/{{memory_id}}", groups.remove, "DELETE"),
-        *own(one, memories.memory, "GET", "PATCH", "DELETE"),
-        *own(f"{one}/confirm", memories.confirm, "POST"),
-        *own(f"{one}/history", memories.history, "GET"),
-        *own(f"{one}/merge", memories.merge, "POST"),
+        *own(one, both.memory, "GET", "PATCH", "DELETE"),
         *everywhere("/memories/{rest:rest}", error_response.not_found),
     ]
 
@@ -278,3 +364,4 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     yield
     await app.state.mcp.close()
     await app.state.shadows.close()
+    await app.state.usage.close()

@@ -1,7 +1,7 @@
 """Around every request: its trace, errors, counts, one log line, and an end when the client goes.
 
-A handler runs as a task beside a watch on the connection. When the client hangs up, the task is
-cancelled wherever it stands: in memory, waiting for the upstream's headers, or in mid-stream.
+When the client hangs up, the connection says so (`HangUp`), and the request's task is cancelled
+wherever it stands: in memory, waiting for the upstream's headers, or in mid-stream.
 What this file does not do: know any route.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,10 +17,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memtree.errors import MemTreeError, RequestTimeout
 from memtree.tracing import watched
 from proxy.http import error_response, request_body
+from proxy.http.error_response import ErrorAnswers
 from proxy.http.headers import Headers
 from proxy.observability import log, request_trace
+from proxy.observability.memory_outcome import OutcomeSink, memory_outcome
 from proxy.observability.metrics import Metrics
 from proxy.observability.timing import Spans
+from proxy.server.hang_up import HangUp
 from proxy.server.upload_timeout import Upload
 
 CLIENT_GONE = 499  # nginx's number, for the log alone
@@ -32,20 +35,22 @@ class Edge:
     def __init__(
         self,
         app: ASGIApp,
-        overflow_status: int,
+        errors: Callable[[Scope], ErrorAnswers],
         metrics: Metrics,
         upload_seconds: float = 30.0,
         spans: Spans | None = None,
+        sinks: Sequence[OutcomeSink] = (),
         head: Callable[[Scope, Headers], Headers] = lambda _, headers: headers,
     ) -> None:
-        """`spans`: None where there are no traces. `head`: what else becomes of the headers of an
-        answer, an error's included."""
+        """`errors`: in which form a request is told of them. `spans`: None where there are no
+        traces. `sinks`: what memory made of a request is counted by each. `head`: what else becomes
+        of the headers of an answer, an error's included."""
         self.app = app
         self._head = head
-        self._spans = spans
+        self._spans, self._sinks = spans, sinks
         self._upload_seconds = upload_seconds
         self._metrics = metrics
-        self._overflow_status = overflow_status
+        self._errors = errors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -64,26 +69,31 @@ class Edge:
             return self._head(scope, seen.named(headers))
 
         exchange = HttpExchange(receive, send, Upload(self._upload_seconds), head)
-        if not request_body.announced(scope):
-            await exchange.begin()
-        work = asyncio.create_task(self._answer(scope, exchange, seen))
-        watch = asyncio.create_task(exchange.gone())
+        exchange.read = not request_body.announced(scope)
+        task, hang_up = asyncio.current_task(), scope.get(HangUp.KEY) or HangUp()
+
+        def give_up() -> None:
+            if exchange.give_up() and task is not None:
+                task.cancel()
+
         try:
-            await asyncio.wait((work, watch), return_when=asyncio.FIRST_COMPLETED)
-            if exchange.finished or work.done():
-                await work
-            else:
-                seen.status = CLIENT_GONE
+            hang_up.watch(give_up)
+            await self._answer(scope, exchange, seen)
+        except asyncio.CancelledError:
+            if task is None or not exchange.client_gone:
+                raise  # the server stops
+            task.uncancel()
+            seen.status = CLIENT_GONE
         finally:
-            work.cancel()
-            watch.cancel()
-            await asyncio.gather(work, watch, return_exceptions=True)
+            hang_up.unwatch(give_up)
             self._end(scope, seen)
 
     def _end(self, scope: Scope, seen: request_trace.Trace) -> None:
         seen.pattern = request_trace.pattern(scope)
         seconds = time.perf_counter() - seen.begun
-        self._metrics.count(seen)
+        if (outcome := memory_outcome(seen)) is not None:
+            for sink in self._sinks:
+                sink.count(outcome)
         self._metrics.traffic.end(seen, seconds)
         seen.end()
         seen.log(seconds * 1000)
@@ -116,7 +126,8 @@ class Edge:
             log.event("http.cut", route=seen.route, why=type(error).__name__)
             return
         headers = [*seen.headers(), *seen.own_id()]
-        response = error_response.render(error, self._overflow_status, headers)
+        form = self._errors(scope)
+        response = error_response.render(error, form, headers, seen.request)
         if isinstance(error, RequestTimeout):
             # RFC 9110 section 15.5.9: the server does not want to wait any longer for the rest.
             response.headers["connection"] = "close"
@@ -124,7 +135,8 @@ class Edge:
 
 
 class HttpExchange:
-    """One request and its answer: `receive` and `send` that notice how far both are."""
+    """One request and its answer: `receive` and `send` that notice how far both are. `read`: all of
+    the request is there. `finished`: all of the answer is out."""
 
     def __init__(
         self, receive: Receive, send: Send, upload: Upload, head: Callable[[Headers], Headers]
@@ -134,33 +146,25 @@ class HttpExchange:
         self._receive = receive
         self._upload = upload
         self._send = send
-        self._first: Message | None = None
-        self._read = asyncio.Event()  # nobody needs `receive` any more
-        self._gone = asyncio.Event()
         self.status = 0
+        self.read = False
         self.finished = False
+        self.client_gone = False
 
-    @property
-    def client_gone(self) -> bool:
-        return self._gone.is_set()
-
-    async def begin(self) -> None:
-        """For a request without a body, which its handler may never read: a client that hangs up
-        is noticed from the beginning."""
-        self._first = await self.receive()
+    def give_up(self) -> bool:
+        """The client has hung up: whether the handler is to be stopped. One that reads the body
+        finds that out by itself."""
+        self.client_gone = self.client_gone or (self.read and not self.finished)
+        return self.client_gone
 
     async def receive(self) -> Message:
-        if self._first is not None:
-            first, self._first = self._first, None
-            return first
-        if self._read.is_set():
-            await self._gone.wait()
-            return {"type": "http.disconnect"}
-        message = await self._upload.next(self._receive)
+        if self.read:
+            message = await self._receive()
+        else:
+            message = await self._upload.next(self._receive)
+            self.read = not message.get("more_body")
         if message["type"] == "http.disconnect":
-            self._gone.set()
-        if not message.get("more_body"):
-            self._read.set()
+            self.client_gone = True
         return message
 
     async def send(self, message: Message) -> None:
@@ -171,11 +175,3 @@ class HttpExchange:
             # Before the send: the server reports an end to `receive` as soon as all is out.
             self.finished = True
         await self._send(message)
-
-    async def gone(self) -> None:
-        """Returns when the client has hung up, or the answer is out."""
-        await self._read.wait()
-        while not self._gone.is_set():
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                self._gone.set()

@@ -26,6 +26,9 @@ from proxy.http.authority import Authority
 _PAGE = Path(__file__).with_name("home_page.html").read_text("utf-8")
 _STYLE = _PAGE.partition("<style>")[2].partition("</style>")[0]
 _DIGEST = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+_LINK = (
+    '<li><a href="/ui">/ui</a>: chat, memories, the tree of summaries, and what was saved</li>\n'
+)
 HEADERS = {
     "content-security-policy": (
         f"default-src 'none'; style-src 'sha256-{_DIGEST}'; "
@@ -53,9 +56,8 @@ class HomePage:
         self._settings = settings
 
     async def show(self, request: Request) -> Response:
-        return Response(
-            render(base_url(request, self._settings)), media_type="text/html", headers=HEADERS
-        )
+        page = render(base_url(request, self._settings), pages=self._settings.ui)
+        return Response(page, media_type="text/html", headers=HEADERS)
 
 
 def base_url(request: Request, settings: Settings) -> str:
@@ -68,5 +70,8 @@ def base_url(request: Request, settings: Settings) -> str:
     return f"{request.url.scheme}://{host.lower()}/v1"
 
 
-def render(base: str) -> str:
-    return Template(_PAGE).substitute(base=escape(base), version=escape(__version__))
+def render(base: str, *, pages: bool) -> str:
+    """`pages`: whether there are web pages to lead to."""
+    return Template(_PAGE).substitute(
+        base=escape(base), version=escape(__version__), pages=_LINK if pages else ""
+    )

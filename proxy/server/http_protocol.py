@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import (
@@ -23,6 +23,8 @@ from memtree.config import Settings
 from memtree.errors import BadRequest, HeadersTooLarge, MemTreeError, RequestTimeout
 from proxy.http import error_response
 from proxy.observability import log
+from proxy.server.answer_writer import AnswerWriter
+from proxy.server.hang_up import HangUp
 
 MAX_HEADERS = 200
 MAX_QUEUED = 100  # requests sent ahead on one connection; no client of models does that at all
@@ -48,12 +50,15 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._hang_up = HangUp()
+        self._writer = AnswerWriter(transport, self.loop)
         self._rest()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
+        self._hang_up.tell()
 
     def data_received(self, data: bytes) -> None:
         if not self._deaf:
@@ -106,6 +111,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= MAX_QUEUED:
             raise self._refusal(BadRequest("Too many requests were sent ahead of their answers."))
         super().on_message_begin()
+        cast("dict[str, object]", self.scope)[HangUp.KEY] = self._hang_up
         self._in_head = self._in_message = True
         self._measured = 0
         self._fed = -self._chunk
@@ -128,6 +134,7 @@ class GuardedProtocol(HttpToolsProtocol):
                 raise self._refusal(BadRequest("CONNECT is not spoken here."))
             return  # comes again, see `_declined`
         super().on_headers_complete()  # may find that the target is none
+        self.cycle.transport = cast("asyncio.Transport", self._writer)  # its task has not begun
         self._in_head = False
         self._measured = 0
         self._stop()
@@ -140,6 +147,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
+        self._writer.end()
         super().on_response_complete()
         if self._in_message and not self._in_head and self._timer is None:
             # Answered before all was there: closing at once would reset the connection, and the
@@ -197,6 +205,7 @@ class GuardedProtocol(HttpToolsProtocol):
         response = error_response.render(error)
         head = [name + b": " + value + b"\r\n" for name, value in response.raw_headers]
         head.append(b"connection: close\r\n\r\n")
+        self._writer.flush()
         self.transport.write(STATUS_LINE[error.status] + b"".join(head) + bytes(response.body))
         if self.transport.can_write_eof():
             self.transport.write_eof()

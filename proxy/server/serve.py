@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -16,21 +15,27 @@ from starlette.types import ASGIApp
 from indexer.runtime import Runtime, open_runtime
 from memtree import __version__
 from memtree.config import SHADOW, Settings
-from memtree.errors import BadRequest
+from memtree.errors import BadRequest, StoreUnavailable
 from memtree.setting_values import without_password
 from memtree.stores import shown_store
+from memtree.text import standing_rules
 from proxy.access.auth import is_loopback
 from proxy.access.browser_policy import BrowserPolicy
+from proxy.checkups.health_report import health_report
+from proxy.checkups.open_files import allow_many_files
 from proxy.observability.setup import UNWATCHED, Observers, index_metrics, watching
 from proxy.server.app import Services, create_app
+from proxy.server.garbage import collect_at_rest, short_collections
 from proxy.server.http_protocol import guarded
 from proxy.server.listener import bound, listen, shown_address
-from proxy.server.open_files import allow_many_files
-from proxy.upstream.client import Upstream
+from proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart
 
 # Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the side that closes
 # first must be theirs, or a request may run into a connection that is just being closed.
 KEEP_ALIVE_SECONDS = 95
+STORE_SECONDS = 3.0  # that a store in a server has to answer before the server says so
+WARM_AFTER_SECONDS = 4.0  # what is stopped soon has started no child
+LISTENS_AFTER_SECONDS = 0.2  # then it does, and what was waiting for that has its answer
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -46,10 +51,44 @@ async def serve(settings: Settings) -> None:
             ):
                 app = create_app(services)
                 server = Server(listening(app, settings), app.state.streams.stop)
-                settle_garbage()
                 allow_many_files()
-                announce(settings, runtime, listen(sockets, settings.host))
-                await server.serve(sockets)
+                # Signals from the first line on that says that it serves
+                with short_collections(), server.capture_signals():
+                    waits = await store_is_away(runtime)
+                    announce(settings, runtime, listen(sockets, settings.host), waits)
+                    async with loading_behind(runtime):
+                        await server.serve(sockets)
+
+
+async def compile_phrases() -> None:
+    """Compile the phrases that standing rules are found by, a language at a time and beside the
+    event loop: the first turn that has one of a language would wait 20 ms for it, and with it all
+    others. What children grow compiles nothing here."""
+    steps = standing_rules.warm_up()
+    while await asyncio.to_thread(next, steps, True) is None:
+        pass
+
+
+@asynccontextmanager
+async def loading_behind(runtime: Runtime) -> AsyncIterator[None]:
+    """Load what the first requests need while the server answers already. The first history that a
+    new server sees is often a long one: a child is ready for it soon after the start, and given
+    back a minute later where none came."""
+
+    async def load() -> None:
+        await asyncio.sleep(LISTENS_AFTER_SECONDS)
+        await runtime.load()
+        await asyncio.sleep(WARM_AFTER_SECONDS)
+        if runtime.builder:
+            runtime.builder.warm()
+            await compile_phrases()
+
+    loading = asyncio.create_task(load())
+    try:
+        yield
+    finally:
+        loading.cancel()
+        await asyncio.gather(loading, return_exceptions=True)
 
 
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
@@ -69,13 +108,6 @@ def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
     )
 
 
-def settle_garbage() -> None:
-    """What is loaded by now stays for good: without it in the collector's lists a full collection
-    takes 5 ms instead of 27, in which no request moves."""
-    gc.collect()
-    gc.freeze()
-
-
 class Server(uvicorn.Server):
     """uvicorn's own raises a caught signal again when it has stopped, and the process would end
     before the index queue is drained and the store is closed."""
@@ -84,6 +116,17 @@ class Server(uvicorn.Server):
         """`stopping`: called as soon as it is to stop, while it waits for answers to end."""
         super().__init__(config)
         self._stopping = stopping
+
+    async def main_loop(self) -> None:
+        garbage = asyncio.create_task(collect_at_rest(self.requests))
+        try:
+            await super().main_loop()
+        finally:
+            garbage.cancel()
+
+    def requests(self) -> tuple[int, int]:
+        """How many were answered, and how many are under way."""
+        return self.server_state.total_requests, len(self.server_state.tasks)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._stopping()
@@ -110,7 +153,7 @@ class Server(uvicorn.Server):
 async def open_services(
     settings: Settings, runtime: Runtime, watch: Observers = UNWATCHED
 ) -> AsyncIterator[Services]:
-    upstream = Upstream(settings.upstream) if settings.upstream else None
+    upstreams = Upstreams.of_settings(settings)
     try:
         queue = runtime.summaries.queue if runtime.summaries else None
         store = runtime.store
@@ -118,16 +161,17 @@ async def open_services(
             runtime.memory,
             runtime.memory_services,
             store,
-            upstream,
+            upstreams,
             settings,
             summaries=queue,
             tallies=store,
             collectors=(*watch.collectors, index_metrics(runtime)),
+            caches=runtime.caches,
             spans=watch.spans,
+            health=health_report(settings, runtime),
         )
     finally:
-        if upstream is not None:
-            await upstream.close()
+        await upstreams.close()
 
 
 async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
@@ -141,20 +185,41 @@ async def refuse_open_door(settings: Settings, runtime: Runtime) -> None:
     )
 
 
-def announce(settings: Settings, runtime: Runtime, port: int) -> None:
+async def store_is_away(runtime: Runtime) -> bool:
+    """Whether a store that is a server does not answer: it may come later, and is waited for."""
+    try:
+        async with asyncio.timeout(STORE_SECONDS):
+            await runtime.store.has_keys()
+    except (StoreUnavailable, TimeoutError):
+        return True
+    return False
+
+
+def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: bool = False) -> None:
     """What a person wants to see first: where to point the client, and what is on."""
     while_ = " until it is there" if runtime.embedder else ""
     ranking = f"words alone{while_}: {runtime.trouble}" if runtime.trouble else "words and meaning"
+    away = " does not answer: until it does, chats go on without memory" * store_is_away
+    address = f"http://{shown_address(settings.host, port)}"
     lines = [
-        f"MemTree {__version__}  http://{shown_address(settings.host, port)}/v1",
+        f"MemTree {__version__}  {address}/v1",
+        *([f"  pages     {address}/ui"] if settings.ui else []),
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
-        f"  store     {shown_store(settings.store)}",
+        *messages_line(settings),
+        f"  store     {shown_store(settings.store)}{away}",
         *([f"  queue     {without_password(settings.queue)}"] if runtime.redis else []),
         f"  ranking   {ranking}",
         f"  summaries {settings.summary_model or 'extracted, without a model'}",
         f"  memory    {_switch(settings)}",
     ]
     print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def messages_line(settings: Settings) -> list[str]:
+    """Where requests of the Messages API go, where that is not the upstream of the others."""
+    if not is_apart(settings):
+        return []
+    return [f"  messages  {anthropic_base(settings) or 'none (/messages answers 503)'}"]
 
 
 def _switch(settings: Settings) -> str:

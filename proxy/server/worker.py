@@ -25,8 +25,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from indexer.embedding.open import open_embedder
 from indexer.progress import StageTotals
-from indexer.runtime import NEEDS_EXTRA, SystemClock, open_embedder, refuse_own_memory
+from indexer.runtime import NEEDS_EXTRA, SystemClock, refuse_own_memory
 from indexer.summarizing.open import SummaryStage, open_summarizer
 from memtree import __version__
 from memtree.config import Settings
@@ -113,6 +114,7 @@ def stopping(workshop: Worker) -> Iterator[None]:
 
     def stop() -> None:
         if workshop.stop.is_set():
+            logging.shutdown()
             os._exit(AT_ONCE)  # threads may be in calls that nobody can end
         log.info("worker.stopping")
         workshop.stop.set()

@@ -38,6 +38,8 @@ class AssistantMessage:
 
     def add(self, delta: Json) -> None:
         self._parts += _parts(delta.get("content"))
+        if len(delta) == 1 and "content" in delta:  # nearly all are
+            return
         for name in TEXTS:
             if isinstance(delta.get(name), str):
                 self._fields.setdefault(name, "")
@@ -56,9 +58,8 @@ class AssistantMessage:
             return "".join(self._parts) or None
         return [_part(part) for part in self._parts]
 
-    def message(self, calls: Sequence[StreamedCall], spare: str) -> Json:
-        """`spare`: the beginning of ids for calls that came without one."""
-        made = [call.message(f"{spare}{at:04}") for at, call in enumerate(calls)]
+    def message(self, calls: Sequence[StreamedCall]) -> Json:
+        made = [call.message() for call in calls]
         whole = self._fields | {name: "".join(pieces) for name, pieces in self._texts.items()}
         fields = {name: value for name, value in whole.items() if value}
         return {"role": "assistant", "content": self.content, **fields, "tool_calls": made}

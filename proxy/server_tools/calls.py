@@ -8,7 +8,7 @@ Ollama) or in pieces of any size, and its name may be repeated in every piece.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,12 +57,12 @@ class StreamedCall:
         if arguments:
             self.said.append(arguments)
 
-    def message(self, spare: str) -> Json:
-        """The call as it goes back to the model. `spare`: an id, where it came without one.
+    def message(self) -> Json:
+        """The call as it goes back to the model.
         Arguments that are no object would be refused by servers that read them."""
         sound = bool(self.arguments.strip()) and parsed(self.arguments) is not None
         function = {"name": self.name, "arguments": self.arguments if sound else "{}"}
-        return {"id": self.id or spare, "type": "function", "function": function, **self.extra}
+        return {"id": self.id, "type": "function", "function": function, **self.extra}
 
     def whole(self) -> Json:
         """All pieces as one."""
@@ -70,6 +70,23 @@ class StreamedCall:
         id_ = {"id": self.id} if self.id else {}
         function = {"name": self.name, "arguments": self.arguments}
         return {**index, **id_, "type": self.type, "function": function, **self.extra}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRound:
+    """What a round asks of us: the calls of our tools in it, each with an id, and what the model
+    said, as raw items that go back to it before the results."""
+
+    items: tuple[bytes, ...]
+    calls: tuple[StreamedCall, ...]
+
+
+def identified(calls: Iterable[StreamedCall], round_: int) -> tuple[StreamedCall, ...]:
+    """The calls of a round; one that came without an id gets one."""
+    made = tuple(calls)
+    for number, call in enumerate(made):
+        call.id = call.id or f"mem{round_:02}{number:04}"
+    return made
 
 
 _OWN = frozenset({"index", "id", "type", "function"})

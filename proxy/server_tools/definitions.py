@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from memtree.memories.memory import CATEGORIES
-from memtree.text import tokens
 from memtree.unfolding.search import EXCERPTS, MOST_EXCERPTS
 
 SEARCH, READ = "memory_search", "memory_read"
@@ -32,9 +31,10 @@ class ToolGroup:
         return cls(names, b",".join(msgspec.json.encode(tool) for tool in tools))
 
     @cached_property
-    def size(self) -> int:
-        """Tokens of the definitions."""
-        return tokens.count(self.definitions.decode())
+    def functions(self) -> tuple[dict[str, Any], ...]:
+        """Name, description and parameters of each tool, for the APIs that wrap them otherwise."""
+        tools = msgspec.json.decode(b"[" + self.definitions + b"]")
+        return tuple(tool["function"] for tool in tools)
 
 
 def _tool(name: str, description: str, required: list[str], **properties: Any) -> dict[str, Any]:

@@ -1,13 +1,14 @@
-"""Which requests leave a place for tools of ours, and what of them changes.
+"""Tools of ours beside the client's: which requests leave a place for them, and what changes there.
 
 Our definitions are the same bytes in every request and stand behind the client's own tools: within
-an epoch the prompt begins with the same bytes, so the provider's cache holds.
+an epoch the prompt begins with the same bytes, so the provider's cache holds. How an API takes
+tools is its `OfferForm`; `of` is the offer of chats.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,25 +16,56 @@ from typing import Any
 import msgspec
 
 from memtree.errors import BadRequest
+from memtree.text import tokens
 from proxy.http.json_body import Body
 from proxy.server_tools.definitions import ToolGroup
 
-_FREE = frozenset({"auto"})
-_FORCED = frozenset({"required", "any"})  # any of the client's: ours may come before
+Json = dict[str, Any]
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class OfferForm:
+    """How an API takes tools. `definition`: of a tool of ours, from its name, description and
+    parameters. `names`: of one of the client's. `forced`: what `tool_choice` says where any tool
+    must be called, so that ours may come before. `none`: its raw value that forbids calls. `stays`:
+    ours stay beside the client's in a round that may not call them any more, since they are part of
+    what thinking is bound to."""
+
+    definition: Callable[[Json], Json]
+    names: Callable[[Json], Iterable[str]]
+    forced: frozenset[str]
+    none: bytes
+    stays: bool = True
+
+    def definitions(self, group: ToolGroup) -> bytes:
+        """Raw JSON, with commas between them."""
+        return _definitions(self, group)
+
+    def size(self, group: ToolGroup) -> int:
+        """Tokens of the definitions."""
+        return _size(self, group)
+
+    def offer(self, posted: bytes, choice: str, groups: tuple[ToolGroup, ...]) -> Offer | None:
+        """`posted`: the client's tools, raw JSON. `choice`: what it says of calling them."""
+        return _offer(self, posted, choice, groups)
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
     """`posted`: the client's own tools, raw JSON; empty where it has none. `groups`: those of ours
-    that stand behind them, in this order."""
+    that stand behind them, in this order. `alone`: the client has none elsewhere either."""
 
     posted: bytes
     groups: tuple[ToolGroup, ...]
+    form: OfferForm
+    alone: bool = True
 
     @property
     def size(self) -> int:
         """Tokens of our definitions."""
-        return sum(group.size for group in self.groups)
+        return sum(self.form.size(group) for group in self.groups)
 
     def only(self, among: Container[ToolGroup]) -> Offer | None:
         """The same with those groups alone; None where none is left."""
@@ -42,12 +74,48 @@ class Offer:
 
     def fields(self, *, last: bool) -> Mapping[str, bytes]:
         """What changes in a request; `last`: of a round that may not call ours any more. Without
-        tools of the client ours stay, for the prompt to begin as before, and must not be called."""
-        if last and self.posted:
+        tools of the client ours stay, for the prompt to begin as before, and must not be called;
+        beside the client's, calls of ours are dropped where they stay."""
+        if last and self.posted and not self.form.stays:
             return {}
-        ours = b",".join(group.definitions for group in self.groups)
+        ours = b",".join(self.form.definitions(group) for group in self.groups)
         tools = self.posted.rstrip()[:-1] + b"," + ours if self.posted else b"[" + ours
-        return {"tools": tools + b"]", **({"tool_choice": b'"none"'} if last else {})}
+        none = {"tool_choice": self.form.none} if last and self.alone and not self.posted else {}
+        return {"tools": tools + b"]", **none}
+
+
+@lru_cache(maxsize=16)
+def _definitions(form: OfferForm, group: ToolGroup) -> bytes:
+    made = (form.definition(function) for function in group.functions)
+    return b",".join(msgspec.json.encode(one) for one in made)
+
+
+@lru_cache(maxsize=16)
+def _size(form: OfferForm, group: ToolGroup) -> int:
+    return tokens.count(_definitions(form, group).decode())
+
+
+@lru_cache(maxsize=64)
+def _offer(
+    form: OfferForm, posted: bytes, choice: str, groups: tuple[ToolGroup, ...]
+) -> Offer | None:
+    """Cached: a client sends the same tools with every request."""
+    try:
+        tools = msgspec.json.decode(posted)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    if tools is None or tools == []:
+        return Offer(b"", groups, form) if choice == AUTO else None
+    if not isinstance(tools, list) or choice not in {AUTO} | form.forced:
+        return None
+    if any(not isinstance(tool, dict) for tool in tools):
+        return None
+    taken = {name for tool in tools for name in form.names(tool)}
+    free = tuple(group for group in groups if taken.isdisjoint(group.names))
+    return Offer(posted, free, form) if free else None
+
+
+# -- chats -----------------------------------------------------------------------------------
 
 
 def of(body: Body, groups: tuple[ToolGroup, ...]) -> Offer | None:
@@ -57,8 +125,7 @@ def of(body: Body, groups: tuple[ToolGroup, ...]) -> Offer | None:
     try:
         if not groups or not _plain(body):
             return None
-        posted = body.fragment("tools") or b"null"
-        return _offer(posted, _choice(body), groups)
+        return CHAT.offer(body.fragment("tools") or b"null", _choice(body), groups)
     except BadRequest:
         return None  # the upstream's to judge
 
@@ -78,27 +145,18 @@ def _plain(body: Body) -> bool:
 def _choice(body: Body) -> str:
     choice = body.value("tool_choice")
     if choice is None:
-        return "auto"
+        return AUTO
     return choice if isinstance(choice, str) else ""
 
 
-@lru_cache(maxsize=64)
-def _offer(posted: bytes, choice: str, groups: tuple[ToolGroup, ...]) -> Offer | None:
-    """Cached: a client sends the same tools with every request."""
-    try:
-        tools = msgspec.json.decode(posted)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
-    if not tools and tools in (None, []):
-        return Offer(b"", groups) if choice in _FREE else None
-    if not isinstance(tools, list) or choice not in _FREE | _FORCED:
-        return None
-    if any(not isinstance(tool, dict) for tool in tools):
-        return None
-    taken = {name for tool in tools if isinstance(name := _name(tool), str)}
-    return Offer(posted, tuple(g for g in groups if taken.isdisjoint(g.names))).only(groups)
+def _chat_tool(function: Json) -> Json:
+    return {"type": "function", "function": function}
 
 
-def _name(tool: dict[str, Any]) -> Any:
+def _chat_names(tool: Json) -> list[str]:
     inner = tool.get(str(tool.get("type")))
-    return inner.get("name") if isinstance(inner, dict) else tool.get("name")
+    name = inner.get("name") if isinstance(inner, dict) else tool.get("name")
+    return [name] if isinstance(name, str) else []
+
+
+CHAT = OfferForm(_chat_tool, _chat_names, frozenset({"required", "any"}), b'"none"', stays=False)

@@ -8,6 +8,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
 
 # WHATWG, server-sent events: "end-of-line = ( cr lf / cr / lf )"; an empty line ends an event. The
 # groups are atomic, so that the CR and the LF of one line end do not count as two. Where a chunk
@@ -26,6 +30,10 @@ class SseEvents:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The events that are complete now, each with its end."""
+        if not self._buffer:  # nearly always a chunk is an event
+            only = _END.search(chunk)
+            if only is not None and only.end() == len(chunk):
+                return [chunk]
         searched = max(0, len(self._buffer) - _LONGEST_END)
         self._buffer += chunk
         events, start = [], 0
@@ -49,10 +57,18 @@ class SseEvents:
 
 def data(event: bytes) -> bytes | None:
     """The data of an event, None where it has none (comments)."""
-    lines = [line[5:].removeprefix(b" ") for line in _LINE.split(event) if line[:5] == b"data:"]
+    lines = _LINE.split(event) if b"\r" in event else event.split(b"\n")
+    lines = [line[5:].removeprefix(b" ") for line in lines if line[:5] == b"data:"]
+    if len(lines) == 1:
+        return lines[0]
     return b"\n".join(lines) if lines else None
 
 
 def made(value: bytes) -> bytes:
     """An event with this data, which must be a single line."""
     return b"data: " + value + b"\n\n"
+
+
+def failed(error: Mapping[str, Any]) -> bytes:
+    """What ends a stream of chunks that cannot go on."""
+    return made(msgspec.json.encode({"error": error})) + made(DONE)

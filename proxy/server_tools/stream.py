@@ -12,14 +12,14 @@ has to answer those calls, and ours are `unanswered`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from proxy.server_tools import sse
 from proxy.server_tools.assistant_message import LISTS, AssistantMessage
-from proxy.server_tools.calls import StreamedCall, StreamedCalls
+from proxy.server_tools.calls import StreamedCall, StreamedCalls, ToolRound, identified
 from proxy.server_tools.sse import SseEvents
 from proxy.server_tools.usage import added
 
@@ -29,14 +29,6 @@ SEAM = "\n\n"  # between the texts of two rounds
 UNFINISHED = ("length", "max_tokens", "content_filter", "error")
 _HEAD = ("id", "created", "model", "system_fingerprint")
 _CALLING = ("tool_calls", "function_call")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolRound:
-    """What a round asks of us: its message as it goes back to the model, and the calls in it."""
-
-    message: Json
-    calls: tuple[StreamedCall, ...]
 
 
 class ToolStream:
@@ -87,7 +79,7 @@ class ToolStream:
 
     def feed(self, chunk: bytes) -> bytes:
         """What the client gets for these bytes of the upstream."""
-        return b"".join(self._event(event) for event in self._events.feed(chunk))
+        return b"".join(map(self._event, self._events.feed(chunk)))
 
     def end(self) -> tuple[bytes, ToolRound | None]:
         """The upstream's stream has ended: the rest, and what the round asks of us."""
@@ -95,11 +87,15 @@ class ToolStream:
         last = self._event(rest) if rest else b""
         if not self._asks:
             return last, None
-        calls = tuple(self._calls.ours)
-        asked = ToolRound(self._message.message(calls, f"mem{self._rounds:02}"), calls)
+        calls = identified(self._calls.ours, self._rounds)
+        asked = ToolRound((msgspec.json.encode(self._message.message(calls)),), calls)
         self._used = added(self._used, self._usage)
         self._begin()
         return last, asked
+
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        """What ends the answer where a later round cannot begin."""
+        return sse.failed(error)
 
     # -- one event ---------------------------------------------------------------------------
 
@@ -116,10 +112,28 @@ class ToolStream:
         if not isinstance(chunk, dict) or chunk.get("error"):
             self._over = True
             return raw
+        if self._is_text(chunk):
+            return raw
         shown = self._shown(chunk)
         if self._rounds == 1 and shown == chunk:
             return raw
         return sse.made(msgspec.json.encode(shown)) if _tells_something(shown) else b""
+
+    def _is_text(self, chunk: Json) -> bool:
+        """Take a chunk that a first round shows as it came, as nearly all are: no calls, no end, no
+        usage. `_shown` would say the same of it, and take it apart for that."""
+        choice = _first(chunk) if self._rounds == 1 else None
+        if choice is None or len(chunk["choices"]) > 1 or choice.get("finish_reason") is not None:
+            return False
+        delta = choice.get("delta")
+        if not isinstance(delta, dict) or delta.get("tool_calls"):
+            return False
+        if isinstance(chunk.get("usage"), dict):
+            return False
+        self._head |= {name: chunk[name] for name in _HEAD if chunk.get(name)}
+        self._message.add(delta)
+        self._continued(delta)
+        return True
 
     def _ended(self, raw: bytes) -> bytes:
         self._done = True

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from proxy.server_tools.assistant_message import LISTS, TEXTS, AssistantMessage
-from proxy.server_tools.calls import StreamedCall, StreamedCalls
-from proxy.server_tools.stream import SEAM, UNFINISHED, ToolRound
+from proxy.server_tools.calls import StreamedCall, StreamedCalls, ToolRound, identified
+from proxy.server_tools.stream import SEAM, UNFINISHED
 from proxy.server_tools.usage import added
 
 Json = dict[str, Any]
@@ -65,8 +65,9 @@ class WholeAnswer:
             self._head = {name: answer[name] for name in _HEAD if name in answer}
         self._before = self._joined(message)
         self._used = added(self._used, answer.get("usage"))
-        ours = tuple(calls.ours)
-        return ToolRound(AssistantMessage.of(message).message(ours, f"mem{self._rounds:02}"), ours)
+        ours = identified(calls.ours, self._rounds)
+        said = AssistantMessage.of(message).message(ours)
+        return ToolRound((msgspec.json.encode(said),), ours)
 
     def _joined(self, message: Json) -> Json:
         """The message with what the rounds before said put in front of its own."""

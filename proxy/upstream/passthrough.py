@@ -9,27 +9,24 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.config import Settings
 from proxy.access.auth import Gate
 from proxy.access.browser_policy import BrowserPolicy, FetchHeaders
-from proxy.upstream.client import Upstream
-from proxy.upstream.relay import Relay, configured, forward
+from proxy.upstream.relay import Relay, forward
+from proxy.upstream.upstreams import Upstreams
 
 
 class Passthrough:
     """The size limit does not hold here: nothing is kept, and files may be large."""
 
-    def __init__(
-        self, gate: Gate, upstream: Upstream | None, settings: Settings, policy: BrowserPolicy
-    ) -> None:
+    def __init__(self, gate: Gate, upstreams: Upstreams, policy: BrowserPolicy) -> None:
         self._gate = gate
         self._policy = policy
-        self._upstream = upstream
-        self._api_key = settings.upstream_api_key
+        self._upstreams = upstreams
 
     async def relay(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request)
-        upstream = configured(self._upstream)
+        upstream, key, key_header = self._upstreams.of(request.scope["path"], request.headers)
         trusted = self._policy.trusts(FetchHeaders.of(request.scope["headers"]))
-        api_key = self._api_key if trusted else None
-        return Relay(await forward(request, upstream, tenant, api_key=api_key))
+        api_key = key if trusted else None
+        reply = await forward(request, upstream, tenant, api_key=api_key, key_header=key_header)
+        return Relay(reply)

@@ -9,10 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from memtree.errors import NoUpstream
 from proxy.access.auth import Tenant
 from proxy.http import request_body
-from proxy.http.headers import Headers, request_headers
+from proxy.http.headers import AUTHORIZATION, Headers, request_headers
 from proxy.observability import request_trace
 from proxy.upstream.client import Outgoing, Reply, Upstream
 
@@ -65,16 +64,22 @@ async def forward(
     body: bytes | None = None,
     *,
     api_key: str | None,
+    key_header: bytes = AUTHORIZATION,
     without: frozenset[bytes] = frozenset(),
     also: Headers | None = None,
 ) -> Reply:
     """Send a request on: its own body as a stream, or `body` in its place.
 
-    `api_key`: the configured key of the upstream. `without`: names of request headers that do not
-    go on; `also`: headers of ours that do. Raises what `Upstream.send` does.
+    `api_key`: the configured key of the upstream, which goes in `key_header`. `without`: names of
+    request headers that do not go on; `also`: headers of ours that do. Raises what `Upstream.send`
+    does.
     """
     headers = request_headers(
-        request.scope["headers"], keyed=tenant.keyed, api_key=api_key, without=without
+        request.scope["headers"],
+        keyed=tenant.keyed,
+        api_key=api_key,
+        key_header=key_header,
+        without=without,
     )
     headers += also or []
     target = request_body.target(request)
@@ -88,13 +93,3 @@ async def forward(
         reply = await upstream.send(Outgoing(request.method, target, call.headers, data, length))
         call.status = reply.status
     return reply
-
-
-def configured(upstream: Upstream | None) -> Upstream:
-    """Raises `NoUpstream` on a server that was started with `--upstream none`."""
-    if upstream is None:
-        raise NoUpstream(
-            "This server has no upstream, so it relays nothing. Set one with --upstream URL, "
-            "MEMTREE_UPSTREAM, or `upstream` in memtree.toml."
-        )
-    return upstream

@@ -30,12 +30,19 @@ SECONDS = 400.0  # for one run on two busy cores
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Where an agent sits: its home and project folders, the base URL, and its API key."""
+    """Where an agent sits: its home and project folders, the base URL, its API key, and what it
+    says about memory in headers."""
 
     home: Path
     project: Path
     url: str
     key: str
+    headers: Mapping[str, str] = field(default_factory=lambda: MEMORY)
+
+    @property
+    def root(self) -> str:
+        """The base URL of clients that add `/v1` themselves."""
+        return self.url.removesuffix("/v1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ class Agent:
     ) -> subprocess.CompletedProcess[str]:
         flags = self.go_on if again else self.start
         assert flags is not None
-        command = [str(self.program), *(_filled(flag, seat) for flag in flags)]
+        command = [str(self.program), *(filled(flag, seat) for flag in flags)]
         return run([*command, task], seat, self.env)
 
 
@@ -72,7 +79,7 @@ def run(
     """Run to the end, in a bare environment; whatever is left of it is ended."""
     clean = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
     clean |= {"HOME": str(seat.home), "CI": "true", "NO_COLOR": "1", "DO_NOT_TRACK": "1"}
-    clean |= {name: _filled(value, seat) for name, value in env.items()}
+    clean |= {name: filled(value, seat) for name, value in env.items()}
     out = seat.home / "output.txt"
     try:
         with out.open("w", encoding="utf-8") as log:
@@ -114,14 +121,14 @@ def _living_in(home: Path) -> Sequence[int]:
     return found
 
 
-def _filled(text: str, seat: Seat) -> str:
+def filled(text: str, seat: Seat) -> str:
     """`{project}` and the like in flags and variables."""
-    for name in ("home", "project", "url", "key"):
+    for name in ("home", "project", "url", "key", "root"):
         text = text.replace("{" + name + "}", str(getattr(seat, name)))
     return text
 
 
-def _tools(read: str, path: str, run: str, write: str, text: str, **more: Any) -> Tools:
+def tools_of(read: str, path: str, run: str, write: str, text: str, **more: Any) -> Tools:
     """Tools that take a path, a command (and `more`), a path and a text."""
     return Tools(
         read=lambda name: Call(read, {path: name}),
@@ -154,12 +161,12 @@ def _opencode(seat: Seat) -> dict[str, object]:
     }
 
 
-def _switches(prefix: str) -> dict[str, str]:
+def switches(prefix: str) -> dict[str, str]:
     names = "AUTOUPDATE MODELS_FETCH LSP_DOWNLOAD SHARE DEFAULT_PLUGINS SESSION_INGEST".split()
     return {f"{prefix}_DISABLE_{name}": "1" for name in names}
 
 
-OPENCODE_TOOLS = _tools(
+OPENCODE_TOOLS = tools_of(
     "read", "filePath", "bash", "write", "content", description="Runs a command"
 )
 OPENCODE_FLAGS = ("run", "--auto", "--format", "json", "-m", f"mt/{MODEL}")
@@ -171,7 +178,7 @@ OPENCODE = Agent(
     OPENCODE_FLAGS,
     (*OPENCODE_FLAGS, "-c"),
     OPENCODE_TOOLS,
-    _switches("OPENCODE"),
+    switches("OPENCODE"),
 )
 KILO = Agent(
     "kilo",
@@ -180,7 +187,7 @@ KILO = Agent(
     OPENCODE_FLAGS,
     (*OPENCODE_FLAGS, "-c"),
     OPENCODE_TOOLS,
-    _switches("KILO"),
+    switches("KILO"),
 )
 
 # ---------------------------------------------------------------- Cline
@@ -264,7 +271,7 @@ PI = Agent(
     _pi,
     ("-p", "--provider", "mt", "--model", MODEL),
     ("-p", "-c", "--provider", "mt", "--model", MODEL),
-    _tools("read", "path", "bash", "write", "content"),
+    tools_of("read", "path", "bash", "write", "content"),
     {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"},
 )
 
@@ -291,7 +298,7 @@ QWEN = Agent(
     _qwen,
     (*QWEN_FLAGS, "-p"),
     (*QWEN_FLAGS, "-c", "-p"),
-    _tools(
+    tools_of(
         "read_file",
         "file_path",
         "run_shell_command",
@@ -340,7 +347,7 @@ CONTINUE = Agent(
     _continue,
     (*CONTINUE_FLAGS, "-p"),
     (*CONTINUE_FLAGS, "--resume", "-p"),
-    _tools("Read", "filepath", "Bash", "Write", "content"),
+    tools_of("Read", "filepath", "Bash", "Write", "content"),
     {"CONTINUE_CLI_ENABLE_TELEMETRY": "0", "CONTINUE_METRICS_ENABLED": "0"},
 )
 
@@ -383,5 +390,5 @@ def aider(seat: Seat, tasks: Sequence[str], *more: str) -> subprocess.CompletedP
     """One session, a line of standard input for each turn."""
     for name, value in _aider(seat).items():
         (seat.home / name).write_text(json.dumps(value), "utf-8")
-    command = [str(AIDER), *(_filled(flag, seat) for flag in AIDER_FLAGS), *more]
+    command = [str(AIDER), *(filled(flag, seat) for flag in AIDER_FLAGS), *more]
     return run(command, seat, AIDER_ENV, "\n".join([*tasks, "/exit", ""]))

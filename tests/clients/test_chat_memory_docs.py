@@ -126,7 +126,7 @@ def test_the_memory_that_is_shown_has_the_fields_of_one(shown: Shown):
     (row,) = shown.rows("fields")
     said = json.loads(example[1])
     assert list(row) == list(said)
-    changing = {"id", "created_at", "updated_at"}
+    changing = {"id", "created_at", "updated_at", "last_confirmed_at"}
     assert {k: v for k, v in row.items() if k not in changing} == {
         k: v for k, v in said.items() if k not in changing
     }

@@ -14,6 +14,7 @@ from memtree.conversation import history
 from memtree.conversation.message import Message, Volatile, read_messages
 from memtree.stores import open_store
 from proxy.access import auth
+from proxy.access.tenant_names import ANONYMOUS
 from tests.clients.test_cli import QUICK, run
 from tests.foreign import (
     CLAUDE_SIMPLE,
@@ -159,7 +160,7 @@ async def test_the_first_request_finds_its_memory(task: Path, tmp_path: Path) ->
     (tmp_path / "key").write_text(f"{KEY}-3\n")
     for key, more in (("-1", ("--key", f"{KEY}-1")), ("-2", ("--key", "-")),
                       ("-3", ("--key-file", "key")), ("", ())):  # fmt: skip
-        tenant = auth.tenant_id(f"{KEY}{key}") if more else auth.ANONYMOUS
+        tenant = auth.tenant_id(f"{KEY}{key}") if more else ANONYMOUS
         if base.exists():
             assert (await covered(base, tenant))[0] == 0
         stdin = f"{KEY}{key}\n" if more == ("--key", "-") else None

@@ -102,7 +102,9 @@ async def test_users_of_one_tenant(server: Server) -> None:
         assert (await called(ann, "list_memories"))["total"] == 1
 
 
-def test_the_log_of_the_server_holds_no_memory(server: Server) -> None:
+async def test_the_log_of_the_server_holds_no_memory(server: Server) -> None:
+    async with over_http(server, "auto", authorization="Bearer logged") as client:
+        await called(client, "remember", text=FACT)
     log = server.log.read_text()
     assert "mcp.call tool=remember" in log
     assert "Colby" not in log

@@ -20,6 +20,7 @@ COMMAND = [sys.executable, "-m", "proxy.cli"]
 
 def started(tmp_path: Path, *arguments: str, path: str = "") -> subprocess.Popen[str]:
     env = {k: v for k, v in os.environ.items() if not k.startswith("MEMTREE_")}
+    env["MEMTREE_HOME"] = str(tmp_path)
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [path, str(ROOT), env.get("PYTHONPATH")]))
     # A shell's background jobs ignore Ctrl-C and hand that on; what is handled here is not ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -56,7 +57,7 @@ def test_ctrl_c_while_it_is_being_imported(tmp_path: Path):
     """A module that never comes to its end stands in for a slow one."""
     folder = tmp_path / "modules"
     folder.mkdir()
-    (folder / "aiohttp.py").write_text("import time\nprint('here', flush=True)\ntime.sleep(300)\n")
+    (folder / "uvicorn.py").write_text("import time\nprint('here', flush=True)\ntime.sleep(300)\n")
     server = started(tmp_path, "serve", path=str(folder))
     assert server.stdout is not None
     assert server.stdout.readline() == "here\n"
@@ -74,3 +75,53 @@ def test_ctrl_c_while_its_settings_are_read(tmp_path: Path):
     _, err = server.communicate(timeout=120)
     os.close(writer)
     assert (server.returncode, err) == (130, "")
+
+
+def test_a_store_that_does_not_answer_yet(tmp_path: Path):
+    """A database may come later than the server, which says so before it says that it runs."""
+    pytest.importorskip("psycopg")
+    server = started(
+        tmp_path, "serve", "--port", "0", "--upstream", "none", "--embedder", "none",
+        "--store", "postgresql://u:secret@127.0.0.1:1/db",
+    )  # fmt: skip
+    assert server.stderr is not None
+    said = [next(line for line in server.stderr if line.startswith("  store "))]
+    server.send_signal(signal.SIGINT)
+    said += server.communicate(timeout=120)
+    assert said[0] == (
+        "  store     postgresql://127.0.0.1:1/db does not answer: until it does, chats go on "
+        "without memory\n"
+    )
+    assert "secret" not in "".join(said)
+    assert "Traceback" not in "".join(said)
+
+
+COMPILING = """
+import asyncio, sys
+from memtree.text.standing_rules import standing_rules
+from proxy.server.serve import compile_phrases
+
+compiled = []
+def count(frame, event, arg):
+    if event == "call" and frame.f_code.co_name == "_compile":
+        compiled.append(frame)
+
+def found():
+    compiled.clear()
+    sys.setprofile(count)
+    for rule in ("Always answer in German.", "Antworte immer auf Deutsch."):
+        assert standing_rules(rule)
+    sys.setprofile(None)
+    return len(compiled)
+
+if sys.argv[1:]:
+    asyncio.run(compile_phrases())
+print(found())
+"""
+
+
+@pytest.mark.parametrize(("ahead", "compiles"), [([], True), (["ahead"], False)])
+def test_phrases_of_rules_are_compiled_before_a_turn_has_them(ahead: list[str], compiles: bool):
+    command = [sys.executable, "-c", COMPILING, *ahead]
+    counted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert (int(counted.stdout) > 0) == compiles

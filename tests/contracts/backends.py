@@ -22,6 +22,7 @@ from memtree.stores.ram.database import TenantData
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
+    ConversationRow,
     EpochRow,
     FrontierRow,
     NodeRow,
@@ -45,6 +46,7 @@ TABLES = {
     "epochs": (EpochRow, ("id",)),
     "turns": (TurnRow, ("key", "address")),
     "claims": (ClaimRow, ("id",)),
+    "conversations": (ConversationRow, ("address",)),
 }
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from memtree.errors import BadRequest, StoreUnavailable
+from memtree.memories.agents.agent_memory import StructuredWrite
 from memtree.memories.ports import ShownMemory
+from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
@@ -87,6 +89,14 @@ async def remember(memories: Memories, *tenants: str) -> None:
         await memories.set_plan(tenant, "free")
         await memories.add_extracted(user, b"digest", [], most=0)
         await memories.put_snapshot(user, b"key", new("snapshot"), most=0)
+        agent = Scope.of_agent(tenant, "agent", "ann")
+        for n in range(2):
+            profile = StructuredWrite(new(f"profile {n}", kind="Profile", data={}), b"\0\xff")
+            await memories.write(agent, [profile], idempotency_key=f"{n}")
+        schema = MemorySchema("Profile", "{}", ("é",), "what it is", 1.5, 2.5)
+        await memories.put_schema(tenant, schema, lambda data: b"", most=5)
+        await memories.prove_wallet(f"evm:{tenant}", tenant, tenant.encode()[:32], 9e9)
+        await memories.revoke_grant(tenant.encode()[:32], f"evm:{tenant}", tenant, 9e9)
 
 
 async def content(store: Store) -> list[tuple]:
@@ -144,7 +154,7 @@ async def test_a_copy_is_the_same(pair):
     )
     await save(target.memories(), Scope.of_user("another"), "one")
     added = await target.memories().add(Scope.of_chat(A, "chat é"), new("last"))
-    assert added.memory.number == 10
+    assert added.memory.number == 12
     assert await target.check() == []
 
 
@@ -193,6 +203,29 @@ async def test_what_changed_since_is_brought_along(pair):
     await source.memories().change(Scope.of_user(A), "mem_new", rewritten("newer"))
     await copy(source, target, nothing)
     assert await content(target) == await content(source)
+
+
+@every_pair
+async def test_unique_values_that_another_memory_has_since(pair):
+    """Whichever of the two is brought first."""
+    source, target = pair
+    memories = source.memories()
+    scopes = [Scope.of_agent(A, each) for each in "ab"]
+    for scope in scopes:
+        for n in range(2):
+            profile = StructuredWrite(new(f"{n}", kind="Profile", data={}), b"\0")
+            await memories.write(scope, [profile])
+            if n == 0:
+                await memories.delete(scope, ["mem_0"])
+    await memories.delete(scopes[0], ["mem_1"])
+    await memories.undelete(scopes[0], ["mem_0"])
+    await copy(source, target, nothing)
+    for scope, (gone, back) in zip(scopes, (("mem_0", "mem_1"), ("mem_1", "mem_0")), strict=True):
+        await memories.delete(scope, [gone])
+        await memories.undelete(scope, [back])
+    await copy(source, target, nothing)
+    assert await content(target) == await content(source)
+    assert await target.check() == []
 
 
 @both_ways

@@ -8,10 +8,12 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from indexer.runtime import open_embedder
+from indexer.embedding.open import open_embedder
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable
-from memtree.models.local_embedder import MODEL, TOKENIZER, LocalEmbedder, PackagedFile
+from memtree.models.local_embedder import LocalEmbedder
+from memtree.models.minilm.model import MODEL, TOKENIZER
+from memtree.models.minilm.packaged_file import PackagedFile
 from memtree.models.remote_embedder import RemoteEmbedder
 from memtree.ports.models import Embedder
 from tests.embeddings import Embeddings, serving
@@ -54,6 +56,24 @@ class EmbedderContract:
     async def test_a_query_can_be_asked_again(self, embedder: Embedder) -> None:
         once = (await embedder.embed_query(TEXTS[2])).copy()
         np.testing.assert_array_equal(await embedder.embed_query(TEXTS[2]), once)
+
+    async def test_queries_together_are_those_alone(self, embedder: Embedder) -> None:
+        queries = [
+            *TEXTS,
+            "which port?",
+            "why?",
+            TEXTS[0],
+            "tea " * 30,
+            *(f"n {n}" for n in range(9)),
+        ]
+        rows = await embedder.embed_queries(queries)
+        assert rows.shape == (len(queries), embedder.dimensions)
+        assert rows.dtype == np.float32
+        embedder.forget()
+        alone = [await embedder.embed_query(text) for text in queries]
+        np.testing.assert_allclose(rows, np.stack(alone), atol=1e-6)
+        assert (await embedder.embed_queries([])).shape == (0, embedder.dimensions)
+        assert not (await embedder.embed_queries(["", " "])).any()
 
     async def test_odd_queries(self, embedder: Embedder) -> None:
         assert not (await embedder.embed_query("")).any()

@@ -23,11 +23,15 @@ from tests.contracts.memory_backends import CHAT, START, Clock, new, rewritten, 
 from tests.postgres import drop_schema, store_url
 
 USER = Scope.of_user("tenant")
+# What a schema of so many steps does not have, by table.
 NEW = {
-    "memories": {"created", "updated", "replaced", "tainted"},
-    "memory_history": {"updated", "expires"},
+    1: {
+        "memories": {"created", "updated", "replaced", "tainted", "unique_key"},
+        "memory_history": {"updated", "expires"},
+    },
+    2: {"memories": {"unique_key"}},
 }
-NEW_TABLES = {"extracted_messages", "tenant_plans"}
+NEW_TABLES = {"extracted_messages", "tenant_plans", "memory_writes"}
 
 
 async def content(store: Opened) -> list[tuple[str, dict[str, object]]]:
@@ -65,11 +69,11 @@ async def filled() -> RamStore:
     return store
 
 
-def old_sqlite(folder: Path, rows: list[tuple[str, dict[str, object]]]) -> str:
+def old_sqlite(folder: Path, rows: list[tuple[str, dict[str, object]]], steps: int = 1) -> str:
     path = folder / "store.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         sqlite.migrate(db, "tree", sqlite.TREE_STEPS)
-        sqlite.migrate(db, "memories", sqlite.MEMORY_STEPS[:1])
+        sqlite.migrate(db, "memories", sqlite.MEMORY_STEPS[:steps])
         for table, row in rows:
             values = [row[name] for name in row]
             places = ", ".join("?" * len(row))
@@ -77,7 +81,7 @@ def old_sqlite(folder: Path, rows: list[tuple[str, dict[str, object]]]) -> str:
     return f"sqlite:///{path}"
 
 
-def old_postgres(folder: Path, rows: list[tuple[str, dict[str, object]]]) -> str:
+def old_postgres(folder: Path, rows: list[tuple[str, dict[str, object]]], steps: int = 1) -> str:
     url = store_url(folder)
     dsn = PostgresStore(url).database.dsn
 
@@ -87,7 +91,7 @@ def old_postgres(folder: Path, rows: list[tuple[str, dict[str, object]]]) -> str
             dsn.conninfo, autocommit=True, options=path
         ) as db:
             await postgres.migrate(db, dsn.schema, "tree", postgres.TREE_STEPS)
-            await postgres.migrate(db, dsn.schema, "memories", postgres.MEMORY_STEPS[:1])
+            await postgres.migrate(db, dsn.schema, "memories", postgres.MEMORY_STEPS[:steps])
             for table, row in rows:
                 places = ", ".join(["%s"] * len(row))
                 names = ", ".join(row)
@@ -111,14 +115,16 @@ def test_the_tables_are_those_that_stay():
     assert len(schema.TABLES) == len(set(schema.TABLES))
 
 
-def test_a_store_of_the_first_schema_goes_on(tmp_path, kind):
+@pytest.mark.parametrize("steps", NEW)
+def test_a_store_of_an_older_schema_goes_on(tmp_path, kind, steps):
     expected = asyncio.run(before())
+    new = NEW[steps]
     old = [
-        (table, {name: row[name] for name in row if name not in NEW.get(table, ())})
+        (table, {name: row[name] for name in row if name not in new.get(table, ())})
         for table, row in expected
     ]
-    assert {table for table, _ in expected} >= {*NEW, "memory_tombstones", "memory_settings"}
-    url = {"sqlite": old_sqlite, "postgres": old_postgres}[kind](tmp_path, old)
+    assert {table for table, _ in expected} >= {*new, "memory_tombstones", "memory_settings"}
+    url = {"sqlite": old_sqlite, "postgres": old_postgres}[kind](tmp_path, old, steps)
     asyncio.run(check(url, expected))
 
 
@@ -151,10 +157,10 @@ async def check(url: str, expected: list[tuple[str, dict[str, object]]]) -> None
 def test_a_row_that_does_not_decode_does_not_stop_it(tmp_path, damage):
     rows = asyncio.run(before())
     for table, row in rows:
-        if table in NEW and row["number"] == 1:
+        if table in NEW[1] and row["number"] == 1:
             row["data"] = damage
     old = [
-        (table, {name: row[name] for name in row if name not in NEW.get(table, ())})
+        (table, {name: row[name] for name in row if name not in NEW[1].get(table, ())})
         for table, row in rows
     ]
     url = old_sqlite(tmp_path, old)

@@ -9,6 +9,10 @@ from itertools import combinations
 import pytest
 
 from memtree.errors import NotFound
+from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.memories.agents.ports import AgentMemories
+from memtree.memories.agents.search.ports import AgentSearchStore
+from memtree.memories.grants.ports import WalletStore
 from memtree.memories.memory import Memory, MemoryChange
 from memtree.memories.ports import (
     ANY,
@@ -19,6 +23,7 @@ from memtree.memories.ports import (
     ShownMemory,
     StoredSegment,
 )
+from memtree.memories.schemas.ports import SchemaStore
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import GroupChange, MemoryGroup, SettingsChange
 from memtree.memories.user_ports import ExtractedMessages, MemoryGroups, Plans, UserSettingsStore
@@ -59,6 +64,7 @@ def methods(port: type) -> dict[str, inspect.Signature]:
 
 
 SCOPED = (MemoryStore, MemoryGroups, UserSettingsStore, ExtractedMessages)
+OF_TENANTS = (AgentMemories, AgentSearchStore, SchemaStore, WalletStore)
 
 
 @pytest.mark.parametrize("kind", [*SCOPED, SqlMemories])
@@ -82,9 +88,32 @@ def test_what_needs_no_scope_gives_no_memory():
     assert not any("Memory" in str(signature.return_annotation) for signature in own.values())
     assert set(methods(Plans)) == {"plan", "set_plan"}
     extra = methods(SqlMemories).keys() - own.keys() - methods(Plans).keys()
-    for port in SCOPED:
+    for port in (*SCOPED, *OF_TENANTS):
         extra -= methods(port).keys()
     assert extra == {"read_memories", "write_memories", "scrub_memories"}
+
+
+def test_what_is_of_several_scopes_names_them():
+    """A tenant's, at the least: an `AgentScopes` has one, and so has each scope of a row."""
+    first = {name: [*at.parameters.values()][1] for name, at in methods(AgentMemories).items()}
+    kinds = {"Scope", "AgentScopes", "Sequence[tuple[Scope, str]]"}
+    assert {each.annotation for each in first.values()} == kinds
+    of_one = sorted(name for name, each in first.items() if each.annotation == "Scope")
+    assert of_one == ["unique_holders", "write"]
+    for name, of in methods(AgentSearchStore).items():
+        assert [*of.parameters.values()][1].annotation == "AgentScopes", name
+    for name, of in methods(SchemaStore).items():
+        assert [*of.parameters][1] == "tenant", name
+    for port in (SchemaStore, WalletStore):
+        assert not any(
+            each in str(of.return_annotation)
+            for of in methods(port).values()
+            for each in ("Memory]", "LocatedMemory", "AgentPage", "StructuredResult")
+        )
+    assert all(
+        each.default is inspect.Parameter.empty
+        for each in [*first.values(), inspect.signature(AgentScopes).parameters["tenant"]]
+    )
 
 
 def mark(scope: Scope) -> str:

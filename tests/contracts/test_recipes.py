@@ -137,7 +137,9 @@ class TestSqliteStore(OnSqlite, RecipesContract):
         await store.close()
         with closing(sqlite3.connect(tmp_path / "new" / "store.db")) as db, db:
             db.execute("DROP TABLE recipes")
-            db.execute("DROP TABLE tenant_aliases")  # of a later step
+            for later in ("tenant_aliases", "conversations"):  # of later steps
+                db.execute(f"DROP TABLE {later}")
+            db.execute("DROP INDEX turns_at_addresses")
             db.execute("UPDATE schema_version SET version = 4 WHERE part = 'tree'")
         late = self.open(tmp_path)
         days = range(20_000, 20_000 + RECIPE_DAYS)

@@ -72,6 +72,8 @@ class RetentionContract(Backend):
         assert await store.chain(A, address(1)) == whole[2:]
         assert await store.chain(A, address(9)) == []
         assert await store.chain(B, address(3)) == []
+        for most in (1, 2, 4, 9):
+            assert await store.chain(A, address(3), most) == whole[:most]
 
     async def test_chains_that_branch(self, store):
         await store.commit(A, growing())

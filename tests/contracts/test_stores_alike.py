@@ -122,7 +122,7 @@ def _outcome(given: object) -> str:
 
 @pytest.mark.slow
 @given(taken=steps)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_sqlite_does_the_same_as_memory(taken, tmp_path_factory):
     same(taken, OnSqlite(), tmp_path_factory)
 

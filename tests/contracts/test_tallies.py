@@ -34,6 +34,20 @@ class TalliesContract(Backend):
         assert await store.tallies(A, DAY + 3, DAY) == {}
         assert await store.tallied(DAY, DAY + 1) == {A: {NAME: 11}, B: {OTHER: 7}}
 
+    async def test_the_numbers_of_each_day(self, store):
+        await store.add(A, DAY + 2, {"a.x": 4, "b.x": 9})
+        await store.add(A, DAY, {"a.y": -1, "a.x": 1})
+        await store.add(A, DAY + 2, {"a.x": 1})
+        await store.add(A, DAY + 1, {"b.x": 1, "A.x": 1, "a%x": 1, "a_x": 1})
+        await store.add(B, DAY, {"a.x": 50})
+        found = await store.daily(A, DAY - 5, DAY + 5, "a.")
+        assert found == {DAY: {"a.x": 1, "a.y": -1}, DAY + 2: {"a.x": 5}}
+        assert list(found) == [DAY, DAY + 2]
+        assert await store.daily(A, DAY + 1, DAY + 1, "a%") == {DAY + 1: {"a%x": 1}}
+        assert await store.daily(A, DAY, DAY, "") == {DAY: {"a.x": 1, "a.y": -1}}
+        assert await store.daily(B, DAY + 1, DAY + 5, "a.") == {}
+        assert await store.daily("nobody", DAY, DAY, "") == {}
+
     async def test_a_limit_is_reached_and_not_passed(self, store):
         limits = {NAME: 100}
         assert await store.add(A, DAY, {NAME: 60, OTHER: 1}, limits)

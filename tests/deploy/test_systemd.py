@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from proxy.cli.main import build_parser
+from proxy.cli.parsers.parser import build_parser
 from tests.deploy.programs import DEPLOY, ROOT, run
 from tests.server import free_port
 from tests.sessions import coding

@@ -24,6 +24,7 @@ def upstream(_upstream: tuple[FakeUpstream, str]) -> FakeUpstream:
 
 
 @pytest.fixture
-def base(_upstream: tuple[FakeUpstream, str]) -> str:
-    """The upstream's base URL, with a path of its own as real ones have."""
+def base(_upstream: tuple[FakeUpstream, str], upstream: FakeUpstream) -> str:
+    """The upstream's base URL, with a path of its own as real ones have. It depends on `upstream`,
+    so that whoever takes the address alone gets no upstream that hangs for the test before."""
     return _upstream[1] + "/up/v1"

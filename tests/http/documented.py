@@ -12,7 +12,7 @@ from memtree.config import Settings
 from proxy.openapi.document import build
 
 DOCUMENT = build(Settings())
-METHODS = ("get", "post", "patch", "delete")
+METHODS = ("get", "post", "put", "patch", "delete")
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -52,8 +52,20 @@ def closed(document: dict[str, Any]) -> dict[str, Any]:
     copy: dict[str, Any] = json.loads(json.dumps(document))
     for name in ("Usage", "Memory", "Explain", "Compressed", "Indexed", "Status", "Node", "Tree",
                  "Receipt", "Health", "Error", "ChatMemory", "SavedChatMemory", "ChatMemoryPage",
-                 "ChatMemoryHits", "ChatMemories"):  # fmt: skip
+                 "ChatMemoryHits", "ChatMemories", "AgentMemoryHit", "AgentMemoryHits",
+                 "MemoryAnswer", "MemoryMap", "BatchSearchResults"):  # fmt: skip
         for part in walk(copy["components"]["schemas"][name]):
             if isinstance(part, dict) and "properties" in part:
                 part["additionalProperties"] = False
     return copy
+
+
+def check_answer(path: str, method: str, answer: Any) -> None:
+    """The answer is as documented, with no field beyond."""
+    document = closed(DOCUMENT)
+    response = resolved(DOCUMENT["paths"][path][method]["responses"][str(answer.status_code)])
+    schema = response["content"][answer.headers["content-type"].partition(";")[0]]["schema"]
+    errors = rooted(schema, document).iter_errors(answer.json())
+    assert [error.message for error in errors] == []
+    own = {name for name in answer.headers if name.startswith("x-memtree-")}
+    assert own <= set(response.get("headers", ()))

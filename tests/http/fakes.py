@@ -22,14 +22,16 @@ from memtree.conversation import history
 from memtree.conversation.message import Volatile
 from memtree.errors import MemTreeError, NotFound
 from memtree.memories.book import MemoryBook
+from memtree.ports.chat_model import ModelAnswer, ModelQuestion
+from memtree.ports.models import Usage
 from memtree.ports.queues import Pending, SummaryStatus
-from memtree.ports.store import Credentials, Receipt
+from memtree.ports.store import Credentials, Receipt, Tallies
 from memtree.stores import Memories, RamStore, open_memories, open_store
 from memtree.text import tokens
 from memtree.unfolding.explain import TreeNode, TreeView
 from proxy.chat.keepalive import PACE, KeepalivePace
 from proxy.server.app import Services, create_app
-from proxy.upstream.client import Upstream
+from proxy.upstream.upstreams import Upstreams
 
 MEMORY = "<context_memory>short</context_memory>"
 MEMORY_MESSAGE = b'{"role":"user","content":"<context_memory>short</context_memory>"}'
@@ -52,6 +54,9 @@ class FakeMemory:
         self.told: dict[str, Any] = {}
         self.folded: Any = None
         self.kept: set[tuple[str, bytes]] = set()
+
+    def on_deletion(self, forget: Callable[[str | None], object]) -> None:
+        """Nothing is deleted behind the routes' back."""
 
     async def compress(self, ask: CompressRequest) -> Answer:
         return (await self.compress_with_details(ask))[0]
@@ -173,17 +178,24 @@ def services(
     pace: KeepalivePace = PACE,
     book: MemoryBook | None = None,
     memories: Memories | None = None,
+    tallies: Tallies | None = None,
     **changes: Any,
 ) -> Services:
-    """`book`: None for one without an embedder; `memories`: None for an empty store."""
+    """`book`: None for one without an embedder; `memories`: None for an empty store. `tallies`: of
+    models that memories ask."""
     settings = dataclasses.replace(Settings(upstream=base), **changes)
     return Services(
         memory=cast(ContextMemory, fake or FakeMemory()),
         memory_services=open_memory_services(
-            settings, memories or open_memories(RamStore()), SystemClock(), None, book
+            settings,
+            memories or open_memories(RamStore()),
+            SystemClock(),
+            None,
+            book,
+            tallies=tallies,
         ),
         keys=keys or FakeKeys(),
-        upstream=Upstream(base) if base else None,
+        upstreams=Upstreams.of_settings(settings),
         settings=settings,
         pace=pace,
     )
@@ -202,8 +214,7 @@ async def edge(
     async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
         client.headers.clear()
         yield client
-    if built.upstream:
-        await built.upstream.close()
+    await built.upstreams.close()
 
 
 def turn(count: int = 9, **fields: Any) -> dict[str, Any]:
@@ -220,3 +231,19 @@ def turn(count: int = 9, **fields: Any) -> dict[str, Any]:
 
 def dumps(value: Any) -> bytes:
     return json.dumps(value).encode()
+
+
+class AnsweringModel:
+    """A `ChatModel` that says this."""
+
+    recipe = "scripted"
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+        self.asked: list[ModelQuestion] = []
+
+    async def answer(self, question: ModelQuestion) -> ModelAnswer:
+        self.asked.append(question)
+        return ModelAnswer(self.said, True, Usage(10, 10))
+
+    async def close(self) -> None: ...

@@ -196,5 +196,4 @@ async def chatting(
             client.headers["content-type"] = "application/json"
             yield Chat(client, upstream, built.memory_services)
     finally:
-        if built.upstream:
-            await built.upstream.close()
+        await built.upstreams.close()

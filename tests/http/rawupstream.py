@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tests.http.running import PATIENCE
+
 Script = Callable[["Connection", int], None]
 
 
@@ -16,7 +18,7 @@ class Connection:
 
     def __init__(self, inner: socket.socket) -> None:
         self.inner = inner
-        inner.settimeout(20)
+        inner.settimeout(PATIENCE)
 
     def request(self) -> bytes:
         """Head and body of the next request; empty where the other side closed."""

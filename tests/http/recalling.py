@@ -143,5 +143,5 @@ def served(*answers: Any) -> Iterator[tuple[Sequel, str]]:
     upstream = Sequel(*answers)
     with running(upstream) as above:
         built = services(f"{above}/v1", real_memory(), recall_tools=True, mode="stable")
-        with running(create_app(built), built.upstream) as address:
+        with running(create_app(built), built.upstreams) as address:
             yield upstream, address

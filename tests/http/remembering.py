@@ -19,8 +19,8 @@ from tests.unit.memories.books import Opened, opened
 KEY = {"authorization": "Bearer key"}
 DEADLINE = "The project deadline is March 15, 2026"
 FIELDS = {
-    "id", "content", "category", "source_type", "created_at", "updated_at", "expires_at", "tags",
-    "message_id", "tainted", "version",
+    "id", "content", "category", "source_type", "created_at", "updated_at", "expires_at",
+    "deleted_at", "last_confirmed_at", "tags", "message_id", "tainted", "version",
 }  # fmt: skip
 
 
@@ -80,7 +80,9 @@ async def remembering(
 ) -> AsyncIterator[Remembering]:
     async with opened(embedder, rules) as book:
         keys = keys or FakeKeys()
-        made = edge(base, memory or FakeMemory(), keys, book=book.book, **settings)
+        made = edge(
+            base, memory or FakeMemory(), keys, book=book.book, memories=book.store, **settings
+        )
         async with made as client:
             yield Remembering(client, book)
 

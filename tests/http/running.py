@@ -14,14 +14,18 @@ import uvicorn
 
 from memtree.config import Settings
 from proxy.server.serve import listening
-from proxy.upstream.client import Upstream
+from proxy.upstream.upstreams import Upstreams
+
+# Seconds that a test waits for what it expects. None of them passes where all is well; a machine
+# with other work to do may need some.
+PATIENCE = 60.0
 
 
 @contextmanager
 def running(
-    app: Any, upstream: Upstream | None = None, settings: Settings | None = None
+    app: Any, upstreams: Upstreams | None = None, settings: Settings | None = None
 ) -> Iterator[str]:
-    """Serve `app`, yield its address; `upstream` is closed in the server's own loop. `settings`:
+    """Serve `app`, yield its address; `upstreams` are closed in the server's own loop. `settings`:
     the limits of connections."""
     config = listening(app, settings or Settings())
     config.lifespan, config.timeout_graceful_shutdown = "off", 1
@@ -29,8 +33,8 @@ def running(
 
     async def main(listener: socket.socket) -> None:
         await server.serve([listener])
-        if upstream:
-            await upstream.close()
+        if upstreams:
+            await upstreams.close()
 
     # The protocol by name: asyncio turns Nagle off only where it is told that this is TCP.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
@@ -41,6 +45,7 @@ def running(
         thread.start()
         try:
             while not server.started:
+                assert thread.is_alive(), "the server did not start"
                 time.sleep(0.01)
             yield f"http://127.0.0.1:{port}"
         finally:

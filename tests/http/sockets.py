@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from collections.abc import Iterable
+
+from tests.http.running import PATIENCE
 
 HOST = b"Host: edge\r\n"
 
 
 def connect(address: str) -> socket.socket:
     host, port = address.removeprefix("http://").split("/")[0].rsplit(":", 1)
-    return socket.create_connection((host, int(port)), timeout=20)
+    return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
 
 def rest(connection: socket.socket, seconds: float = 20.0) -> tuple[bytes, bool]:
@@ -37,6 +40,43 @@ def until(connection: socket.socket, end: bytes) -> bytes:
     while not seen.endswith(end) and (piece := connection.recv(65536)):
         seen += piece
     return seen
+
+
+def ask(
+    address: str, *pieces: bytes, count: int = 1, bodies: bool = True, pause: float = 0.0
+) -> bytes:
+    """Send pieces, each in a packet of its own; the first `count` answers, as soon as they are
+    there. `bodies`: they have some, whatever their heads say."""
+    with connect(address) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            connection.sendall(piece)
+            time.sleep(pause)
+        seen = b""
+        while _whole(seen, bodies) < count and (piece := connection.recv(65536)):
+            seen += piece
+        return seen
+
+
+def _whole(raw: bytes, bodies: bool) -> int:
+    """How many answers are there from beginning to end."""
+    found = 0
+    while raw:
+        head, end, raw = raw.partition(b"\r\n\r\n")
+        if not end:
+            return found
+        chunked = b"transfer-encoding: chunked" in head.lower()
+        size = re.search(rb"content-length: *(\d+)", head.lower())
+        if bodies and chunked:
+            _, end, raw = raw.partition(b"0\r\n\r\n")
+            if not end:
+                return found
+        elif bodies and size:
+            if len(raw) < int(size[1]):
+                return found
+            raw = raw[int(size[1]) :]
+        found += 1
+    return found
 
 
 def talk(

@@ -37,6 +37,8 @@ async def test_a_memory_is_made_from_a_message():
         "created_at": "1970-01-12T13:46:40Z",
         "updated_at": "1970-01-12T13:46:40Z",
         "expires_at": None,
+        "deleted_at": None,
+        "last_confirmed_at": "1970-01-12T13:46:40Z",
         "tags": [],
         "message_id": "msg_abc123",
         "tainted": False,

@@ -54,16 +54,24 @@ async def test_no_answer_tells_another_scope_of_a_memory(other: tuple[dict[str, 
             await asked(chat, other, "DELETE", at),
             await asked(chat, other, "DELETE", at, params={"purge": "true"}),
             await asked(chat, other, "POST", f"{at}/confirm"),
+            await asked(chat, other, "GET", f"{at}/history"),
+            await asked(chat, other, "POST", f"{at}/merge", json={"replaces": row["id"]}),
             await asked(chat, other, "POST", "/memories/undelete", json={"ids": [row["id"]]}),
+            await asked(chat, other, "POST", "/memories/delete", json={"ids": [row["id"]]}),
+            await asked(chat, other, "POST", "/memories/delete", json={"all": True}),
+            await asked(chat, other, "GET", "/memories/tombstones"),
+            await asked(chat, other, "GET", "/memories", params={"include": "deleted"}),
         ]
         assert [answer.status_code for answer in answers] == [
-            200, 200, 404, 404, 404, 404, 404, 404, 200,
+            200, 200, 404, 404, 404, 404, 404, 404, 404, 404, 200, 200, 200, 200, 200,
         ]  # fmt: skip
+        for answer in answers[11:13]:
+            assert answer.json() == {"deleted": 0, "verified": True}
         for answer in answers:
             assert "canary" not in answer.text.lower()
             assert row["id"] not in answer.text
         assert answers[0].json() == {"memories": [], "next_cursor": None, "total": 0}
-        for answer in answers[2:8]:
+        for answer in answers[2:10]:
             error(answer, 404, "not_found", "memoryId")
         assert await chat.texts() == [CANARY]
         assert (await chat.rows())[0]["version"] == 1

@@ -15,8 +15,9 @@ from indexer.runtime import SystemClock, open_redis_queues
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.stores import open_store
 from memtree.stores.postgres.migrations import TREE_STEPS
-from proxy.cli import checkup_postgres, checkups, doctor
-from proxy.server import open_files
+from proxy.checkups import open_files, postgres_server, surroundings
+from proxy.checkups.finding import Finding
+from proxy.cli import doctor
 from proxy.server.app import create_app
 from tests import postgres
 from tests.collector import collecting
@@ -35,7 +36,7 @@ def test_where_settings_come_from(tmp_path: Path):
     path.write_text("port = 1")
     assert config_file({"MEMTREE_CONFIG": str(path)}) == path
     assert config_file({"MEMTREE_CONFIG": str(tmp_path / "none.toml")}) is None
-    found = checkups.settings_file(path, [])
+    found = surroundings.settings_file(path, [])
     assert (found.level, str(path) in found.text) == ("ok", True)
 
 
@@ -43,7 +44,7 @@ def test_variables_that_are_none():
     given = {"MEMTREE_STORE": "x", "MEMTREE_STROE": "secret", "MEMTREE_CONFIG": "y", "HOME": "z",
              "MEMTREE_BENCH_DATA": "d", "MEMTREE_A": "secret"}  # fmt: skip
     assert unknown_variables(given) == ["MEMTREE_A", "MEMTREE_STROE"]
-    found = checkups.settings_file(None, unknown_variables(given))
+    found = surroundings.settings_file(None, unknown_variables(given))
     assert found.level == "warning"
     assert "MEMTREE_STROE" in found.text
     assert "secret" not in found.text
@@ -54,15 +55,15 @@ def test_variables_that_are_none():
 
 def test_room_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "m.db"
-    assert checkups.disk(f"sqlite:///{path}") is None
-    assert checkups.disk("memory:") is None
+    assert surroundings.disk(f"sqlite:///{path}") is None
+    assert surroundings.disk("memory:") is None
     path.touch()
-    monkeypatch.setattr(checkups, "LOW_DISK", 0)
-    found = checkups.disk(f"sqlite:///{path}")
+    monkeypatch.setattr(surroundings, "LOW_DISK", 0)
+    found = surroundings.disk(f"sqlite:///{path}")
     assert found
     assert found.level == "ok"
-    monkeypatch.setattr(checkups, "LOW_DISK", 1 << 80)
-    found = checkups.disk(f"sqlite:///{path}")
+    monkeypatch.setattr(surroundings, "LOW_DISK", 1 << 80)
+    found = surroundings.disk(f"sqlite:///{path}")
     assert found
     assert found.level == "warning"
 
@@ -72,66 +73,71 @@ def test_a_store_that_cannot_be_written_to(tmp_path: Path):
     path = tmp_path / "m.db"
     path.touch()
     path.chmod(0o400)
-    found = checkups.disk(f"sqlite:///{path}")
+    found = surroundings.disk(f"sqlite:///{path}")
     assert found
     assert found.level == "problem"
 
 
 async def test_a_port_that_is_free_taken_or_ours():
     free = replace(QUIET, port=refused_port())
-    assert (await checkups.port(free)).level == "ok"
+    assert (await surroundings.port(free)).level == "ok"
     with socket.create_server(("127.0.0.1", 0)) as other:
         other.listen()
         other.settimeout(0.01)
         taken = replace(QUIET, port=other.getsockname()[1])
         # It takes the connection and never answers.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(checkups, "SECONDS", 0.2)
-            found = await checkups.port(taken)
+            patch.setattr(surroundings, "SECONDS", 0.2)
+            found = await surroundings.port(taken)
     assert found.level == "problem"
     assert "another program" in found.text
     with running(create_app(services(None))) as address:
-        found = await checkups.port(replace(QUIET, port=int(address.rpartition(":")[2])))
+        found = await surroundings.port(replace(QUIET, port=int(address.rpartition(":")[2])))
     assert found.level == "ok"
     assert "MemTree answers" in found.text
-    found = await checkups.port(replace(QUIET, host="192.0.2.1"))  # no address of ours (RFC 5737)
+    found = await surroundings.port(
+        replace(QUIET, host="192.0.2.1")
+    )  # no address of ours (RFC 5737)
     assert found.level == "problem"
 
 
 def test_how_many_files_may_be_open(monkeypatch: pytest.MonkeyPatch):
     for most, level in ((None, "ok"), (open_files.FEW_FILES - 1, "warning"), (65_536, "ok")):
-        monkeypatch.setattr(checkups, "most_files", lambda most=most: most)
-        assert checkups.files().level == level
+        monkeypatch.setattr(surroundings, "most_files", lambda most=most: most)
+        assert surroundings.files().level == level
     monkeypatch.undo()
-    assert checkups.files().text
+    assert surroundings.files().text
 
 
 # -- traces -------------------------------------------------------------------------------------
 
 
 async def test_a_collector_of_traces():
-    assert (await checkups.traces(QUIET)).text == "off"
+    assert (await surroundings.traces(QUIET)).text == "off"
     with collecting() as collector:
-        found = await checkups.traces(replace(QUIET, otel_endpoint=collector.url))
+        found = await surroundings.traces(replace(QUIET, otel_endpoint=collector.url))
         assert found.level == "ok"
         assert collector.raw == [b""]
         assert not collector.spans
     nobody = f"http://127.0.0.1:{refused_port()}/v1/traces"
-    assert (await checkups.traces(replace(QUIET, otel_endpoint=nobody))).level == "problem"
+    assert (await surroundings.traces(replace(QUIET, otel_endpoint=nobody))).level == "problem"
     with running(create_app(services(None))) as address:
-        wrong = await checkups.traces(replace(QUIET, otel_endpoint=f"{address}/health/x"))
+        wrong = await surroundings.traces(replace(QUIET, otel_endpoint=f"{address}/health/x"))
     assert wrong.level == "problem"
 
 
 # -- Redis --------------------------------------------------------------------------------------
 
 
-async def looked_at(url: str) -> list[checkups.Finding]:
+async def looked_at(url: str) -> list[Finding]:
     store = open_store("memory:")
+    settings = replace(QUIET, queue=url, store="sqlite:///unused.db")
+    queues = open_redis_queues(settings, store, SystemClock())
     try:
-        settings = replace(QUIET, queue=url, store="sqlite:///unused.db")
-        return await checkups.queue(open_redis_queues(settings, store, SystemClock()))
+        return await surroundings.queue(queues)
     finally:
+        if queues is not None:
+            await queues.close(0)
         await store.close()
 
 
@@ -163,11 +169,11 @@ async def test_a_redis_that_is_not_there_and_one_that_is_too_old():
     (found,) = await looked_at(f"redis://:hush@127.0.0.1:{refused_port()}/0")
     assert found.level == "problem"
     assert "hush" not in found.text
-    old = checkups.redis_version_and_policy(
+    old = surroundings.redis_version_and_policy(
         {"redis_version": "5.0.14", "maxmemory_policy": "noeviction"}
     )
     assert (old.level, "6.2" in old.text) == ("problem", True)
-    assert checkups.redis_version_and_policy(
+    assert surroundings.redis_version_and_policy(
         {"redis_version": "7.4.1", "maxmemory_policy": "noeviction"}
     ).level == ("ok")
 
@@ -183,20 +189,20 @@ async def test_a_real_postgres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         store = open_store(url)
         await store.stats()
         await store.close()
-        found = await checkup_postgres.database(url)
+        found = await postgres_server.database(url)
         assert found.level == "ok"
         assert f"at step {len(TREE_STEPS)} of {len(TREE_STEPS)}" in found.text
         for name, value, level in (("OLDEST", 990_000, "problem"), ("CROWDED", 0.01, "warning")):
             with monkeypatch.context() as patch:
-                patch.setattr(checkup_postgres, name, value)
-                assert (await checkup_postgres.database(url)).level == level
+                patch.setattr(postgres_server, name, value)
+                assert (await postgres_server.database(url)).level == level
     finally:
         postgres.drop_schema(tmp_path)
 
 
 async def test_a_postgres_that_is_not_there():
     url = f"postgresql://user:hush@127.0.0.1:{refused_port()}/base"
-    found = await checkup_postgres.database(url)
+    found = await postgres_server.database(url)
     assert found.level == "problem"
     assert "hush" not in found.text
 

@@ -12,6 +12,8 @@ from memtree.conversation.message import MESSAGE_OVERHEAD
 from memtree.errors import ContextOverflow
 from memtree.ports.queues import Pending, SummaryStatus
 from memtree.text import tokens
+from memtree.unfolding.explain import TreeView
+from proxy.context.explanation import tree_json
 from tests.http.encoders import encoded
 from tests.http.fakes import MEMORY_MESSAGE, FakeMemory, dumps, edge, real_memory, turn
 
@@ -165,6 +167,12 @@ async def test_tree():
     (leaf,) = answer.json()["nodes"]
     assert (leaf["id"], leaf["messages"], leaf["summary"]) == ("ab", [0, 1], "extracted")
     assert answer.json()["roots"] == ["ab"]
+    assert answer.json()["state"] == "indexed"
+
+
+async def test_a_tree_that_is_not_whole_says_so():
+    short = TreeView((), (), whole=False)
+    assert tree_json(short) == {"nodes": [], "roots": [], "rules": [], "state": "indexing"}
 
 
 BAD = [

@@ -8,7 +8,6 @@ import gzip
 import json
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +17,7 @@ import pytest
 
 from proxy.server.app import create_app
 from tests.http.fakes import services, turn
-from tests.http.running import refused_port, running
+from tests.http.running import PATIENCE, refused_port, running
 from tests.http.upstream import FakeUpstream, event
 
 CHAT = "/v1/chat/completions"
@@ -61,7 +60,7 @@ STREAMS: dict[str, list[Any]] = {
 @pytest.fixture(scope="module")
 def address(_upstream: tuple[FakeUpstream, str]) -> Iterator[str]:
     built = services(_upstream[1] + "/up/v1")
-    with running(create_app(built), built.upstream) as found:
+    with running(create_app(built), built.upstreams) as found:
         yield found
 
 
@@ -71,7 +70,9 @@ def test_a_stream_comes_through_byte_for_byte(
     name: str, headers: dict[str, str], address: str, upstream: FakeUpstream
 ):
     upstream.mode, upstream.script = "script", STREAMS[name]
-    answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=headers)
+    answer = httpx.post(
+        address + CHAT, json=turn(9, stream=True), headers=headers, timeout=PATIENCE
+    )
     sent = b"".join(one for one in STREAMS[name] if isinstance(one, bytes))
     assert (answer.status_code, answer.content) == (200, sent)
 
@@ -89,7 +90,9 @@ def test_a_cut_stream_is_cut_and_no_end_is_made_up(
     posted = turn(9, stream=True)
     with (
         pytest.raises(httpx.RemoteProtocolError),
-        httpx.stream("POST", address + CHAT, json=posted, headers=headers) as answer,
+        httpx.stream(
+            "POST", address + CHAT, json=posted, headers=headers, timeout=PATIENCE
+        ) as answer,
     ):
         got.extend(answer.iter_raw())
     assert b"".join(got) == script[0]
@@ -103,7 +106,9 @@ def test_an_error_comes_through_with_its_body_and_retry_after(
 ):
     upstream.mode, upstream.status = "error", status
     for stream in (False, True):
-        answer = httpx.post(address + CHAT, json=turn(9, stream=stream), headers=headers)
+        answer = httpx.post(
+            address + CHAT, json=turn(9, stream=stream), headers=headers, timeout=PATIENCE
+        )
         assert answer.status_code == status
         assert answer.content == b'{"error": {"message":"upstream says no",  "code":"x"}}'
         assert answer.headers["retry-after"] == "7"
@@ -113,8 +118,10 @@ def test_an_error_comes_through_with_its_body_and_retry_after(
 @pytest.mark.parametrize("headers", SIDES)
 def test_a_refused_connection_is_a_502(headers: dict[str, str]):
     built = services(f"http://127.0.0.1:{refused_port()}/v1")
-    with running(create_app(built), built.upstream) as address:
-        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=headers)
+    with running(create_app(built), built.upstreams) as address:
+        answer = httpx.post(
+            address + CHAT, json=turn(9, stream=True), headers=headers, timeout=PATIENCE
+        )
     assert answer.status_code == 502
     assert answer.json()["error"]["code"] == "upstream_unreachable"
 
@@ -126,8 +133,8 @@ def test_a_refused_connection_is_a_502(headers: dict[str, str]):
 def test_an_upstream_that_does_not_answer_in_http_is_a_502(headers: dict[str, str], said: bytes):
     with blurting(said) as base:
         built = services(base)
-        with running(create_app(built), built.upstream) as address:
-            answer = httpx.post(address + CHAT, json=turn(9), headers=headers)
+        with running(create_app(built), built.upstreams) as address:
+            answer = httpx.post(address + CHAT, json=turn(9), headers=headers, timeout=PATIENCE)
     assert answer.status_code == 502
     assert answer.json()["error"]["code"] == "upstream_unreachable"
 
@@ -159,7 +166,7 @@ def test_silence_before_the_head_is_the_upstreams_and_ends_with_the_client(
     upstream.mode = "hang"
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(address + CHAT, json=turn(9, stream=True), headers=headers, timeout=0.5)
-    assert upstream.gone.wait(1.0)
+    assert upstream.gone.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("headers", SIDES)
@@ -167,18 +174,20 @@ def test_silence_in_mid_stream_ends_with_the_client(
     headers: dict[str, str], address: str, upstream: FakeUpstream
 ):
     upstream.mode, upstream.script = "script", [event("one"), "hang"]
-    began = time.monotonic()
-    with httpx.stream("POST", address + CHAT, json=turn(9, stream=True), headers=headers) as answer:
+    with httpx.stream(
+        "POST", address + CHAT, json=turn(9, stream=True), headers=headers, timeout=PATIENCE
+    ) as answer:
         assert next(answer.iter_raw()) == event("one")
-    assert upstream.gone.wait(1.0)
-    assert time.monotonic() - began < 2
+    assert upstream.gone.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("headers", SIDES)
 def test_gzip_comes_through_as_it_is(headers: dict[str, str], address: str, upstream: FakeUpstream):
     upstream.mode = "gzip_sse"
     posted = {**headers, "accept-encoding": "gzip"}
-    with httpx.stream("POST", address + CHAT, json=turn(9, stream=True), headers=posted) as answer:
+    with httpx.stream(
+        "POST", address + CHAT, json=turn(9, stream=True), headers=posted, timeout=PATIENCE
+    ) as answer:
         raw = b"".join(answer.iter_raw())
     assert answer.headers["content-encoding"] == "gzip"
     assert raw == upstream.encoded
@@ -187,17 +196,15 @@ def test_gzip_comes_through_as_it_is(headers: dict[str, str], address: str, upst
 
 @pytest.mark.slow
 async def test_three_hundred_streams_at_once(address: str, upstream: FakeUpstream):
-    """Each is whole and none waits for another."""
-    upstream.mode, upstream.script = "script", [event("one"), 1.0, event("two"), DONE]
+    """Each is whole and none waits for another: none ends before all have begun."""
+    upstream.mode, upstream.script = "script", [event("one"), "together", event("two"), DONE]
+    upstream.crowd = 300
 
     async def one(client: httpx.AsyncClient, headers: dict[str, str]) -> bytes:
         answer = await client.post(address + CHAT, json=turn(9, stream=True), headers=headers)
         return answer.content
 
     limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(limits=limits, timeout=60) as client:
-        began = time.monotonic()
+    async with httpx.AsyncClient(limits=limits, timeout=PATIENCE) as client:
         got = await asyncio.gather(*(one(client, SIDES[i % 2]) for i in range(300)))
-        took = time.monotonic() - began
     assert set(got) == {event("one") + event("two") + DONE}
-    assert took < 30, "300 in turn would take 300 seconds"

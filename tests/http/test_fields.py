@@ -174,12 +174,11 @@ def test_windows_come_from_the_setting_unless_the_request_says():
 
 def test_tools_functions_and_format_are_counted():
     tools = [{"type": "function", "function": {"name": "read_file"}}]
-    one = chat(tools=tools).tools_tokens
+    one = context(tools=tools).tools_tokens
     assert one > 5
-    assert (
-        chat(tools=tools, functions=tools, response_format={"type": "json"}).tools_tokens > 2 * one
-    )
-    assert chat(tools=[], functions=None).tools_tokens == 0
+    all_three = context(tools=tools, functions=tools, response_format={"type": "json"})
+    assert all_three.tools_tokens > 2 * one
+    assert context(tools=[], functions=None).tools_tokens == 0
 
 
 @pytest.mark.parametrize(

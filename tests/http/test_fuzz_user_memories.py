@@ -32,7 +32,8 @@ VALUES = st.one_of(
 FIELDS = (
     "text", "category", "tags", "expires_at", "ids", "filter", "all", "dry_run", "purge",
     "replaces", "title", "description", "memory_ids", "top_k", "score_threshold", "plan",
-    "memories_save_enabled", "memories_chat_history_enabled", "agentId", "conversation", "x",
+    "memories_save_enabled", "memories_chat_history_enabled", "agentId", "conversation",
+    "memories", "x",
 )  # fmt: skip
 POSTED = [
     ("POST", ""), ("PATCH", "/{id}"), ("POST", "/{id}/merge"), ("POST", "/delete"),

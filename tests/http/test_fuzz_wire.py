@@ -35,7 +35,7 @@ Draw = Callable[[Any], Any]
 def address(_upstream: tuple[FakeUpstream, str]) -> Iterator[str]:
     _upstream[0].reset()
     built = services(_upstream[1] + "/up/v1", real_memory())
-    with running(create_app(built), built.upstream, built.settings) as found:
+    with running(create_app(built), built.upstreams, built.settings) as found:
         yield found
 
 

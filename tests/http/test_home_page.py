@@ -71,7 +71,7 @@ async def test_it_loads_nothing_and_cannot_be_framed():
     assert {"script", "img", "iframe", "form"}.isdisjoint(seen.tags)
     assert {"style", "onclick"}.isdisjoint(seen.attributes)
     assert set(seen.links) == {"data:,", *paths}
-    assert len(paths) == 2
+    assert len(paths) == 3
     assert (answer.headers["cache-control"], answer.headers["x-content-type-options"]) == (
         "no-store", "nosniff",
     )  # fmt: skip
@@ -96,7 +96,7 @@ async def test_it_can_be_used_by_everybody():
      ("GET", "/", {"accept": "text/html", "sec-fetch-mode": "cors"}),
      ("GET", "/", {"accept": "image/avif,*/*", "sec-fetch-mode": "no-cors"}),
      ("POST", "/", {"accept": "text/html"}), ("GET", "/v1", {"accept": "text/html"}),
-     ("GET", "/v1/", {"accept": "text/html"}), ("GET", "/ui", {"accept": "text/html"})],
+     ("GET", "/v1/", {"accept": "text/html"}), ("GET", "/uis", {"accept": "text/html"})],
 )  # fmt: skip
 async def test_all_else_goes_to_the_upstream(
     method: str, path: str, headers: dict[str, str], base: str, upstream: FakeUpstream

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable
 
 import httpx
@@ -191,10 +192,7 @@ async def test_a_queue_that_hangs_does_not_keep_the_page(monkeypatch: pytest.Mon
     queue = Elsewhere()
     queue.hangs = True
     built = services(None)
-    app = create_app(
-        type(built)(built.memory, built.memory_services, built.keys, None, built.settings,
-                    collectors=(IndexMetrics({"2": queue}, {}),))
-    )  # fmt: skip
+    app = create_app(dataclasses.replace(built, collectors=(IndexMetrics({"2": queue}, {}),)))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://edge"
     ) as client:

@@ -108,7 +108,7 @@ LIMITED = [
     ("GET", "/v1/models"),
     ("PUT", "/v1/files/1"),
 ]
-FREE = ["/health", "/healthz", "/metrics", "/context_memory/status"]
+FREE = ["/health", "/healthz", "/metrics", "/context_memory/status", "/health/details", "/usage"]
 
 
 @pytest.mark.parametrize(("method", "path"), LIMITED)

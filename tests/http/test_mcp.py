@@ -17,7 +17,7 @@ import pytest
 from memtree import __version__
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope
-from proxy.access.auth import ANONYMOUS
+from proxy.access.tenant_names import ANONYMOUS
 from proxy.mcp.definitions import BY_NAME, TOOLS
 from tests import hostile, linear_time
 from tests.http.fakes import FakeKeys
@@ -225,7 +225,7 @@ async def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch):
             for _ in range(2):
                 answer = await mcp.client.post("/mcp", json=LISTED)
                 assert answer.status_code == 503
-                assert "pip install 'memtree-proxy[mcp]'" in answer.json()["error"]["message"]
+                assert "pip install '.[mcp]'" in answer.json()["error"]["message"]
         assert (await mcp.client.post("/mcp", json=LISTED)).status_code == 200
 
 

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from memtree.context.state import State
 from memtree.errors import ContextOverflow
 from proxy.access.auth import tenant_id
+from proxy.observability.memory_outcome import memory_outcome
 from proxy.observability.metrics import Metrics
 from proxy.observability.request_trace import Trace
 from tests.http.fakes import FakeKeys, FakeMemory, edge, turn
@@ -40,7 +41,8 @@ async def test_everything_begins_at_nothing():
             "raw_tokens_total": 0, "sent_tokens_total": 0, "recall_tokens_total": 0,
             "folding_saved_tokens_total": 0, "folding_lost_tokens_total": 0,
             "shadow_raw_tokens_total": 0, "shadow_sent_tokens_total": 0,
-            "overflows_total": 0, "recall_rounds_total": 0, "injected_memories_total": 0,
+            "overflows_total": 0, "thinking_replays_total": 0, "recall_rounds_total": 0,
+            "injected_memories_total": 0,
             "extraction_messages_total": 0, "extraction_memories_total memory": 0,
             "extraction_memories_total snapshot": 0, "extraction_jobs_dropped_total full": 0,
             "extraction_jobs_dropped_total failed": 0,
@@ -110,10 +112,13 @@ async def test_indexing_alone_is_no_answer():
 
 async def test_a_request_that_was_given_up_is_no_answer():
     metrics = Metrics()
-    metrics.count(Trace("POST", "/chat/completions", state="", mode="auto"))
-    metrics.count(Trace("GET", "/v1/models"))
+    given_up = Trace("POST", "/chat/completions", state=State.UNDECIDED, mode="auto")
+    assert memory_outcome(given_up) is None
+    assert memory_outcome(Trace("GET", "/v1/models")) is None
     assert b"memtree_answers_total{" not in metrics.page().body
-    metrics.count(Trace("POST", "/chat/completions", state="packed", mode="auto"))
+    packed = memory_outcome(Trace("POST", "/chat/completions", state=State.PACKED, mode="auto"))
+    assert packed is not None
+    metrics.count(packed)
     sample = b'memtree_answers_total{mode="auto",reason="",state="packed"} 1.0'
     assert sample in metrics.page().body
 
@@ -212,3 +217,15 @@ async def test_the_metrics_key_opens_nothing_else():
     async with edge(None, keys=FakeKeys(acme=["K"]), metrics_key="op") as client:
         answer = await client.get("/context_memory/status", headers=BEARER)
     assert answer.status_code == 401
+
+
+async def test_each_cache_of_posted_conversations_shows_what_it_holds() -> None:
+    async with edge(None) as client:
+        page = await client.get("/metrics")
+    shown = {
+        sample.labels["cache"]
+        for family in text_string_to_metric_families(page.text)
+        for sample in family.samples
+        if sample.name == "memtree_cache_bytes"
+    }
+    assert shown == {"known_bodies", "message_translations", "response_translations"}

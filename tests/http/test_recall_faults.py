@@ -24,7 +24,7 @@ from tests.http.recalling import (
     streamed,
     told,
 )
-from tests.http.running import running
+from tests.http.running import PATIENCE, running
 from tests.http.test_streaming import connection, read_until, wait_for
 from tests.http.upstream import JSON, SSE
 from tests.scripted import Answer, Cut, Fail, Say, Scripted
@@ -51,10 +51,12 @@ def test_a_later_round_that_breaks_off_breaks_the_answer_off():
     script = upstream.script("key", [Say("Wait.", (SEARCH,)), Cut(), Say("never whole")])
     with running(upstream) as above:
         built = services(f"{above}/v1", real_memory(), recall_tools=True)
-        with running(create_app(built), built.upstream) as address:
+        with running(create_app(built), built.upstreams) as address:
             got: list[bytes] = []
             with (
-                httpx.stream("POST", address + CHAT, json=large(stream=True), headers=ON) as answer,
+                httpx.stream(
+                    "POST", address + CHAT, json=large(stream=True), headers=ON, timeout=PATIENCE
+                ) as answer,
                 pytest.raises(httpx.RemoteProtocolError),
             ):
                 got.extend(answer.iter_raw())
@@ -132,15 +134,15 @@ def test_hanging_up_in_a_later_round_cancels_upstream():
     with served(streamed(Say("Wait.", (SEARCH,))), "hang") as (upstream, address):
         with connection(address, json.dumps(large(stream=True)).encode()) as client:
             read_until(client, b": thinking")
-        wait_for(lambda: upstream.left, 5)
+        wait_for(lambda: upstream.left)
     assert len(upstream.bodies) == 2
 
 
 def test_a_server_that_keeps_its_connection_open_is_not_waited_for():
     lingers = ("linger", streamed(Say("a", (SEARCH,)))[2])
     with served(lingers, streamed(Say("b"))) as (upstream, address):
-        answer = httpx.post(address + CHAT, json=large(stream=True), headers=ON)
-        wait_for(lambda: upstream.left, 5)
+        answer = httpx.post(address + CHAT, json=large(stream=True), headers=ON, timeout=PATIENCE)
+        wait_for(lambda: upstream.left)
     assert completed(answer.content).content == "a\n\nb"
 
 

@@ -11,6 +11,7 @@ from memtree.context.retrieval import Retriever
 from memtree.context.state import State
 from memtree.unfolding.search import NO_ROOM
 from proxy.chat.tool_session import BROKEN, MOST_ROUNDS, TOO_MANY
+from proxy.server_tools import offer
 from proxy.server_tools.definitions import CONTEXT_TOOLS
 from tests.completion import completed
 from tests.http.fakes import FakeMemory, real_memory
@@ -196,7 +197,7 @@ async def test_the_tools_count_against_the_budget():
         for word in ("on", "off"):
             await upstream.post(large(tools=[READ_FILE]), x_memtree_recall_tools=word)
     on, off = (ask.tools_tokens for ask in memory.asks)
-    assert on - off == CONTEXT_TOOLS.size
+    assert on - off == offer.CHAT.size(CONTEXT_TOOLS)
 
 
 @pytest.mark.parametrize(("limit", "state"), [(128_000, "passed"), (10_000, "packed")])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memtree.models.local_embedder import LocalEmbedder
-from proxy.cli.main import build_parser
+from proxy.cli.parsers.parser import build_parser
 from proxy.mcp.definitions import BY_NAME, REMEMBER
 from proxy.mcp.rendering import CODES, INTERNAL
 from tests.http.mcp_client import OLD, remembering

@@ -23,7 +23,7 @@ from memtree.conversation.history import History
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.ports.store import Store
 from memtree.stores import open_store
-from proxy.access.auth import ANONYMOUS as TENANT
+from proxy.access.tenant_names import ANONYMOUS as TENANT
 from proxy.chat import shadow as shadowing
 from proxy.chat.shadow import AT_ONCE, WAITING, ShadowRunner
 from proxy.server.app import create_app
@@ -118,8 +118,7 @@ async def opened(base: str | None, url: str = "memory:", **changes: Any) -> Asyn
         memory.go.set()
         await memory.close()
         await store.close()
-        if built.upstream:
-            await built.upstream.close()
+        await built.upstreams.close()
 
 
 def ours(answer: httpx.Response) -> dict[str, str]:

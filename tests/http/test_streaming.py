@@ -16,7 +16,7 @@ import pytest
 from memtree.context.context_memory import ContextMemory
 from proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, dumps, services, turn
-from tests.http.running import running
+from tests.http.running import PATIENCE, running
 from tests.http.upstream import FakeUpstream, event
 
 ON = {"x-polychat-memory": "on"}
@@ -26,7 +26,7 @@ CHAT = "/v1/chat/completions"
 @contextmanager
 def proxy(base: str, memory: FakeMemory | None = None) -> Iterator[str]:
     built = services(base, memory)
-    with running(create_app(built), built.upstream) as address:
+    with running(create_app(built), built.upstreams) as address:
         yield address
 
 
@@ -40,17 +40,17 @@ def address(base: str, upstream: FakeUpstream) -> Iterator[str]:
 def connection(address: str, body: bytes, path: str = CHAT) -> Iterator[socket.socket]:
     """A client that can hang up whenever it likes."""
     host, port = address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=5) as client:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
         head = f"POST {path} HTTP/1.1\r\nhost: x\r\nx-polychat-memory: on\r\n"
         client.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
         yield client
 
 
-def wait_for(seen: Callable[[], Any], seconds: float = 1.0) -> float:
+def wait_for(seen: Callable[[], Any], seconds: float = PATIENCE) -> float:
     """Seconds until `seen`; fails when that takes longer than allowed."""
     begun = time.monotonic()
     while not seen():
-        assert time.monotonic() - begun < seconds, "not within a second"
+        assert time.monotonic() - begun < seconds, f"not within {seconds:g} seconds"
         time.sleep(0.005)
     return time.monotonic() - begun
 
@@ -66,7 +66,7 @@ def read_until(client: socket.socket, mark: bytes) -> bytes:
 
 def test_sse_is_relayed_byte_for_byte(address: str, upstream: FakeUpstream):
     upstream.mode = "sse"
-    answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON)
+    answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON, timeout=PATIENCE)
     assert answer.content == event("one") + event("two") + event("three") + b"data: [DONE]\n\n"
     assert answer.headers["content-type"] == "text/event-stream"
     assert answer.headers["x-memtree-state"] == "packed"
@@ -75,7 +75,7 @@ def test_sse_is_relayed_byte_for_byte(address: str, upstream: FakeUpstream):
 
 def test_events_arrive_while_the_stream_goes_on(address: str, upstream: FakeUpstream):
     upstream.mode = "silent_sse"
-    with httpx.stream("POST", address + CHAT, json=turn(1), timeout=5) as answer:
+    with httpx.stream("POST", address + CHAT, json=turn(1), timeout=PATIENCE) as answer:
         assert next(answer.iter_raw()) == event("one")
     wait_for(upstream.gone.is_set)
 
@@ -86,7 +86,7 @@ def test_hanging_up_before_the_headers_cancels_upstream(
 ):
     upstream.mode = "hang"
     with connection(address, dumps(turn(1)), path):
-        assert upstream.reached.wait(5)
+        assert upstream.reached.wait(PATIENCE)
     wait_for(upstream.gone.is_set)
 
 
@@ -142,7 +142,7 @@ def test_a_stream_cut_upstream_never_ends_cleanly(
 ):
     caplog.set_level("INFO")
     upstream.mode = mode
-    with httpx.stream("POST", address + CHAT, json=turn(1)) as answer:
+    with httpx.stream("POST", address + CHAT, json=turn(1), timeout=PATIENCE) as answer:
         assert answer.status_code == 200
         with pytest.raises(httpx.RemoteProtocolError):
             answer.read()
@@ -157,14 +157,14 @@ def test_request_bodies_are_streamed_not_gathered(address: str, upstream: FakeUp
             time.sleep(0.1)
 
     upstream.mode = "echo"
-    answer = httpx.post(address + "/v1/files", content=slow())
+    answer = httpx.post(address + "/v1/files", content=slow(), timeout=PATIENCE)
     assert answer.content == b"x" * 4000
     assert upstream.last.pieces[-1] - upstream.last.pieces[0] > 0.2
 
 
 def test_an_upstream_that_answers_before_the_body_is_read(address: str, upstream: FakeUpstream):
     upstream.mode = "early"
-    answer = httpx.post(address + "/v1/files", content=b"x" * 300_000)
+    answer = httpx.post(address + "/v1/files", content=b"x" * 300_000, timeout=PATIENCE)
     assert answer.status_code == 413
 
 
@@ -180,9 +180,9 @@ def test_one_connection_serves_many_requests(address: str, upstream: FakeUpstrea
 
 def test_a_refused_large_body_still_gets_its_answer(base: str, upstream: FakeUpstream):
     built = services(base, max_body_bytes=1_000)
-    with running(create_app(built), built.upstream) as address:
+    with running(create_app(built), built.upstreams) as address:
         for path in (CHAT, "/context_memory"):
-            answer = httpx.post(address + path, content=b"x" * 5_000_000)
+            answer = httpx.post(address + path, content=b"x" * 5_000_000, timeout=PATIENCE)
             assert answer.json()["error"]["code"] == "request_too_large"
 
 

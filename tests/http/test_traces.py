@@ -54,8 +54,7 @@ async def traced(
             client.headers.clear()
             yield client
     finally:
-        if built.upstream:
-            await built.upstream.close()
+        await built.upstreams.close()
         await asyncio.to_thread(tracing.close)
 
 
@@ -144,8 +143,7 @@ async def test_without_traces_headers_go_on_as_they_came(base: str, upstream: Fa
         transport=httpx.ASGITransport(create_app(built)), base_url="http://edge"
     ) as client:
         await client.get("/v1/models", headers={**CLIENT, "x-request-id": "r"})
-    assert built.upstream
-    await built.upstream.close()
+    await built.upstreams.close()
     for name, value in {**CLIENT, "x-request-id": "r"}.items():
         assert upstream.last.header(name) == [value]
 
@@ -212,7 +210,7 @@ def test_without_the_extra_the_server_says_what_to_install(monkeypatch: pytest.M
     settings = Settings(otel_endpoint="http://127.0.0.1:1/v1/traces")
     monkeypatch.delitem(sys.modules, "proxy.observability.otel")
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    with pytest.raises(BadRequest, match=r"pip install 'memtree-proxy\[otel\]'") as caught:
+    with pytest.raises(BadRequest, match=r"pip install '\.\[otel\]'") as caught:
         open_tracing(settings)
     assert caught.value.param == "otel_endpoint"
     assert open_tracing(Settings()) is None

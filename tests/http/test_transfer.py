@@ -22,7 +22,8 @@ TEA, DOG = {"text": "Likes tea"}, {"text": "Has a beagle"}
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 REPORT = {
     "dry_run", "keep_ids", "format", "complete", "stopped", "read", "imported", "skipped",
-    "failed", "tainted", "groups", "tombstones", "reasons", "warnings", "lines", "truncated",
+    "failed", "tainted", "groups", "tombstones", "schemas", "reasons", "warnings",
+    "lines", "truncated",
 }  # fmt: skip
 
 

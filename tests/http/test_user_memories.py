@@ -105,7 +105,7 @@ async def test_a_changed_value_is_stored_and_says_what_it_may_replace():
         ({"conversation": [{"role": "user", "content": "I like tea"}]}, "conversation"),
         ({"memories": [{"kind": "a", "data": {}}]}, "memories"),
         ({"text": "a", "memories": []}, "memories"),
-        ({"text": "a", "agentId": "helper"}, "agentId"),
+        ({"text": "a", "agentId": "helper"}, "memories"),
         ({"text": "a", "subjectId": "someone"}, "subjectId"),
     ],
 )
@@ -113,6 +113,14 @@ async def test_what_is_wrong_with_a_new_memory_is_named(posted: dict[str, Any], 
     async with users() as of:
         error(await of.ask("POST", json=posted), 400, "invalid_request", field)
         assert await of.rows() == []
+
+
+@pytest.mark.parametrize("name", ["kind", "threadId", "include_superseded"])
+@pytest.mark.parametrize("path", ["", "/search"])
+async def test_a_filter_of_agents_is_not_left_out_in_silence(path: str, name: str):
+    async with users() as of:
+        answer = await of.ask("GET", path, params={"query": "tea", name: "fact"})
+        error(answer, 400, "invalid_request", name)
 
 
 async def test_a_secret_is_refused_by_its_kind():
@@ -124,17 +132,21 @@ async def test_a_secret_is_refused_by_its_kind():
         assert await of.rows() == []
 
 
-async def test_memories_of_agents_are_not_served_here():
+async def test_agents_have_no_groups_and_no_settings():
     async with users() as of:
-        row = await of.saved()
+        await of.saved()
         for name in ("agentId", "subjectId"):
-            for method, path in (
-                ("GET", ""), ("GET", "/search"), ("GET", f"/{row['id']}"),
-                ("DELETE", f"/{row['id']}"), ("GET", "/groups"), ("GET", "/settings"),
-                ("GET", "/tombstones"),
+            for method, path, posted in (
+                ("GET", "/groups", None), ("POST", "/groups", {"title": "Work"}),
+                ("GET", "/settings", None), ("PATCH", "/settings", {"top_k": 3}),
+                ("POST", "/extract", {"messages": [{"role": "user", "content": "I like tea"}]}),
             ):  # fmt: skip
-                answer = await of.ask(method, path, params={name: "a", "query": "TypeScript"})
-                error(answer, 400, "invalid_request", name)
+                answer = await of.ask(method, path, params={name: "a"}, json=posted)
+                message = error(answer, 400, "invalid_request", name)
+                assert "is posted to /memories" in message
+                if posted:
+                    answer = await of.ask(method, path, json={**posted, name: "a"})
+                    error(answer, 400, "invalid_request", name)
         assert await of.texts() == [TYPESCRIPT]
 
 

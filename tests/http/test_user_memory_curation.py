@@ -314,7 +314,11 @@ async def test_everything_is_what_counts_no_more_as_well(purge: bool):
         ({"all": True, "purge": 1}, "purge"),
         ({"ids": []}, "ids"),
         ({"ids": [1]}, "ids"),
-        ({"all": True, "agentId": "a"}, "agentId"),
+        ({"all": True, "agentId": ""}, "agentId"),
+        ({"all": True, "agentId": ["a"]}, "agentId"),
+        ({"all": True, "subjectId": "s"}, "subjectId"),
+        ({"filter": {"group_id": "grp_1"}, "agentId": "a"}, "filter"),
+        ({"filter": {"kind": "Note"}}, "filter"),
     ],
 )
 async def test_a_deletion_that_is_not_clear_deletes_nothing(

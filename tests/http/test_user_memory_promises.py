@@ -143,7 +143,7 @@ OURS = [
     ("manual creation with text, optional category, tags; a body with agentId is another part; "
      "conversation or memories without agentId: 400",
      ROUTES, "test_what_is_wrong_with_a_new_memory_is_named"),
-    ("agent memories are not served here", ROUTES, "test_memories_of_agents_are_not_served_here"),
+    ("agents have no groups and no settings", ROUTES, "test_agents_have_no_groups_and_no_settings"),
     ("update of text, category, tags and expiry", CHANGES,
      "test_a_memory_is_changed_field_by_field"),
     ("GET /v1/memories/{id}/history", CHANGES, "test_all_versions_of_a_memory"),

@@ -47,6 +47,12 @@ ROUTES: list[tuple[str, str, dict[str, Any] | None, int]] = [
     ("PATCH", "/settings", {"top_k": 9}, 200),
     ("POST", "/delete", {"ids": ["ID"], "dry_run": True}, 200),
     ("POST", "/delete", {"ids": ["ID"]}, 200),
+    ("GET", "/search?query=canary+Linden+Street&scope=all", None, 200),
+    ("GET", "/search?query=canary+Linden+Street&mode=map", None, 200),
+    ("GET", "/search?query=canary&agentId=*&subjectId=*&include_superseded=true", None, 200),
+    ("POST", "/batch/search", {"queries": [{"query": "canary Linden Street"}]}, 200),
+    ("POST", "/batch/delete", {"ids": ["ID"]}, 200),
+    ("POST", "/batch/update", {"ids": ["ID"], "update": {"tags": ["mine"]}}, 200),
     ("POST", "/delete", {"filter": {"group_id": "GROUP"}, "purge": True}, 200),
     ("POST", "/delete", {"all": True, "purge": True}, 200),
     ("POST", "/undelete", {"ids": ["ID"]}, 200),
@@ -67,7 +73,7 @@ ROUTES: list[tuple[str, str, dict[str, Any] | None, int]] = [
     ("GET", "/export", None, 200),
 ]
 # Streams of events have tests of their own, and so has what is posted to be stored.
-ELSEWHERE = {"GET /events", "POST /import", "POST /extract"}
+ELSEWHERE = {"GET /events", "POST /import", "POST /extract", "POST /batch/create"}
 
 
 def asked_of(path: str) -> str:
@@ -147,12 +153,14 @@ async def asked(
     def named(text: str) -> str:
         return text.replace("ID", owned.id).replace("GROUP", owned.group)
 
-    body: Any = posted and {
-        name: [named(one) for one in value] if isinstance(value, list)
-        else {key: named(one) for key, one in value.items()} if isinstance(value, dict)
-        else named(value) if isinstance(value, str) else value
-        for name, value in posted.items()
-    }  # fmt: skip
+    def filled(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: filled(one) for key, one in value.items()}
+        if isinstance(value, list):
+            return [filled(one) for one in value]
+        return named(value) if isinstance(value, str) else value
+
+    body = filled(posted)
     return await of.client.request(method, f"/v1/memories{named(path)}", headers=headers, json=body)
 
 

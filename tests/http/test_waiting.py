@@ -22,7 +22,7 @@ from memtree.tree.growth import GrownTree, Tail
 from proxy.chat.keepalive import KeepalivePace
 from proxy.server.app import create_app
 from tests.http.fakes import FakeMemory, dumps, edge, real_memory, services, turn
-from tests.http.running import running
+from tests.http.running import PATIENCE, running
 from tests.http.upstream import PLAIN, PLAIN_BYTES, FakeUpstream, event
 from tests.sessions import chat
 
@@ -40,6 +40,9 @@ class SlowBuilder:
         self.go = threading.Event()
         self.runs = 0
         self._builder = StageOne(child=False)
+
+    def warm(self) -> None:
+        pass
 
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
         self.runs += 1
@@ -67,7 +70,7 @@ class Paused(FakeMemory):
 @contextmanager
 def proxy(base: str, memory: Any, pace: KeepalivePace = QUICK, **changes: Any) -> Iterator[str]:
     built = services(base, memory, pace=pace, **changes)
-    with running(create_app(built), built.upstream) as address:
+    with running(create_app(built), built.upstreams) as address:
         yield address
 
 
@@ -80,7 +83,7 @@ def too_long() -> dict[str, Any]:
 def test_a_stream_begins_at_once_and_shows_that_it_lives(base: str, upstream: FakeUpstream):
     upstream.mode = "sse"
     with proxy(base, Paused(0.4)) as address, httpx.stream(
-        "POST", address + CHAT, json=turn(9, stream=True), headers=ON
+        "POST", address + CHAT, json=turn(9, stream=True), headers=ON, timeout=PATIENCE
     ) as answer:  # fmt: skip
         began = time.monotonic()
         assert answer.status_code == 200
@@ -101,14 +104,14 @@ def headers_of(upstream: FakeUpstream) -> bytes:
 def test_the_beats_go_on_while_the_upstream_is_silent(base: str, upstream: FakeUpstream):
     upstream.mode = "hang"
     with proxy(base, Paused(0.1)) as address, httpx.stream(
-        "POST", address + CHAT, json=turn(9, stream=True), headers=ON
+        "POST", address + CHAT, json=turn(9, stream=True), headers=ON, timeout=PATIENCE
     ) as answer:  # fmt: skip
         got = b""
         for piece in answer.iter_raw():
             got += piece
             if upstream.reached.is_set() and got.count(BEAT) > 8:
                 break
-    assert upstream.gone.wait(1.0)
+    assert upstream.gone.wait(PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +128,7 @@ def test_an_error_after_the_beginning_is_an_event(
 ):
     upstream.mode, upstream.status = mode, status
     with proxy(base, Paused(0.1)) as address:
-        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON)
+        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON, timeout=PATIENCE)
     error = error_of(answer.content)
     assert {name: error[name] for name in wanted} == wanted
 
@@ -145,7 +148,7 @@ def test_an_overflow_after_the_beginning_is_an_event(base: str, upstream: FakeUp
 
     memory.before = overflowing
     with proxy(base, memory) as address:
-        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON)
+        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON, timeout=PATIENCE)
     error = error_of(answer.content)
     assert error["code"] == "context_length_exceeded"
     assert "maximum context length is 128000 tokens" in error["message"]
@@ -154,7 +157,7 @@ def test_an_overflow_after_the_beginning_is_an_event(base: str, upstream: FakeUp
 
 def test_an_unreachable_upstream_after_the_beginning_is_an_event(upstream: FakeUpstream):
     with proxy("http://127.0.0.1:9/v1", Paused(0.1)) as address:
-        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON)
+        answer = httpx.post(address + CHAT, json=turn(9, stream=True), headers=ON, timeout=PATIENCE)
     assert error_of(answer.content)["code"] == "upstream_unreachable"
 
 
@@ -164,7 +167,9 @@ def test_an_encoded_answer_after_the_beginning_is_decoded(
 ):
     upstream.mode = "gzip_sse" if stream else "gzip"
     with proxy(base, Paused(0.1), json_wait="spaces") as address:
-        answer = httpx.post(address + CHAT, json=turn(9, stream=stream), headers=ON)
+        answer = httpx.post(
+            address + CHAT, json=turn(9, stream=stream), headers=ON, timeout=PATIENCE
+        )
     assert "content-encoding" not in answer.headers
     if stream:
         assert answer.content.replace(BEAT, b"") == gzip.decompress(upstream.encoded)
@@ -174,18 +179,18 @@ def test_an_encoded_answer_after_the_beginning_is_decoded(
 
 def test_json_waits_in_silence(base: str, upstream: FakeUpstream):
     with proxy(base, Paused(0.3)) as address:
-        answer = httpx.post(address + CHAT, json=turn(9), headers=ON)
+        answer = httpx.post(address + CHAT, json=turn(9), headers=ON, timeout=PATIENCE)
     assert (answer.status_code, answer.content) == (200, PLAIN_BYTES)
     assert answer.headers["x-memtree-state"] == "packed"
 
 
 def test_json_may_wait_with_spaces(base: str, upstream: FakeUpstream):
     with proxy(base, Paused(0.3), json_wait="spaces") as address:
-        answer = httpx.post(address + CHAT, json=turn(9), headers=ON)
+        answer = httpx.post(address + CHAT, json=turn(9), headers=ON, timeout=PATIENCE)
         assert answer.content.startswith(b"   ")
         assert answer.json() == PLAIN
         upstream.mode = "error"
-        failed = httpx.post(address + CHAT, json=turn(9), headers=ON)
+        failed = httpx.post(address + CHAT, json=turn(9), headers=ON, timeout=PATIENCE)
     assert (failed.status_code, failed.json()["error"]["message"]) == (200, "upstream says no")
 
 
@@ -213,7 +218,7 @@ def test_a_client_that_hangs_up_is_not_worked_for(base: str, upstream: FakeUpstr
 def test_only_so_many_requests_of_a_tenant_wait(base: str, upstream: FakeUpstream):
     def post(address: str, key: str) -> httpx.Response:
         headers = {**ON, "authorization": f"Bearer {key}"}
-        return httpx.post(address + CHAT, json=turn(9), headers=headers)
+        return httpx.post(address + CHAT, json=turn(9), headers=headers, timeout=PATIENCE)
 
     with proxy(base, Paused(0.5), max_waits=1) as address:
         first = threading.Thread(target=post, args=(address, "a"))
@@ -235,7 +240,7 @@ def test_a_tree_that_is_being_built_is_waited_for_and_a_retry_is_sent_the_same(
     posted = {**too_long(), "stream": True}
 
     def post(address: str) -> None:
-        answers.append(httpx.post(address + CHAT, json=posted, headers=ON, timeout=20))
+        answers.append(httpx.post(address + CHAT, json=posted, headers=ON, timeout=PATIENCE))
 
     upstream.mode = "sse"
     with proxy(base, real_memory(builder)) as address:
@@ -271,7 +276,9 @@ def test_a_place_is_free_again_while_the_answer_still_streams(base: str, upstrea
 @contextmanager
 def ticking(address: str) -> Iterator[None]:
     """A stream that has begun and goes on."""
-    with httpx.stream("POST", address + CHAT, json=turn(9, stream=True), headers=ON) as answer:
+    with httpx.stream(
+        "POST", address + CHAT, json=turn(9, stream=True), headers=ON, timeout=PATIENCE
+    ) as answer:
         assert answer.status_code == 200
         assert any(b"tick" in piece for piece in answer.iter_raw())
         yield

@@ -6,6 +6,7 @@ from datetime import date
 
 import pytest
 
+from indexer.extracting.metered_model import MeteredModel
 from indexer.extracting.model_reader import ModelReader
 from indexer.runtime import SystemClock
 from indexer.summarizing.spending import TOKENS, Spending
@@ -32,7 +33,8 @@ async def test_what_is_kept_was_said_and_every_message_is_done(url: str) -> None
     store, clock = RamStore(), SystemClock()
     endpoint = ChatEndpoint(url, "small", parallel=1, seconds=300)
     spending = Spending(store, clock)
-    reader = ModelReader(endpoint, spending)
+    metered = MeteredModel(endpoint, spending)
+    reader = ModelReader(metered)
     messages = [UserMessage(text.encode(), text, date(2026, 3, 4)) for text in SAID]
     kept = 0
     try:
@@ -47,10 +49,10 @@ async def test_what_is_kept_was_said_and_every_message_is_done(url: str) -> None
                 assert not list(numbers.invented_numbers(memory.text, message.text))
             print([memory.text for memory in row.candidates], [s.reason for s in row.skipped])
     finally:
-        await reader.close()
-    print(f"{kept} memories of {len(SAID)} messages, {dict(reader.totals.tokens)}")
+        await metered.close()
+    print(f"{kept} memories of {len(SAID)} messages, {dict(metered.totals.tokens)}")
     assert kept, "none of four sentences that say something"
     day = spending.today
     tallied = await store.tallies("t", day, day)
-    told = reader.totals.tokens
+    told = metered.totals.tokens
     assert tallied[TOKENS] == told["input"] + told["output"] > 1_000

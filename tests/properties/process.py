@@ -116,6 +116,7 @@ class World:
             "epochs",
             "turns",
             "claims",
+            "conversations",
         )
         return {name: set(getattr(held, name).values()) if held else set() for name in names}
 

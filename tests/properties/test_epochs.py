@@ -258,6 +258,9 @@ class Walk(RuleBasedStateMachine):
         self.runner.close()
 
 
+LOOKS = settings().max_examples  # of the profile that was chosen
+
+
 class TestWalk(Walk.TestCase):  # type: ignore[misc, valid-type]
     settings = settings(max_examples=3, stateful_step_count=8, deadline=None)
 
@@ -265,4 +268,4 @@ class TestWalk(Walk.TestCase):  # type: ignore[misc, valid-type]
 @pytest.mark.long
 @pytest.mark.slow
 class TestWalkAtLength(Walk.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(max_examples=16, stateful_step_count=20, deadline=None)
+    settings = settings(max_examples=LOOKS // 8, stateful_step_count=20, deadline=None)

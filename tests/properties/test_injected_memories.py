@@ -280,6 +280,7 @@ def converse(seed: int, target: int, hard: bool, steps: int) -> None:
         walk.teardown()
 
 
+LOOKS = settings().max_examples  # of the profile that was chosen
 conversations = st.tuples(
     st.integers(0, 10**6), st.sampled_from([4_000, 8_000, 20_000]), st.booleans()
 )
@@ -291,8 +292,9 @@ def test_a_conversation_in_which_memories_come_and_go(given_: tuple[int, int, bo
     converse(*given_, steps=14)
 
 
+@pytest.mark.long
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=LOOKS // 8, deadline=None)
 @given(conversations)
 def test_longer_ones(given_: tuple[int, int, bool]) -> None:
     converse(*given_, steps=30)
@@ -301,4 +303,4 @@ def test_longer_ones(given_: tuple[int, int, bool]) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 class TestMemoryWalkAtLength(MemoryWalk.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(max_examples=12, stateful_step_count=40, deadline=None)
+    settings = settings(max_examples=LOOKS // 12, stateful_step_count=40, deadline=None)

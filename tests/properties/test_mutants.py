@@ -265,7 +265,7 @@ MUTANTS = [
     (btree, "weakest_link", sealing_depends_on_what_was_done_before),
     (growth, "_by_address", frontiers_come_too_early),
     (packing, "pack", budget_is_ignored),
-    (history, "read", last_system_message_is_lost),
+    (history.HistoryRecord, "history", last_system_message_is_lost),
 ]
 
 

@@ -163,14 +163,17 @@ class Client(RuleBasedStateMachine):
         self.runner.close()
 
 
+LOOKS = settings().max_examples  # of the profile that was chosen
+
+
 class TestClient(Client.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(max_examples=6, stateful_step_count=8, deadline=None)
+    settings = settings(max_examples=4, stateful_step_count=8, deadline=None)
 
 
 @pytest.mark.long
 @pytest.mark.slow
 class TestClientAtLength(Client.TestCase):  # type: ignore[misc, valid-type]
-    settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+    settings = settings(max_examples=LOOKS // 7, stateful_step_count=20, deadline=None)
 
 
 @settings(max_examples=5)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from proxy.server_tools.definitions import CONTEXT_TOOLS
 from proxy.server_tools.stream import SEAM, ToolStream
 from proxy.server_tools.whole import WholeAnswer
-from tests.completion import completed
+from tests.completion import completed, said
 
 OURS = sorted(CONTEXT_TOOLS.names)
 THEIRS = ["read_file", "memory", "memory_search_all", "m"]
@@ -160,8 +160,8 @@ def test_the_client_sees_one_completion(asking: list[Made], end: Made, size: int
             answer = found
             break
         assert [(call.name, call.arguments) for call in asked.calls] == one.ours
-        assert asked.message["content"] == found.message["content"]
-        assert asked.message.get("reasoning_content") == ("".join(one.reasoning) or None)
+        assert said(asked)["content"] == said(found)["content"]
+        assert said(asked).get("reasoning_content") == ("".join(one.reasoning) or None)
     seen = completed(out)
     event(f"{len(used)} rounds, {'client calls' if seen.calls else 'no calls'} at the end")
     assert seen.problems == []
@@ -213,6 +213,6 @@ def test_what_no_upstream_should_say_breaks_nothing(chunks: list[dict[str, Any]]
             stream.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n")
         asked = stream.end()[1]
         if asked is not None:
-            json.dumps(asked.message)
+            said(asked)
         found = plain.take(json.dumps(answer).encode())
         event(f"asked: {asked is not None}, {not isinstance(found, bytes)}")

@@ -52,6 +52,9 @@ class Builder:
         self.go = asyncio.Event()
         self._builder = StageOne(child=False)
 
+    def warm(self) -> None:
+        pass
+
     async def grow(self, tail, size, keep=None):
         if size > THREAD:
             self.runs.append(size)

@@ -15,7 +15,7 @@ import httpx
 from redis import Redis
 
 from deploy.topology import Shape, Topology, topology
-from indexer.runtime import open_embedder
+from indexer.embedding.open import open_embedder
 from memtree.config import Settings
 from memtree.stores import open_store
 from proxy.access.auth import tenant_id

@@ -7,7 +7,7 @@ import pytest
 from memtree.budget.prices import Prices
 from memtree.config import Settings, variable
 from memtree.errors import BadRequest
-from memtree.setting_values import price, window
+from memtree.setting_values import input_price, price, window
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def test_flags_then_variables_then_file_then_defaults(written):
         ("mode", "none", None),
         ("prices", "a=1/0.5, *=1.25/0.1/300", ("a=1/0.5", "*=1.25/0.1/300")),
         ("window", "a=8192, *=32768", ("a=8192", "*=32768")),
+        ("input_prices", "a=1.25, *=0", ("a=1.25", "*=0")),
     ],
 )
 def test_variables_are_read_by_type(name, text, value):
@@ -85,6 +86,21 @@ def test_an_entry_of_prices_that_says_nothing(entry):
     with pytest.raises(BadRequest, match="prices: ") as caught:
         Settings.from_env({"prices": (entry,)}, env={})
     assert caught.value.param == "prices"
+
+
+def test_an_entry_of_input_prices():
+    assert input_price(" org/m = 2.5") == ("org/m", 2.5)
+    assert input_price("*=0") == ("*", 0.0)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["", "gpt-5", "=1", "m=", "m=one", "m=-1", "m=nan", "m=inf", "m=1000001", "m=1/2", "5"],
+)
+def test_an_entry_of_input_prices_that_says_nothing(entry):
+    with pytest.raises(BadRequest, match="input_prices: ") as caught:
+        Settings.from_env({"input_prices": (entry,)}, env={})
+    assert caught.value.param == "input_prices"
 
 
 def test_an_entry_of_window():
@@ -155,3 +171,14 @@ def test_a_file_that_cannot_be_read(written, text):
 def test_a_value_of_another_type_in_the_file(written, text):
     with pytest.raises(BadRequest):
         Settings.from_env(env=written(text))
+
+
+def test_a_misspelt_name_is_told_with_the_one_that_is_meant(written):
+    said = []
+    env = {"MEMTREE_TARGT_TOKENS": "5", "MEMTREE_QXZ": "secret", "MEMTREE_PORT": "1"}
+    assert Settings.from_env(env=env, tell=said.append).port == 1
+    assert said == [
+        "there is no such setting: MEMTREE_QXZ, MEMTREE_TARGT_TOKENS (MEMTREE_TARGET_TOKENS?)"
+    ]
+    with pytest.raises(BadRequest, match="'upstraem'; did you mean upstream"):
+        Settings.from_env(env=written("upstraem = 'none'"))

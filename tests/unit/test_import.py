@@ -15,6 +15,8 @@ HEAVY = (
     *("numpy", "onnxruntime", "httpx", "starlette", "aiohttp", "tokenizers", "uvicorn"),
     *REMOTE,
     "mcp",  # what only a server that is asked for the memory tools needs: 33 MB
+    *("coincurve", "nacl"),  # what only grants need
+    *("rich", "asyncio"),  # what only a command that runs needs: a tenth of a second
 )
 OPENED = """
 import asyncio
@@ -44,6 +46,7 @@ def loaded_by(statement: str) -> list[str]:
         "import memtree",
         "import memtree.config, memtree.errors",
         "import memtree.tree.btree, memtree.tree.chunking",
+        "from proxy.cli.parsers.parser import build_parser; build_parser()",
     ],
 )
 def test_importing_loads_nothing_heavy(statement):
@@ -57,13 +60,47 @@ def test_the_look_at_modules_sees_what_is_loaded():
 @pytest.mark.parametrize(
     "statement",
     [
-        "import proxy.cli.main, proxy.server.serve, proxy.cli.commands",
+        "import proxy.cli.running, proxy.server.serve, proxy.cli.commands",
         OPENED.format(settings=""),
     ],
 )
 @pytest.mark.slow
 def test_a_server_loads_no_sdk_that_it_does_not_use(statement):
-    assert not {*REMOTE, "mcp"} & set(loaded_by(statement))
+    assert not {*REMOTE, "mcp", "coincurve", "nacl"} & set(loaded_by(statement))
+
+
+def test_the_version_is_told_before_anything_is_loaded():
+    """Modules are counted: a time would tell of the machine."""
+    told = (
+        "from proxy.cli.main import main\n"
+        "try: main(['--version'])\n"
+        "except SystemExit: pass\n"
+        "import sys; print(*[n for n in {heavy!r} if n in sys.modules], len(sys.modules))"
+    )
+    run = [sys.executable, "-c", told.format(heavy=(*HEAVY, "indexer", "memtree.context"))]
+    lines = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split("\n")
+    assert lines[0].startswith("memtree ")
+    (count,) = lines[1].split()  # and no name of what is heavy
+    assert int(count) < 300
+
+
+@pytest.mark.slow
+def test_a_server_listens_before_its_models_are_loaded():
+    """Neither the embedder nor the vocabulary, nor patterns that are seldom needed."""
+    opened = (
+        "import asyncio, sys, toktok\n"
+        "from indexer.runtime import open_runtime\n"
+        "from memtree.config import Settings\n"
+        "from memtree.memories.extraction.pasted import documents\n"
+        "async def opened():\n"
+        "    async with open_runtime(Settings(store='memory:'), shared=True) as runtime:\n"
+        "        before = len(toktok._CACHE), 'match' in vars(documents._LABEL)\n"
+        "        await runtime.load()\n"
+        "        print(*before, len(toktok._CACHE))\n"
+        "asyncio.run(opened())\n"
+    )
+    run = subprocess.run([sys.executable, "-c", opened], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["0", "False", "1"]
 
 
 @pytest.mark.slow

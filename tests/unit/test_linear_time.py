@@ -23,6 +23,7 @@ from memtree.extraction import (
     topics,
 )
 from memtree.extraction.clause import SourcePassage
+from memtree.memories.agents import structured_memory, structured_text
 from memtree.memories.documents.document import checked
 from memtree.memories.extraction import dates, own_words, schedule, sentences
 from memtree.memories.extraction import rules as extraction_rules
@@ -35,6 +36,8 @@ from memtree.memories.injection import passages as passage_lines
 from memtree.memories.injection import rendering
 from memtree.memories.memory import Memory
 from memtree.memories.rules import categories, expiry, relation, tags, user_categories
+from memtree.memories.schemas import nearest_kind, unique_on
+from memtree.memories.schemas.document import limits
 from memtree.memories.search import query, text_terms, versions
 from memtree.memories.search.hits import MemoryHit
 from memtree.ranking import segments, speakers
@@ -56,35 +59,36 @@ from memtree.text import (
 from memtree.text.normal_form import nfkc
 from memtree.tree import chunking, growth, passages
 from memtree.unfolding import duplicates, labels, recall_block, telling_lines
-from proxy.chat import context_overflow
 from proxy.chat.memories.chat_memory_tools import recall_result
 from proxy.chat.memories.turn_sources import others_spoke
 from proxy.chat.memories.user_query import user_query
+from proxy.chat.retrying import context_overflow, thinking_refusal
+from proxy.cli.drawing import foreign_text
 from proxy.dialects import openai_chat
 from proxy.dialects.injection import PlacedMemories
 from proxy.http import content_encoding, json_body
 from proxy.imports import (
-    chatgpt,
-    claude_code,
-    cline_cli,
     js,
-    opencode,
-    outdated,
     recognise,
-    sillytavern,
-    tasks,
 )
 from proxy.mcp.stdio_lines import LineSplitter
 from proxy.memories import fields as memory_fields
 from proxy.request import fields
 from proxy.server_tools import refusal, sse
-from tests import hostile, hostile_files
+from tests import hostile, hostile_files, hostile_grants, hostile_imports
 from tests.linear_time import Subject, slow
 from tests.shown_lines import lines_of
 
 WHOLE_CALL = {"index": 0, "id": "c"}
 # A text, or one message of it.
 TEXTS = {
+    "text in a terminal": Subject(
+        lambda text: (
+            foreign_text.one_line(text),
+            foreign_text.plain_json(foreign_text.plain(text)),
+        ),
+        hostile.as_it_is,
+    ),
     "anchors": Subject(anchors.weigh, hostile.as_it_is),
     "languages": Subject(lambda text: languages.differs(text, text), hostile.as_it_is),
     "secrets": Subject(secrets.mask, hostile.as_it_is),
@@ -207,6 +211,21 @@ TEXTS = {
         hostile.refused(lambda text: checked("a", text, None, {"a": [text[:9_000]]}).digest),
         hostile.as_it_is,
     ),
+    "the text of a structured memory": Subject(
+        lambda text: structured_text.structured_text(text, {text: [text, {text: text}]}, 1 << 30),
+        hostile.as_it_is,
+    ),
+    "values that are to be unique": Subject(
+        lambda text: unique_on.canonical({text: [text, {text: text}]}), hostile.as_it_is
+    ),
+    "the nearest kind": Subject(
+        lambda text: nearest_kind.nearest_kind(text, [text, text[::-1]]), hostile.as_it_is
+    ),
+    "a schema": Subject(hostile.refused(limits.checked_schema), hostile.as_it_is),
+    "secrets in structured data": Subject(
+        hostile.refused(lambda text: structured_memory.refuse_secrets_in({text: [text, {}]})),
+        hostile.as_it_is,
+    ),
     "passages": Subject(passages.passages, hostile.as_it_is),
     "a question to memories": Subject(
         lambda raw: user_query([Message(raw)], hostile.VOLATILE), hostile.message("user")
@@ -285,6 +304,9 @@ TEXTS = {
     ),
     "an overflow": Subject(lambda raw: context_overflow.overflow_of(400, raw), str.encode),
     "a refusal": Subject(lambda raw: refusal.is_about_tools(400, raw), str.encode),
+    "a refusal of thinking": Subject(
+        lambda raw: thinking_refusal.is_about_thinking(400, raw), str.encode
+    ),
     "events": Subject(hostile.fed(4096), str.encode),
     "an event": Subject(sse.data, str.encode),
     "lines of a client": Subject(lambda raw: list(LineSplitter().feed(raw)), str.encode),
@@ -306,13 +328,12 @@ TEXTS = {
         lambda raw: placeholders.placeholders(Message(raw)),
         lambda text: hostile.fields("user", [{"type": "file", "filename": text}] * 2),
     ),
-    "a session of Cline": Subject(lambda data: cline_cli.read("a", data, "1"), hostile.spoken),
-    "a query of Cline": Subject(outdated.reads, hostile.read_by_cline),
     "a value in JavaScript": Subject(lambda text: js.stringify({text: [text]}), hostile.as_it_is),
     "a file of lines": Subject(
         hostile.refused(lambda raw: recognise.parse(raw, "a.jsonl")), str.encode
     ),
     **hostile_files.TEXTS,
+    **hostile_grants.TEXTS,
 }
 # Many small pieces; what is in them matters less.
 PIECES = {
@@ -349,21 +370,12 @@ PIECES = {
         hostile.streamed,
         hostile.deltas(lambda piece, at: hostile.call("search_memory", "{}", index=at, id=f"{at}")),
     ),
-    "ChatGPT": Subject(lambda data: list(chatgpt.read("a", data)), hostile.chatgpt),
-    "Claude Code": Subject(lambda data: claude_code.read(data, "s", False), hostile.claude),
-    "Roo": Subject(
-        lambda data: tasks.read("a", data, "1", False, hostile.nothing, "roo"), hostile.anthropic
-    ),
-    "Cline": Subject(lambda data: cline_cli.read("a", {"messages": data}, "1"), hostile.anthropic),
-    "opencode": Subject(lambda data: opencode.read("a", data, False), hostile.opencode),
-    "SillyTavern": Subject(
-        lambda data: sillytavern.read(data, "s", "n"),
-        lambda text: [{"mes": piece, "send_date": piece} for piece in hostile.cut(text, 40)],
-    ),
+    **hostile_imports.PIECES,
     **hostile_files.PIECES,
 }
 READS = {
     **hostile_files.READS,
+    **hostile_grants.READS,
     "own words": (
         *hostile.SPEECH,
         *hostile.MARKUP,
@@ -376,6 +388,7 @@ READS = {
     "something that happened": (*hostile.DATES, "i went ", "my a a wife ", "i just also "),
     "a schedule": (*hostile.DATES, "my meeting ", "the a a a demo ", "on Friday my a a a a a "),
     "who spoke": ("[a for '", " for '", "] Result:", "[a"),
+    "text in a terminal": (*hostile.LETTERS, "\x1b[31m", "\u202e "),
     "anchors": hostile.WORDS,
     "secrets": hostile.SECRETS,
     "what is extracted": (*hostile.SPEECH, *hostile.MARKUP, "I am a ", "my sister ", "translate "),
@@ -415,13 +428,15 @@ READS = {
         "a of ",
         "by ",
     ),
+    "values that are to be unique": (*hostile.LETTERS, "a\u0323\u0307"),
+    "a schema": (*hostile.JSON, '{"type":"object",', "[[", '"\\u0061"'),
     "a memory and more": (*hostile.SPEECH, *hostile.WORDS, *hostile.LETTERS, "not ", "is led by "),
     "arguments": hostile.JSON,
     "fields of JSON": hostile.JSON,
     "no body": hostile.JSON,
     "an event": hostile.JSON,
     "events": hostile.JSON,
-    "a session of Cline": hostile.TAGS,
+    **hostile_imports.READS,
 }
 FEW = {name: hostile.PLAIN[name] for name in ("one endless line", "empty lines", "han")}
 QUICK = {

@@ -16,6 +16,7 @@ TOPS = ("indexer", "memtree", "proxy")
 COVERED_BY = {
     # -- indexer
     "unit/embedding/test_queue.py": "indexer/embedding/embed.py",
+    "unit/extracting/test_model_reader.py": "indexer/extracting/metered_model.py",
     "unit/extracting/test_conversation.py": """
         indexer/extracting/keep_snapshots.py indexer/extracting/open.py""",
     "unit/growing/test_builder.py": "indexer/growing/runs.py memtree/ports/builder.py",
@@ -55,11 +56,28 @@ COVERED_BY = {
         memtree/text/rule_phrases/germanic.py memtree/text/rule_phrases/iberian.py
         memtree/text/rule_phrases/italian.py memtree/text/rule_phrases/others.py
         memtree/text/rule_phrases/slavic.py""",
-    "unit/test_config.py": "memtree/setting_values.py",
+    "unit/test_config.py": "memtree/setting_checks.py memtree/setting_values.py",
     "unit/memories/search/index/test_scope_index.py": """
+        memtree/memories/search/index/block_rows.py
         memtree/memories/search/index/postings.py memtree/memories/search/index/row_block.py""",
     "unit/memories/test_book.py": "memtree/memories/duplicates.py memtree/memories/saving.py",
-    "unit/memories/search/test_searcher.py": "memtree/memories/search/hits.py",
+    "unit/memories/schemas/document/test_limits.py": (
+        "memtree/memories/schemas/document/sub_schemas.py"
+    ),
+    "unit/memories/schemas/test_work.py": "memtree/memories/schemas/document/applied.py",
+    "unit/memories/schemas/test_schema_book.py": "memtree/memories/schemas/schema_fields.py",
+    "unit/memories/search/test_searcher.py": """
+        memtree/memories/search/hits.py memtree/memories/search/hit_order.py
+        memtree/memories/search/query_vectors.py""",
+    "unit/memories/agents/search/test_agent_search.py": """
+        memtree/memories/agents/search/ranking_many.py memtree/memories/agents/search/targets.py""",
+    "contracts/test_agent_search.py": """
+        memtree/memories/agents/search/ports.py
+        memtree/memories/agents/search/group_loader.py
+        memtree/stores/memories/agent/searching.py""",
+    "http/test_agent_search.py": """
+        proxy/memories/agent/search_fields.py proxy/memories/agent/search_rendering.py
+        proxy/memories/agent/search_routes.py""",
     "contracts/test_memory_store.py": """
         memtree/memories/ports.py memtree/memories/user_ports.py
         memtree/memories/user_memories.py memtree/stores/memories/changing.py
@@ -68,10 +86,20 @@ COVERED_BY = {
         memtree/stores/memories/rows.py memtree/stores/memories/saving.py
         memtree/stores/memories/schema.py memtree/stores/memories/sql.py
         memtree/stores/memories/store.py memtree/stores/memories/transactions.py
-        memtree/stores/memories/user/methods.py
+        memtree/stores/memories/user/methods.py memtree/stores/memories/agent/methods.py
+        memtree/memories/agents/ports.py memtree/memories/schemas/ports.py
+        memtree/memories/schemas/memory_schema.py memtree/memories/grants/ports.py
+        memtree/memories/grants/grant.py
         memtree/stores/postgres/memories.py memtree/stores/postgres/statements.py
         memtree/stores/ram/memories.py
         memtree/stores/sqlite/memories.py memtree/stores/sqlite/statements.py""",
+    "unit/stores/memories/test_audit.py": "memtree/stores/memories/agent/audit.py",
+    "contracts/test_agent_memories.py": """
+        memtree/stores/memories/agent/locating.py memtree/stores/memories/agent/scopes.py
+        memtree/stores/memories/agent/several.py memtree/stores/memories/agent/writing.py""",
+    "contracts/test_unique_values.py": """
+        memtree/stores/memories/agent/schemas.py memtree/stores/memories/agent/unique.py""",
+    "contracts/test_wallets.py": "memtree/stores/memories/agent/wallets.py",
     "contracts/test_memory_as_of.py": "memtree/stores/memories/user/as_of.py",
     "contracts/test_memory_records.py": "memtree/stores/memories/user/records.py",
     "contracts/test_memory_groups.py": "memtree/stores/memories/user/groups.py",
@@ -115,6 +143,7 @@ COVERED_BY = {
     "unit/context/test_continued.py": """
         memtree/context/turn_planner.py memtree/context/turn_request.py""",
     "http/test_memory_extraction.py": "proxy/memories/user/extract_route.py",
+    "http/test_memory_isolation.py": "proxy/memories/curation_routes.py",
     "http/test_injection.py": "memtree/memories/injecting.py",
     "http/test_user_injection.py": "proxy/chat/memories/chat_memories.py",
     "http/test_injection_branches.py": "proxy/chat/memories/posted_addresses.py",
@@ -135,6 +164,19 @@ COVERED_BY = {
     "unit/memories/extraction/statements/test_other_languages.py": """
         memtree/memories/extraction/statements/germanic.py
         memtree/memories/extraction/statements/romance.py""",
+    # -- memtree: memories of agents
+    "unit/memories/agents/structured_extraction/test_rules.py": """
+        memtree/memories/agents/structured_extraction/claims.py
+        memtree/memories/agents/structured_extraction/field_names.py
+        memtree/memories/agents/structured_extraction/text_kinds.py
+        memtree/memories/agents/structured_extraction/forms/lexicon.py
+        memtree/memories/agents/structured_extraction/forms/named_fields.py
+        memtree/memories/agents/structured_extraction/forms/other_languages.py
+        memtree/memories/agents/structured_extraction/forms/records.py
+        memtree/memories/agents/structured_extraction/forms/self_statements.py
+        memtree/memories/agents/structured_extraction/forms/truths.py""",
+    "unit/memories/agents/extraction/test_agent_extraction.py": """
+        memtree/memories/agents/extraction/structured_readers.py""",
     # -- memtree: memories as files
     "unit/memories/transfer/test_file_import.py": """
         memtree/memories/transfer/file_items.py memtree/memories/transfer/import_options.py""",
@@ -142,7 +184,9 @@ COVERED_BY = {
         "memtree/memories/transfer/formats/export_lines.py"
     ),
     # -- memtree: models
-    "contracts/test_embedder.py": "memtree/models/local_embedder.py memtree/ports/models.py",
+    "contracts/test_embedder.py": """
+        memtree/models/local_embedder.py memtree/models/minilm/model.py
+        memtree/models/minilm/packaged_file.py memtree/ports/models.py""",
     "contracts/test_remote_embedder.py": """
         memtree/models/embedding_endpoint.py memtree/models/openai_client.py
         memtree/models/relevance_calibration.py memtree/models/remote_embedder.py""",
@@ -160,6 +204,9 @@ COVERED_BY = {
     "contracts/test_plan_store.py": """
         memtree/stores/postgres/plans.py memtree/stores/ram/plans.py
         memtree/stores/sqlite/plans.py""",
+    "contracts/test_conversations.py": """
+        memtree/ports/conversations.py memtree/stores/postgres/conversations.py
+        memtree/stores/ram/conversations.py memtree/stores/sqlite/conversations.py""",
     "contracts/test_claims.py": """
         memtree/stores/postgres/claims.py memtree/stores/ram/claims.py
         memtree/stores/sqlite/claims.py""",
@@ -187,23 +234,38 @@ COVERED_BY = {
     # -- proxy: requests and answers
     "http/test_wire.py": """
         proxy/http/error_response.py proxy/http/json_body.py proxy/http/json_fields.py""",
+    "unit/http/test_known_bodies.py": "proxy/http/json_items.py",
     "http/test_encoding.py": "proxy/http/content_encoding.py proxy/http/request_body.py",
     "http/test_passthrough.py": "proxy/http/headers.py proxy/upstream/passthrough.py",
     "http/test_relay.py": "proxy/upstream/client.py proxy/upstream/relay.py",
     "http/test_fields.py": "proxy/request/fields.py proxy/request/memory_switch.py",
     "unit/access/test_browser_policy.py": "proxy/http/authority.py",
     "http/test_auth.py": "proxy/access/auth.py",
-    "http/test_limits.py": "memtree/bounded.py proxy/access/rate_limits.py",
+    "http/test_limits.py": "proxy/access/rate_limits.py",
     "http/test_context_memory.py": "memtree/errors.py proxy/context/compress.py",
+    "http/test_context_dialects.py": "proxy/context/posted_history.py",
+    "http/test_conversations.py": """
+        memtree/unfolding/stored_tree.py proxy/context/conversations.py
+        proxy/openapi/conversation_paths.py""",
+    "unit/context/conversations/test_known_conversations.py": """
+        memtree/context/conversations/stored_plan.py""",
     "http/test_deletion.py": "proxy/context/delete.py",
     # -- proxy: chat
-    "http/test_chat.py": "proxy/chat/completions.py proxy/chat/exchange.py proxy/chat/reply.py",
+    "http/test_chat.py": """
+        proxy/chat/completion_route.py proxy/chat/exchange.py proxy/chat/reply.py""",
+    "http/test_messages_route.py": "proxy/chat/token_count.py",
     "http/test_first_fold.py": "memtree/context/whole_history.py",
-    "http/test_overflow.py": "proxy/chat/retry.py",
-    "http/test_streaming.py": "proxy/chat/peek.py",
+    "http/test_overflow.py": """
+        proxy/chat/retrying/learned_refusals.py proxy/chat/retrying/retry.py""",
     "http/test_waiting.py": "proxy/chat/keepalive.py",
     "http/test_shadow.py": "proxy/chat/shadow.py",
     "http/test_recall_tools.py": "proxy/chat/recall_tools.py proxy/chat/tool_rounds.py",
+    "unit/dialects/test_chat_dialect.py": "proxy/dialects/dialect.py",
+    "unit/dialects/anthropic_messages/test_stream.py": (
+        "proxy/dialects/anthropic_messages/tool_round.py"
+    ),
+    "unit/dialects/openai_responses/test_stream.py": """
+        proxy/dialects/openai_responses/final.py proxy/dialects/openai_responses/tool_round.py""",
     "unit/server_tools/test_stream.py": """
         proxy/server_tools/assistant_message.py proxy/server_tools/calls.py
         proxy/server_tools/offer.py""",
@@ -215,35 +277,58 @@ COVERED_BY = {
         proxy/memories/chat/fields.py proxy/memories/chat/rendering.py
         proxy/memories/chat/routes.py proxy/memories/answers.py proxy/memories/fields.py
         proxy/memories/requests.py""",
+    "http/test_chat_memory_curation.py": """
+        proxy/memories/chat/curation_routes.py proxy/memories/chat/requests.py""",
+    "http/test_agent_memory_creation.py": """
+        proxy/memories/agent/fields.py proxy/memories/agent/rendering.py
+        proxy/memories/agent/requests.py""",
+    "http/test_agent_memories.py": "proxy/memories/agent/routes.py",
+    "http/test_agent_memory_batches.py": "proxy/memories/agent/batches.py",
     "http/test_user_memories.py": """
-        proxy/memories/user/fields.py proxy/memories/user/rendering.py
+        proxy/memories/collection.py proxy/memories/user/fields.py proxy/memories/user/rendering.py
         proxy/memories/user/requests.py proxy/memories/user/routes.py
         proxy/memories/user/rows.py""",
     "http/test_user_memory_groups.py": """
         proxy/memories/user/groups.py proxy/memories/user/settings.py""",
+    "http/test_wallets.py": """
+        proxy/access/wallet_access.py proxy/memories/grants/fields.py
+        proxy/memories/grants/rendering.py proxy/memories/grants/routes.py""",
     "http/test_documents.py": """
         proxy/memories/documents/fields.py proxy/memories/documents/rendering.py
         proxy/memories/documents/routes.py""",
+    "http/test_schemas.py": """
+        proxy/memories/schemas/fields.py proxy/memories/schemas/rendering.py
+        proxy/memories/schemas/routes.py""",
     "http/test_transfer.py": """
         proxy/memories/transfer/export_stream.py proxy/memories/transfer/rendering.py
         proxy/memories/transfer/routes.py proxy/memories/transfer/unpacking.py""",
     "http/test_chat_memory_events.py": "proxy/memories/events.py",
     # -- proxy: the server
     "clients/test_start.py": """
-        indexer/runtime.py indexer/memory_services.py proxy/server/serve.py""",
+        indexer/runtime.py indexer/memory_services.py proxy/cli/serve.py proxy/server/serve.py""",
     "http/test_protocol.py": "proxy/server/http_protocol.py",
-    "http/test_request_ids.py": "proxy/server/app.py proxy/server/edge.py",
+    "http/test_request_ids.py": """
+        proxy/server/app.py proxy/server/completion_routes.py proxy/server/edge.py
+        proxy/server/routing.py""",
     "http/test_browsers.py": "proxy/server/browser_guard.py",
     "http/test_home_page.py": "proxy/server/home_page.py",
-    "deploy/test_balancer.py": "proxy/server/health.py",
+    "http/test_health_details.py": "proxy/server/health.py",
+    "http/test_demo_session.py": "proxy/server/demo_session.py",
+    "http/test_web_pages.py": "proxy/server/web_pages.py",
     "http/test_openapi.py": """
-        proxy/openapi/answers.py proxy/openapi/bodies.py proxy/openapi/document.py
+        proxy/openapi/answers.py proxy/openapi/bodies.py proxy/openapi/dialect_paths.py
+        proxy/openapi/document.py
         proxy/openapi/examples.py proxy/openapi/failures.py proxy/openapi/headers.py
+        proxy/openapi/memories/agent/paths.py proxy/openapi/memories/agent/search.py
+        proxy/openapi/memories/agent/shapes.py
         proxy/openapi/memories/chat_paths.py proxy/openapi/memories/chat_shapes.py
+        proxy/openapi/memories/curation_shapes.py
         proxy/openapi/memories/document_paths.py proxy/openapi/memories/document_shapes.py
+        proxy/openapi/memories/grant_paths.py proxy/openapi/memories/grant_shapes.py
         proxy/openapi/memories/extraction_paths.py
+        proxy/openapi/memories/schema_paths.py proxy/openapi/memories/schema_shapes.py
         proxy/openapi/memories/parts.py proxy/openapi/memories/transfer_paths.py
-        proxy/openapi/memories/user_paths.py
+        proxy/openapi/memories/curation_paths.py proxy/openapi/memories/user_paths.py
         proxy/openapi/memories/user_shapes.py
         proxy/openapi/messages.py proxy/openapi/operations.py proxy/openapi/page.py
         proxy/openapi/server_paths.py proxy/openapi/shapes.py""",
@@ -254,6 +339,10 @@ COVERED_BY = {
     "http/test_metrics.py": """
         proxy/observability/metrics.py proxy/observability/process_metrics.py
         proxy/server/metrics_page.py""",
+    "http/test_parse.py": "proxy/context/parse.py proxy/openapi/parse_paths.py",
+    "http/test_usage.py": """
+        proxy/context/usage.py proxy/observability/memory_outcome.py
+        proxy/openapi/usage_paths.py""",
     "http/test_traffic.py": """
         proxy/observability/request_metrics.py proxy/observability/request_trace.py
         proxy/observability/timing.py""",
@@ -263,21 +352,30 @@ COVERED_BY = {
         memtree/ports/clock.py memtree/tracing.py proxy/observability/otel.py
         proxy/observability/setup.py""",
     # -- proxy: the command line
-    "clients/test_cli.py": "proxy/cli/commands.py proxy/cli/demo.py proxy/cli/main.py",
-    "clients/test_import_cli.py": "proxy/cli/warm.py",
-    "http/test_checkups.py": "proxy/cli/checkup_postgres.py proxy/cli/checkups.py",
+    "clients/test_cli.py": "proxy/cli/running.py",
+    "unit/cli/parsers/test_parser.py": """
+        proxy/cli/main.py proxy/cli/parsers/arguments.py proxy/cli/parsers/grants.py
+        proxy/cli/parsers/histories.py proxy/cli/parsers/saved.py proxy/cli/parsers/serving.py
+        proxy/cli/parsers/setting_groups.py proxy/cli/parsers/stores.py""",
+    "unit/access/test_agent_scope.py": "proxy/access/tenant_names.py",
+    "clients/test_import_cli.py": "proxy/cli/drawing/progress.py proxy/cli/warm.py",
+    "http/test_checkups.py": """
+        proxy/checkups/finding.py proxy/checkups/postgres_server.py
+        proxy/checkups/surroundings.py""",
+    "unit/cli/test_doctor.py": "proxy/checkups/parts.py",
     "unit/cli/test_keys.py": "proxy/cli/tenants.py",
     "unit/cli/memories/test_commands.py": """
         proxy/cli/memories/lines.py proxy/cli/memories/scope.py""",
-    "unit/cli/test_report.py": "proxy/cli/terminal.py",
+    "unit/cli/drawing/test_foreign_text.py": "proxy/cli/drawing/console.py",
     "unit/summaries/test_audit_report.py": "proxy/cli/audit.py proxy/cli/audit_page.py",
     "unit/summaries/test_cost_estimate.py": "proxy/cli/estimate.py",
     "unit/imports/test_agents.py": """
         proxy/imports/blocks.py proxy/imports/cline_cli.py proxy/imports/js.py
         proxy/imports/opencode.py proxy/imports/outdated.py proxy/imports/tasks.py""",
     "unit/imports/test_chats.py": """
-        proxy/imports/chatgpt.py proxy/imports/claude_code.py proxy/imports/conversation.py
-        proxy/imports/pairing.py proxy/imports/sillytavern.py""",
+        proxy/imports/chatgpt.py proxy/imports/conversation.py proxy/imports/pairing.py
+        proxy/imports/sillytavern.py""",
+    "unit/imports/test_claude_code.py": "proxy/imports/claude_reminders.py",
     "unit/imports/test_places.py": "proxy/imports/recognise.py",
 }
 LISTED = Counter(file for files in COVERED_BY.values() for file in files.split())

@@ -14,8 +14,8 @@ from memtree.setting_values import without_password
     [
         "inprocess",
         "redis://localhost:6379/0",
-        "redis://:secret@localhost:6379/0",
-        "rediss://user:secret@redis.example:6380/1",
+        "redis://:pa55word@localhost:6379/0",
+        "rediss://user:pa55word@redis.example:6380/1",
         "unix:///run/redis.sock",
         "unix:///run/redis.sock?db=2",
     ],
@@ -23,7 +23,7 @@ from memtree.setting_values import without_password
 def test_what_it_may_be(url):
     given = Settings.from_env(env={"MEMTREE_QUEUE": url})
     assert given.queue == url
-    assert "secret" not in repr(given)
+    assert "pa55word" not in repr(given)
 
 
 @pytest.mark.parametrize(
@@ -33,16 +33,16 @@ def test_what_it_may_be(url):
         "redis",
         "redis://",
         "unix://",
-        "http://h:1/secret",
-        "redis://:secret@h:0/0",
-        "redis://:secret@h:99999/0",
+        "http://h:1/pa55word",
+        "redis://:pa55word@h:0/0",
+        "redis://:pa55word@h:99999/0",
     ],
 )
 def test_what_it_may_not_be(url):
     with pytest.raises(BadRequest) as caught:
         Settings.from_env(env={"MEMTREE_QUEUE": url})
     assert caught.value.param == "queue"
-    assert "secret" not in caught.value.message
+    assert "pa55word" not in caught.value.message
 
 
 @pytest.mark.parametrize(

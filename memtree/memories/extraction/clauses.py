@@ -76,7 +76,7 @@ _SPOKEN_FOR = re.compile(
 _SPLICE = re.compile(
     r"[,;] (?:(?:and|und|et|y|e|en) )?(?=(?:i|i'm|im|i've|we|we're|my|our|ich|wir|meine?|je|j'\w+"
     r"|mon|ma|soy|tengo|vivo|mi|sono|ho|abito|eu|sou|tenho|moro|ik|mijn|we)\b)| and (?=(?:my|our"
-    r"|we)\b)"
+    r"|we|i|i'm|i've)\b)"
 )
 
 

@@ -6,11 +6,12 @@ import re
 
 from memtree.memories.extraction.candidates import SkipReason
 from memtree.text import persona_card
+from memtree.text.lazy_patterns import lazily
 
 LONGEST = 300  # characters of a sentence: as much as is shown of a memory
 SHORTEST = 3  # words
 
-_QUESTION = re.compile(
+_QUESTION = lazily(
     r"[?？؟]\W*$|^(?:what|why|how|who|whom|whose|which|where|when (?:is|are|do|does|did|will|can"
     r"|should)|is|are|am i|was|were|do|does|did|can|could|would|will|should|shall|may i"
     r"|have (?:you|i|we)|has|any (?:idea|ideas|tips|advice|suggestions?|thoughts))\b|^(?:was|wie"
@@ -18,7 +19,7 @@ _QUESTION = re.compile(
     r"|cómo|cuál|cuándo|dónde|perché|come (?:si|posso|faccio)|o que|como (?:posso|faço)|hoe"
     r"|waarom|wat)\b"
 )
-_HYPOTHETICAL = re.compile(
+_HYPOTHETICAL = lazily(
     r"^(?:if|imagine|suppose|supposing|assume|assuming|say i|let's (?:say|pretend|imagine"
     r"|suppose)|what if|pretend|in case|unless|wenn ich|falls|angenommen|stell dir|si (?:yo|j'"
     r"|je)|imagina|supón|se (?:io|eu)|stel)\b|\b(?:hypothetically|theoretically"
@@ -26,13 +27,13 @@ _HYPOTHETICAL = re.compile(
     r"|\bi (?:wish|guess|suppose|might|may|could|would have|should have)\b|^(?:maybe|perhaps"
     r"|vielleicht|peut-être|quizás|forse|talvez|misschien)\b|\bas if\b|\bpretend(?:ing)?\b"
 )
-_TRANSIENT = re.compile(
+_TRANSIENT = lazily(
     r"\b(?:right now|at the moment|for now|in a (?:minute|moment|second|sec|hurry|rush)"
     r"|a (?:minute|moment|second|few minutes) ago|brb|so far|this time|today|tonight"
     r"|this (?:morning|afternoon|evening)|in \d+ (?:minutes?|mins?|seconds?|hours?)|yet|again"
     r"|gerade eben|en ce moment|ahora mismo)\b"
 )
-_MOOD = re.compile(
+_MOOD = lazily(
     r"\b(?:stressed|exhausted|overwhelmed|no idea|im stress|keine ahnung)\b|^(?:i'm|i am|im|i was"
     r"|i've been|we're|we are) (?:(?:kinda|kind of|really|a bit|also|just|still|so|very|pretty"
     r"|currently|now|always|getting|feeling) )*(?:worried|struggling|having (?:trouble"
@@ -40,34 +41,34 @@ _MOOD = re.compile(
     r"|curious|unsure|not sure|confused|anxious|nervous|excited|happy|sad|glad|sorry|tired|sick"
     r"|ill|busy|stuck|getting|seeing|waiting|looking (?:forward|at|into))\b|^looking forward"
 )
-_JOINT = re.compile(r",? (?:and|but|so) |, |; ")
-_TROUBLE = re.compile(
+_JOINT = lazily(r",? (?:and|but|so) |, |; ")
+_TROUBLE = lazily(
     r"\b(?:errors?|exceptions?|traceback|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|broken|breaks"
     r"|(?:doesn't|does not|don't|isn't|not|won't|stopped) work\w*|bugs?|stuck|undefined|null|nan"
     r"|segfault\w*|warnings?|stack ?trace|issues?|won't (?:start|run|compile|build|load)"
     r"|(?:doesn't|won't) (?:compile|build|load|start|run)|returns?|timeouts?|times? out|hangs?"
     r"|weird|exit code|line \d+|fehler|erreur|fallo)\b"
 )
-_CODE = re.compile(
+_CODE = lazily(
     r"[{}<>;=]|\w\(\)|\b\w+\.(?:py|js|ts|tsx|jsx|go|rs|java|cpp|rb|php|css|html|json|ya?ml|toml"
     r"|sql|sh|vue|kt|cs|c|h)\b|\b(?:function|variable|regex|param(?:eter)?s?|argument|loop|array"
     r"|div|tuple|dataframe|column|enum|struct|import|const|async|await|useeffect|usestate|stdout"
     r"|stderr)\b"
 )
-_SHORT = re.compile(
+_SHORT = lazily(
     r"(?:(?:i'm )?(?:celiac|coeliac|vegan|vegetarian|diabetic|lactose intolerant|\d\d)"
     r"|i smoke)\W*$"
 )
-_VAGUE = re.compile(
+_VAGUE = lazily(
     r"^(?:the (?:one|ones|other|others|rest|same)|it|this|that|these|those|they|he|she|there|here"
     r"|them|one|es|das|dies|c'est|ça|eso|esto|isso|isto|questo|quello|dat|dit|het)\b"
 )
 # "I moved there": where it stands early, nothing before it says what is meant.
-_DANGLING = re.compile(
+_DANGLING = lazily(
     r"(?:[^\s,.;]+ ){1,4}(?:this|it|them|him|there|these|those|that (?:off|on|out|up|down|away"
     r"|last|yesterday))(?![\w'-]| (?:is|are|'s)\b)"
 )
-_VAGUELY = re.compile(
+_VAGUELY = lazily(
     r"\b(?:about|on|with|of|for|to|from|in|at|handle|by|write|use) (?:this|that)\b(?! (?:year"
     r"|month|week|spring|summer|autumn|fall|winter|weekend|project|repo|company|team))"
     r"|\b(?:for a while|(?:\d+|one|two|some|many) more|of (?:those|these|them|it)"
@@ -76,8 +77,8 @@ _VAGUELY = re.compile(
     r"|chapter|problem|step|example|command|line)\b|^(?:[^\s,.;]+ ){1,6}(?:with|to|for|from|of"
     r"|about|by) (?:them|him|it)\b"
 )
-_TO_SOMEBODY = re.compile(r"\b(?:you|your|yours|you're|u|ur)\b")
-_REQUEST = re.compile(
+_TO_SOMEBODY = lazily(r"\b(?:you|your|yours|you're|u|ur)\b")
+_REQUEST = lazily(
     r"^(?:please|pls|plz|kindly|can you|could you|let's|lets|let us|help|i (?:need|want"
     r"|would like|'d like) (?:you|help|to|a|an|the|some)|i'd (?:like|love) (?:you|to|a|an|the"
     r"|some)|bitte|kannst|s'il|por favor)\b|^(?:add|fix|write|create|make|change|update|remove"
@@ -86,12 +87,12 @@ _REQUEST = re.compile(
     r"|do|describe|compare|convert|suggest|recommend|draft|plan|design|set|install|search|send"
     r"|start|stop|put|turn|keep|take|provide|improve|optimi[sz]e|merge|commit|push)\b"
 )
-_OTHERS = re.compile(
+_OTHERS = lazily(
     r"^(?:my|our|the|a|some) (?:[\w-]+ ){1,3}(?:said|says|told|asked|asks|thinks|wants|keeps"
     r"|claims|believes|suggested|mentioned|complained|insists)\b|^(?:he|she|they|people|everyone"
     r"|somebody|someone) \w+"
 )
-_SYSTEM = re.compile(
+_SYSTEM = lazily(
     r"^\W{0,4}(?:you are (?:an?|the|now) |you're an? |(?:i want you to |please )?act as "
     r"|(?:i want you to |please )(?:be|play) (?:a|an|the|my) |your (?:task|role|job|goal|name) is"
     r"|system(?: prompt)?:|instructions?:|du bist (?:ein|der|die)|tu es une? |eres una? "
@@ -99,8 +100,8 @@ _SYSTEM = re.compile(
     r"|our) (?:session|conversation|chat|thread|above)|(?:generate|write|create"
     r"|suggest) a (?:\w+ )?title\b|respond only|output only|\[system)",
 )
-_STAGE = re.compile(r"\A\s{0,9}\*(?:i |he |she |they )?[a-z]+(?:s|ing)?\b[^*\n]{0,300}\*(?=\s|$)")
-_PLAY = re.compile(
+_STAGE = lazily(r"\A\s{0,9}\*(?:i |he |she |they )?[a-z]+(?:s|ing)?\b[^*\n]{0,300}\*(?=\s|$)")
+_PLAY = lazily(
     r"\b(?:role-?play\w*|rp\b|stay in character|i play (?:as|a character)\b|i play \w+, (?:a|an"
     r"|the) |take the (?:side|role|part|perspective) of|devil's advocate|simulate (?:a|an)"
     r"|you(?:'re| are) the (?:hiring manager|interviewer|customer|client|patient|judge|king"
@@ -116,7 +117,7 @@ _PLAY = re.compile(
     r"|ik ben)\b)",
     re.IGNORECASE,
 )
-_STORY = re.compile(
+_STORY = lazily(
     r"\b(?:once upon a time|es war einmal|il était une fois|érase una vez|c'era una volta"
     r"|(?:write|continue|tell) (?:me )?(?:a|an|the|my|our) (?:[\w-]+ ){0,4}(?:story|scene"
     r"|dialogue|screenplay|novel|chapter|monologue|fanfic\w*|tale)|mastay in character"
@@ -124,28 +125,31 @@ _STORY = re.compile(
     r"|raconte)[\w-]* une histoire|(?:escribe|cuenta)\w* (?:una|un) (?:historia|cuento))\b",
     re.IGNORECASE,
 )
-_GAME = re.compile(
+_GAME = lazily(
     r"\b(?:stardew|minecraft|skyrim|the sims|zelda|elden ring|baldur's gate|pok[eé]mon|fortnite"
     r"|animal crossing|roblox|terraria|factorio|warcraft|witcher|rimworld|dwarf fortress"
     r"|crusader kings|playthrough|in-game|save file|respawn|quest)\b"
 )
 # Whose apples are counted is nobody.
-_EXERCISE = re.compile(
+_EXERCISE = lazily(
     r"\bhow many (?:\w+ )?(?:do|does|did|are|is|will) |\bwhen (?:do|will) they\b|\blet [a-z] be\b"
     r"|\bsolve\b|\bword problem\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d+")
-_HANDS_OVER = re.compile(
+_NUMBER = lazily(r"\d+")
+_HANDS_OVER = lazily(
     r"(?:(?:please|pls|can you|could you|help me|now|ok|hi|hey),? ){0,3}(?:rewrite|rephrase"
     r"|reword|paraphrase|edit|polish|shorten|translate|proof-?read|summari[sz]e|correct|critique"
     r"|classify|tl;?dr)\b[^\n]{0,120}$"
 )
-_PRIVATE = re.compile(
+_PRIVATE = lazily(
     r"\b\d(?:[ -]?\d){12,18}\b|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b|\b(?:cvv|cvc|ssn"
     r"|social security|pin(?: code)? (?:is|:)|pass(?:word|code|phrase)s?|passwort|kennwort"
     r"|mot de passe|contraseña|senha|wachtwoord|card number|passport number)\b",
     re.IGNORECASE,
+)
+_PASSING = frozenset(
+    {SkipReason.HYPOTHETICAL, SkipReason.FICTION, SkipReason.TRANSIENT, SkipReason.CODE}
 )
 _BEGINNING = 2_000  # characters that tell what kind of message it is
 
@@ -216,6 +220,21 @@ def lasting(lower: str) -> str:
         return lower
     joints = [joint.start() for joint in _JOINT.finditer(lower, 0, match.start())]
     return lower[: joints[-1]] if joints and lower.count(" ", 0, joints[-1]) + 1 >= SHORTEST else ""
+
+
+def passing(lower: str) -> SkipReason | None:
+    """What a statement in lower case is, where it is a task, a guess or a step of the work at hand:
+    what models note as well. Looser than `refused`, since a model may know what "it" is.
+
+    >>> str(passing("rename the variable and run the tests")), passing("i teach maths in leeds")
+    ('request', None)
+    """
+    reason = refused(lower)
+    if reason in _PASSING:
+        return reason
+    if _REQUEST.match(lower):
+        return SkipReason.REQUEST
+    return None if lasting(lower) else SkipReason.TRANSIENT
 
 
 def other_reason(lower: str) -> SkipReason:

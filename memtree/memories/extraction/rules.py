@@ -28,7 +28,7 @@ from memtree.memories.extraction.clauses import (
 )
 from memtree.memories.extraction.own_words import own_words
 from memtree.memories.extraction.schedule import is_schedule, with_day
-from memtree.memories.extraction.sentences import is_torn, sentences
+from memtree.memories.extraction.sentences import begins_torn, is_torn, sentences
 from memtree.memories.extraction.spans import Span
 from memtree.memories.extraction.statements import facts, general, other_languages, preferences
 from memtree.memories.extraction.statements.events import is_event
@@ -56,8 +56,6 @@ _FIRST_PERSON = re.compile(
     r"|abito|ik|mijn|wij|onze?)\b",
     re.IGNORECASE,
 )
-_NEAR = 40  # characters before a sentence
-_CUT = re.compile(r"[^.!?…:\s][\"'”’»`)\]]\s+$")
 # Parts of a rule that speak to the assistant; "names should be short" may be about anything.
 _ASKS = {"order", "task", "duty", "forbid", "wish", "fixed", "nearly", "polite"}
 _TELLS = re.compile(
@@ -87,7 +85,7 @@ def extract(
         secret = any(one.start < end and start < one.end for one in hidden)
         if secret or gate.is_private(text[start:end]):
             collected.skip(start, end, SkipReason.SECRET)
-        elif is_torn(text, sentence) or _begins_torn(text, start):
+        elif is_torn(text, sentence) or begins_torn(text, start):
             collected.skip(start, end, SkipReason.QUOTED)
         else:
             rule = any(low < end and start < high for low, high in rules)
@@ -132,12 +130,6 @@ def _sentences(text: str, spans: Iterable[Span]) -> Iterator[Span]:
         for piece in pieces(text, sentence)
     )
     return islice(found, SENTENCES)
-
-
-def _begins_torn(text: str, start: int) -> bool:
-    """Whether code or a quotation was cut out before a sentence, so that it lacks its beginning."""
-    before = text[max(text.rfind("\n", max(0, start - _NEAR), start) + 1, start - _NEAR) : start]
-    return bool(_CUT.search(before))
 
 
 def _read(

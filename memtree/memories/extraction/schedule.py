@@ -21,6 +21,7 @@ import re
 from datetime import date
 
 from memtree.memories.extraction.dates import DateKind, DateMention, dates
+from memtree.text.lazy_patterns import lazily
 
 LONGEST = 600  # characters of a sentence
 _COUNTED = frozenset(
@@ -59,8 +60,8 @@ _OWN = (
     r"|tengo|tenemos|mon|ma|mes|notre|j['’]ai|nous avons|on a|meu|minha|nosso|nossa|tenho|temos"
     r"|mi[oa]|nostr[oa]|ho|abbiamo|mijn|onze?|ik heb|we hebben)"
 )
-_OWN_EVENT = re.compile(rf"\b{_OWN}\s(?:[\w.,'’-]+\s){{0,6}}?{_EVENT}\b", re.IGNORECASE)
-_SET = re.compile(
+_OWN_EVENT = lazily(rf"\b{_OWN}\s(?:[\w.,'’-]+\s){{0,6}}?{_EVENT}\b", re.IGNORECASE)
+_SET = lazily(
     rf"(?:^|\b(?:the|a|an|this|next|der|die|das|el|la|le|o|il|de|het|first|last)\s|l['’]|\d\s)"
     rf"(?:[\w'’-]+\s){{0,3}}?{_EVENT}(?:\s(?:for|of|with|at|in|to|von|für|mit|para|con|de|du|di"
     rf"|van)"
@@ -71,7 +72,7 @@ _SET = re.compile(
     rf"|eindigt|loopt|zijn|due|on|by|um|am|op)\b|['’]s\b|\s?:)",
     re.IGNORECASE,
 )
-_DEADLINE = re.compile(
+_DEADLINE = lazily(
     r"\b(?:deadline|due(?: date)?|is due|abgabe|frist|fecha límite|date limite|prazo|scadenza)\b",
     re.IGNORECASE,
 )
@@ -91,7 +92,7 @@ _DO = (
     r"(?:submit|hand in|finish|deliver|pay|renew|file|send|ship|turn in|complete|register|apply"
     r"|book|call|email|prepare|release|publish|upload|move out|present|sign)"
 )
-_PLAN = re.compile(
+_PLAN = lazily(
     rf"\b(?:i|we|my [\w-]+(?: and i)?)(?:['’](?:m|re|s)| am| are| is)(?: all| both| also| still"
     rf"| probably| finally)? {_GO}\b"
     rf"|\b(?:i|we)(?:['’]ll| will| plan to| hope to| intend to|['’](?:m|re) (?:going|planning|due"
@@ -116,7 +117,7 @@ _PLAN = re.compile(
     re.IGNORECASE,
 )
 # What recurs in a calendar; "we deploy on Thursdays" is a fact about a team.
-_HABIT = re.compile(
+_HABIT = lazily(
     r"\b(?:i|we)(?: (?:always|usually|normally|only|also|never|don['’]t|do not))*"
     r" (?:have|attend|go|play|train|teach|meet|work(?! on\b)|volunteer|see|visit|run|swim|practice"
     r"|practise|take|host|fast|commute|travel|call|do|pick up|drop off|drive|cook|babysit|study"
@@ -129,7 +130,7 @@ _HABIT = re.compile(
     r"|trabalho|ho|lavoro|gioco|ik heb|ik werk|ik ga|ik speel)\b",
     re.IGNORECASE,
 )
-_OVER = re.compile(
+_OVER = lazily(
     r"\b(?:i|we|it|they|he|she)(?:['’]d| had)? (?:went|met|saw|was|were|did|took|got|had|came|left"
     r"|flew|found|made|gave|told|said|spoke|ran|won|lost|celebrated|attended|visited|finished"
     r"|started|moved|missed|passed|failed|enjoyed|loved|watched|played|tried|worked|talked|called"
@@ -140,16 +141,16 @@ _OVER = re.compile(
     r"|was|had)\b",
     re.IGNORECASE,
 )
-_MOVED = re.compile(
+_MOVED = lazily(
     r"\b(?:was|were|got|has been|have been)(?: \w+)? (?:moved|rescheduled|postponed|pushed|changed"
     r"|set|shifted|delayed|brought|scheduled|planned|due)\b|\bdue\b",
     re.IGNORECASE,
 )
-_PAST = re.compile(
+_PAST = lazily(
     r"last|ago$|recent|récemment|lately|other|kürzlich|neulich|poco$|onlangs|yesterday|letzte|vorige|gestern|pasado$|ayer|hier$|ontem|ieri|gisteren",
     re.IGNORECASE,
 )
-_RECKONED = re.compile(r"\d\s?(?:mph|km/?h|kmh|m/s|knots)\b")  # trains in exercises
+_RECKONED = lazily(r"\d\s?(?:mph|km/?h|kmh|m/s|knots)\b")  # trains in exercises
 _NOW = frozenset("today tonight heute hoy hoje oggi vandaag aujourd'hui aujourd’hui".split())
 
 

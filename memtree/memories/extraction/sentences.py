@@ -19,6 +19,8 @@ from memtree.memories.extraction.spans import Span
 WRAPPED = 50  # characters of a line that may go on in the next
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]{0,3}(?=\s|$)|[。！？]+[」』”）]{0,2}|\n")
 _LAST_WORD = re.compile(r"(?:[^\W\d_]\.){1,4}$|[^\W_]+\.$")
+_NEAR = 40  # characters before a sentence
+_CUT = re.compile(r"[^.!?…:\s][\"'”’»`)\]]\s+$")
 _TAIL = 16  # characters in which the last word of a sentence is looked for
 _ABBREVIATIONS = frozenset(
     """
@@ -55,6 +57,12 @@ def is_torn(text: str, sentence: Span) -> bool:
     stop = text.find("\n", sentence.end, sentence.end + 200)
     rest = text[sentence.end : stop if stop >= 0 else sentence.end + 200]
     return bool(rest.strip(" \t\"'”’»)]*_"))
+
+
+def begins_torn(text: str, start: int) -> bool:
+    """Whether code or a quotation was cut out before a sentence, so that it lacks its beginning."""
+    before = text[max(text.rfind("\n", max(0, start - _NEAR), start) + 1, start - _NEAR) : start]
+    return bool(_CUT.search(before))
 
 
 def _one(text: str, start: int, end: int) -> Iterator[Span]:

@@ -10,8 +10,7 @@ somebody else likes is a fact.
 
 from __future__ import annotations
 
-import re
-
+from memtree.text.lazy_patterns import lazily
 from memtree.text.standing_rules import standing_rules
 
 _READ = 600  # characters; what a memory is shows early
@@ -22,7 +21,7 @@ _ANSWERS = (
     r"explanations?|summar(?:y|ies)|code(?: examples?| samples?| snippets?)?|examples|"
     r"citations|sources|emojis|apologies|disclaimers)"
 )
-_INSTRUCTION = re.compile(
+_INSTRUCTION = lazily(
     rf"\b{_USER} (?:always |only )?(?:wants?|does not want|doesn't want|don't want|asks?|asked|"
     rf"expects?|needs?|requires?|insists? on|"
     rf"would like|requests?|requested) (?:(?:for|that|to (?:see|get|have|"
@@ -59,7 +58,7 @@ _INSTRUCTION = re.compile(
     r"отвечай|упоминай)\w*|называй\w*|пиши\w*|говори\w*|обращай\w*|избегай\w*)"
     r"|\bпользователь (?:хочет|просит|требует)[\w ]*,? (?:чтобы|ответ\w*)"
 )
-_PREFERENCE = re.compile(
+_PREFERENCE = lazily(
     rf"(?:^|[,;.:] ?|\b(?:and|but) ){_USER} (?:(?:really|also|only|usually|generally|always|"
     rf"strongly|"
     r"much|still|do|does|don't|doesn't|do not|does not|no longer|"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memtree.memories.search.index.scope_index import Flags, ScopeIndex, Scores
+from memtree.memories.search.index.block_rows import BlockRows, Flags, Scores
 from memtree.memories.search.query import Query
 from memtree.memories.search.text_terms import spoken_by
 from memtree.ranking.relevance_scale import HALF, STRONG, RelevanceScale
@@ -34,9 +34,10 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
-    """Rows of an index, best first: `numbers`, `scores` and `relevance`. `complete`: every live row
-    has a vector."""
+    """Rows of an index, best first: `rows`, `numbers`, `scores` and `relevance`. `complete`: every
+    live row has a vector."""
 
+    rows: Rows
     numbers: NDArray[np.int32]
     scores: Scores
     relevance: Scores
@@ -44,7 +45,7 @@ class Ranked:
 
 
 def ranked(
-    index: ScopeIndex,
+    index: BlockRows,
     query: Query,
     scale: RelevanceScale | None,
     now: float,
@@ -52,25 +53,28 @@ def ranked(
     most: int,
     least: float = 0.0,
     wanted: NDArray[np.int32] | None = None,
+    cosines: Scores | None = None,
 ) -> Ranked:
     """At most `most` rows of relevance `least` or more that share a term with the query or have
     some of its meaning. `scale`: of the embedder, None for none. `wanted`: numbers that a filter
-    lets through; None: all."""
+    lets through; None: all. `cosines`: of `query.moved` with all rows, where they are known."""
     live, numbers, embedded = index.live(now), index.numbers, index.embedded
     found = index.words(query.terms, live)
     words, known = found.scores, relevance_by_words(found.covered)
     meaning = np.zeros_like(words)
     if query.moved is not None and scale is not None:
-        meaning = np.where(embedded, _relevance(index.cosines(query.moved), scale), known) * live
+        if cosines is None:
+            cosines = index.cosines(query.moved)
+        meaning = np.where(embedded, _relevance(cosines, scale), known) * live
 
     def relevance(rows: Rows) -> Scores:
         if query.vector is None or scale is None:
             return known[rows]
         if 4 * len(rows) < len(index):
-            cosines = index.cosines(query.vector, rows)
+            near = index.cosines(query.vector, rows)
         else:  # to copy that many rows out takes longer than to pass over all
-            cosines = index.cosines(query.vector)[rows]
-        by_meaning = _relevance(cosines, scale)
+            near = index.cosines(query.vector)[rows]
+        by_meaning = _relevance(near, scale)
         return np.where(embedded[rows], by_meaning, known[rows])
 
     scores = _fused(index, query, live, words, found.most, meaning)
@@ -79,6 +83,7 @@ def ranked(
         rows = rows[np.isin(numbers[rows], wanted)]
     rows = _relevant(rows, scores, numbers, relevance, most, least)
     return Ranked(
+        rows,
         numbers[rows],
         scores[rows],
         relevance(rows),
@@ -100,7 +105,7 @@ def _relevance(cosines: Scores, scale: RelevanceScale) -> Scores:
 
 
 def _fused(
-    index: ScopeIndex, query: Query, live: Flags, words: Scores, most: float, meaning: Scores
+    index: BlockRows, query: Query, live: Flags, words: Scores, most: float, meaning: Scores
 ) -> Scores:
     """One score out of two; `most`: of words."""
     speaker = _speaker(index, query, live)
@@ -133,14 +138,14 @@ def _relevant(
     return _best(rows, scores, numbers, most)
 
 
-def _speaker(index: ScopeIndex, query: Query, live: Flags) -> Flags | None:
+def _speaker(index: BlockRows, query: Query, live: Flags) -> Flags | None:
     """What the one speaker said whom the query names; None where it names none, or several."""
     said = [index.holding(spoken_by(term), live) for term in query.terms]
     said = [rows for rows in said if rows.sum() >= TEXTS_OF_SPEAKER]
     return said[0] if len(said) == 1 else None
 
 
-def _lent(index: ScopeIndex, live: Flags, scores: Scores, share: float) -> Scores:
+def _lent(index: BlockRows, live: Flags, scores: Scores, share: float) -> Scores:
     """Scores with parts of those of the live neighbours, by number, of the same session."""
     sessions = index.sessions
     rows = np.flatnonzero(live & (sessions != 0))

@@ -11,7 +11,7 @@ read from the store at the end: what was deleted, changed or added by anybody is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,16 @@ from memtree.errors import EmbedderUnavailable
 from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, SearchRows
 from memtree.memories.scope import Scope
+from memtree.memories.search.hit_order import as_hits, newest_hits_first, without_common
 from memtree.memories.search.hits import NO_EMBEDDER, MemoryHit, SearchResult
 from memtree.memories.search.index.loader import IndexLoader
-from memtree.memories.search.index.scope_index import ScopeIndex, inverse_frequency
+from memtree.memories.search.index.scope_index import ScopeIndex
 from memtree.memories.search.past import rows_of_then
-from memtree.memories.search.query import LEAST_MEMORIES, Query, common, is_common, without
+from memtree.memories.search.query import Query
+from memtree.memories.search.query_vectors import QueryVectors
 from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
-from memtree.memories.search.versions import Candidate, newest_first
 from memtree.ports.models import Embedder, Matrix
-from memtree.text.terms import terms
 
 CACHE_BYTES = 256 << 20
 IN_A_THREAD = 10_000  # rows from which ranking would hold up other requests
@@ -42,7 +42,8 @@ SPARE = 16  # rows ranked beyond the limit, for those that are gone when they ar
 
 
 class MemorySearch:
-    """`now`: unix seconds. `cache_bytes`: of all indexes that are kept between searches."""
+    """`now`: unix seconds. `cache_bytes`: of all indexes that are kept between searches. `loader`
+    and `vectors`: for searches over several scopes."""
 
     def __init__(
         self,
@@ -53,7 +54,8 @@ class MemorySearch:
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
         self._store, self._embedder, self._now = store, embedder, now
-        self._loader = IndexLoader(store, cache_bytes)
+        self.loader = IndexLoader(store, cache_bytes)
+        self.vectors = QueryVectors(embedder)
 
     async def search(
         self,
@@ -77,7 +79,7 @@ class MemorySearch:
         if past:
             index = await self._past(scope)
         found = await self._ranked(index, asked, limit + SPARE, least, numbers)
-        hits = _newest_first(index, asked, await self._hits(scope, found, past=past))
+        hits = newest_hits_first(index, asked, await self._hits(scope, found, past=past))
         lacking = self._embedder is not None and (asked.vector is None or not found.complete)
         return SearchResult(tuple(hits[:limit]), NO_EMBEDDER if lacking else ())
 
@@ -100,11 +102,11 @@ class MemorySearch:
             scope, query, None if patience is None else loop.time() + patience
         )
         memories = await self._remembered(scope, at, wanted)
-        rows = await self._store.search_rows(scope, self._recipe, 0)
+        rows = await self._store.search_rows(scope, self.vectors.recipe, 0)
         index = await asyncio.to_thread(lambda: ScopeIndex.of(rows_of_then(memories, rows)))
         found = await self._ranked(index, asked, limit + SPARE, least)
         by_number = {memory.number: memory for memory in memories}
-        hits = _newest_first(index, asked, _as_hits(found, by_number))
+        hits = newest_hits_first(index, asked, as_hits(found, by_number))
         lacking = self._embedder is not None and (asked.vector is None or not found.complete)
         return SearchResult(tuple(hits[:limit]), NO_EMBEDDER if lacking else ())
 
@@ -124,7 +126,7 @@ class MemorySearch:
     ) -> tuple[MemoryHit, ...]:
         """Live memories of this very scope that may say the same as a text, best first. `vector`:
         the text's own, None while it is not known."""
-        index = await self._loader.index(scope, self._recipe)
+        index = await self.loader.index(scope, self.vectors.recipe)
         found = await self._ranked(index, Query.of(text, vector), limit + SPARE)
         return tuple(await self._hits(scope, found))[:limit]
 
@@ -145,37 +147,32 @@ class MemorySearch:
 
     def forget(self, tenant: str) -> None:
         """Let go of all indexes of a tenant."""
-        self._loader.forget(tenant)
+        self.loader.forget(tenant)
 
     @property
     def index_bytes(self) -> int:
         """Of the indexes that are kept."""
-        return self._loader.bytes
+        return self.loader.bytes
 
     async def settled(self) -> None:
         """Wait for what runs in the background."""
-        await self._loader.settled()
+        await self.loader.settled()
 
     async def close(self) -> None:
         """End what runs in the background. Before the store is closed."""
-        await self._loader.close()
-
-    @property
-    def _recipe(self) -> str:
-        return self._embedder.recipe if self._embedder else ""
+        await self.loader.close()
 
     async def _asked(
         self, scope: Scope, text: str, until: float | None
     ) -> tuple[ScopeIndex, Query]:
         """The index and the query, embedded as far as there is time until then. Whole and without
         its common words at the same time: each takes as long as all the rest of a search."""
-        if self._embedder is not None and not self._embedder.dimensions:
-            await self._embedded(text, until)  # a new model tells its recipe
-        whole = asyncio.create_task(self._embedded(text, until))
+        await self.vectors.meet(until)
+        whole = asyncio.create_task(self.vectors.one(text, until))
         try:
-            index = await self._loader.index(scope, self._recipe)
-            left = _without_common(index, text, self._now()) if self._embedder else ""
-            particular = await self._embedded(left, until) if left else None
+            index = await self.loader.index(scope, self.vectors.recipe)
+            left = without_common(index, text, self._now()) if self._embedder else ""
+            particular = await self.vectors.one(left, until) if left else None
             query = Query.of(text, await whole)
         finally:
             whole.cancel()
@@ -186,25 +183,13 @@ class MemorySearch:
 
     async def _past(self, scope: Scope) -> ScopeIndex:
         """All rows that are stored, live or not, in an index for one search."""
-        found = await self._store.search_rows(scope, self._recipe, 0)
+        found = await self._store.search_rows(scope, self.vectors.recipe, 0)
 
         def made() -> ScopeIndex:
             rows = tuple(row._replace(live=True, expires=None) for row in found.rows)
             return ScopeIndex.of(SearchRows(found.state, rows))
 
         return await asyncio.to_thread(made)
-
-    async def _embedded(self, text: str, until: float | None) -> Vector | None:
-        if self._embedder is None:
-            return None
-        left = None if until is None else max(0.0, until - asyncio.get_running_loop().time())
-        try:
-            async with asyncio.timeout(left):
-                if not self._embedder.dimensions:
-                    await self._embedder.embed([])
-                return await self._embedder.embed_query(text)
-        except (EmbedderUnavailable, TimeoutError):
-            return None
 
     async def _ranked(
         self,
@@ -214,7 +199,7 @@ class MemorySearch:
         least: float = 0.0,
         wanted: NDArray[np.int32] | None = None,
     ) -> Ranked:
-        scale = self._embedder.scale if self._embedder else None
+        scale = self.vectors.scale
 
         def rank() -> Ranked:
             return ranked(index, query, scale, self._now(), most=most, least=least, wanted=wanted)
@@ -224,38 +209,4 @@ class MemorySearch:
     async def _hits(self, scope: Scope, found: Ranked, *, past: bool = False) -> list[MemoryHit]:
         """What is still there, as the store has it. `past`: what is not live, too."""
         stored = await self._store.get(scope, found.numbers.tolist(), deleted=past)
-        return _as_hits(found, {memory.number: memory for memory in stored})
-
-
-def _as_hits(found: Ranked, memories: Mapping[int, Memory]) -> list[MemoryHit]:
-    """Those of the rows that are there. `memories`: by number."""
-    columns = (found.numbers.tolist(), found.relevance.tolist(), found.scores.tolist())
-    return [
-        MemoryHit(memories[number], relevance, score)
-        for number, relevance, score in zip(*columns, strict=True)
-        if number in memories
-    ]
-
-
-def _without_common(index: ScopeIndex, text: str, now: float) -> str:
-    """A query without the words that most memories hold; empty where it has none of these."""
-    live = index.live(now)
-    return without(text, common(index.counts(terms(text), live), int(live.sum())))
-
-
-def _newest_first(index: ScopeIndex, query: Query, hits: Sequence[MemoryHit]) -> list[MemoryHit]:
-    def weigh(terms: Sequence[int]) -> list[float]:
-        # In a handful of memories a word that two of them hold is not common yet.
-        live = index.live_rows
-        total = max(live, LEAST_MEMORIES)
-        counts = index.holders(terms).tolist()
-        return [
-            0.0 if is_common(count, live) else inverse_frequency(min(count, total), total)
-            for count in counts
-        ]
-
-    candidates = [
-        Candidate(hit.memory.text, (hit.memory.updated, hit.memory.number), hit.score)
-        for hit in hits
-    ]
-    return [hits[at] for at in newest_first(candidates, query.terms, weigh)]
+        return as_hits(found, {memory.number: memory for memory in stored})

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import fsum, sqrt
 
 from memtree.text.terms import terms
 
@@ -49,7 +49,7 @@ def newest_first(
 
     def alike(one: int, other: int) -> float:
         """The weight of shared terms in that of all, 0 to 1."""
-        shared = sum(weights[term] for term in texts[one] if term in texts[other])
+        shared = fsum(map(weights.__getitem__, texts[one].keys() & texts[other].keys()))
         whole = totals[one] * totals[other]
         return shared / sqrt(whole) if whole else 0.0
 

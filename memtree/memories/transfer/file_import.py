@@ -74,6 +74,16 @@ class FileImport:
         if dry:
             self._room = await self._parts.room(self._scope)
             await self._know_texts()
+        try:
+            await self._go_through(size, file)
+            await self._group()
+        finally:  # also of an import that somebody hung up on, or that the store stopped
+            if not dry:
+                self._parts.saving.stored_without_vectors(self._scope)
+        self._warn(file.format)
+        return self._report.report(file.format)
+
+    async def _go_through(self, size: int, file: MemoryFile) -> None:
         seen = 0
         async for batch in batches(size, self._prepared(file)):
             seen += len(batch)
@@ -86,13 +96,7 @@ class FileImport:
             if seen >= MOST_ITEMS:
                 self._report.stopped = TOO_MANY
             if self._report.stopped:
-                break
-        await self._group()
-        if not dry:
-            self._parts.saving.without_vectors(self._scope)
-            await self._parts.saving.keep_vectors(self._scope, [])  # whoever watches is told
-        self._warn(file.format)
-        return self._report.report(file.format)
+                return
 
     def _prepared(self, file: MemoryFile) -> Iterator[NewLine | FileItem]:
         """Runs in a thread where the file is large."""

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from memtree.memories.memory import MemorySource, Tombstone
+from memtree.memories.memory import EntityMention, MemorySource, Tombstone
 from memtree.memories.ports import MemoryRecord
+from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 
 MEMTREE, MEM0, OPENMEMORY = "memtree", "mem0", "openmemory"
@@ -67,6 +68,9 @@ class FileMemory:
     groups: tuple[str, ...] = ()
     record: MemoryRecord | None = None
     user: str = ""
+    confidence: float = 1.0
+    happened: float | None = None
+    mentions: tuple[EntityMention, ...] = ()
 
 
 class FileHeader(NamedTuple):
@@ -85,6 +89,13 @@ class FileSettings(NamedTuple):
     settings: SettingsChange
 
 
+class FileSchema(NamedTuple):
+    """A schema of structured memories, which is not known to be one yet."""
+
+    line: int
+    schema: MemorySchema
+
+
 class FileTombstone(NamedTuple):
     line: int
     tombstone: Tombstone
@@ -97,4 +108,13 @@ class FileEnd(NamedTuple):
     memories: int
 
 
-FileItem = FileHeader | FileMemory | FileGroup | FileSettings | FileTombstone | FileEnd | LineResult
+FileItem = (
+    FileHeader
+    | FileMemory
+    | FileGroup
+    | FileSchema
+    | FileSettings
+    | FileTombstone
+    | FileEnd
+    | LineResult
+)

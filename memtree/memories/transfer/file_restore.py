@@ -1,4 +1,5 @@
-"""An export brought back as it was: ids, times, histories, links, tombstones, groups, settings.
+"""An export brought back as it was: ids, times, histories, links, tombstones, groups, settings. Of
+an agent's, schemas in place of the last two.
 
 Only into a scope that has no other memories. One that holds a part of the file's, since an earlier
 run was killed, gets the rest.
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from memtree.errors import BadRequest, Conflict, MemoryLimit, SecretRejected
 from memtree.memories.memory import Tombstone
 from memtree.memories.ports import MemoryRecord
-from memtree.memories.scope import Scope
+from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.transfer.checked import check_left, checked_group, restorable
 from memtree.memories.transfer.file_import import LIMIT, NO_END, TOO_MANY
 from memtree.memories.transfer.file_items import (
@@ -21,11 +22,13 @@ from memtree.memories.transfer.file_items import (
     FileGroup,
     FileItem,
     FileMemory,
+    FileSchema,
     FileSettings,
     FileTombstone,
     LineResult,
     LineStatus,
 )
+from memtree.memories.transfer.file_schemas import FileSchemas
 from memtree.memories.transfer.formats.memory_file import read_memory_file
 from memtree.memories.transfer.import_options import (
     MOST_ITEMS,
@@ -66,10 +69,25 @@ class FileRestore:
         self._tombstones: list[Tombstone] = []
         self._settings: SettingsChange | None = None
         self._ended = False
+        self._of_agent = scope.kind is ScopeKind.AGENT
+        self._schemas = FileSchemas(parts.schemas, scope.tenant, dry_run=options.dry_run)
 
     async def run(self, raw: bytes) -> ImportReport:
         await self._survey(raw)
         await self._check_scope()
+        try:
+            await self._go_through(raw)
+            await self._finish()
+        finally:  # also of one that somebody hung up on, or that the store stopped
+            if not self._options.dry_run:
+                self._parts.saving.stored_without_vectors(self._scope)
+        if not self._ended and not self._report.stopped:
+            self._report.stopped = NO_END
+        return self._report.report(MEMTREE)
+
+    async def _go_through(self, raw: bytes) -> None:
+        if self._of_agent:
+            await self._schemas.begin()
         seen = 0
         waiting: list[KeptLine] = []
         async for batch in batches(len(raw), self._prepared(raw)):
@@ -79,6 +97,8 @@ class FileRestore:
                     self._report.add(each)
                 elif isinstance(each, KeptLine):
                     waiting.append(each)
+                elif self._of_agent:
+                    await self._note_of_agent(each)
                 else:
                     self._note(each)
             if len(waiting) >= TOGETHER:
@@ -88,10 +108,6 @@ class FileRestore:
                 self._report.stopped = TOO_MANY
                 break
         await self._take(waiting)
-        await self._finish()
-        if not self._ended and not self._report.stopped:
-            self._report.stopped = NO_END
-        return self._report.report(MEMTREE)
 
     # -- whether it may be stored ------------------------------------------------------------
 
@@ -129,7 +145,12 @@ class FileRestore:
         met: set[str] = set()
         for item in file.items:
             if isinstance(item, FileMemory):
-                made = restorable(item, self._parts.max_text_chars)
+                made = restorable(
+                    item,
+                    self._parts.max_text_chars,
+                    of_agent=self._of_agent,
+                    allow_secrets=self._parts.allow_secrets,
+                )
                 if isinstance(made, LineResult):
                     yield made
                 elif made.memory.id in met:
@@ -165,7 +186,7 @@ class FileRestore:
             await store.restore(scope, records, most=self._parts.most)
         for line in lines:
             memory = line.record.memory
-            for group in line.item.groups:
+            for group in () if self._of_agent else line.item.groups:
                 self._members.setdefault(group, []).append(memory.id)
             if memory.id not in stored:
                 result = LineResult(
@@ -187,10 +208,19 @@ class FileRestore:
             self._settings = item.settings
         self._ended = self._ended or isinstance(item, FileEnd)
 
+    async def _note_of_agent(self, item: KeptLine | FileItem) -> None:
+        """Groups and settings are of users: an agent has none."""
+        if isinstance(item, FileSchema):
+            if result := await self._schemas.take(item):
+                self._report.add(result)
+        elif isinstance(item, FileTombstone | FileEnd):
+            self._note(item)
+
     # -- what belongs to them ----------------------------------------------------------------
 
     async def _finish(self) -> None:
         store, scope, dry = self._parts.store, self._scope, self._options.dry_run
+        self._report.schemas = self._schemas.kept
         known = {each.id for each in await store.tombstones(scope, MOST_ITEMS)} | self._ids
         left = [each for each in self._tombstones if each.id not in known]
         groups = {group.id for group in await store.groups(scope)}
@@ -210,5 +240,3 @@ class FileRestore:
                     await store.add_members(scope, id_, members[at : at + _PAGE])
         if self._settings is not None and await store.settings(scope) == UserSettings():
             await store.change_settings(scope, self._settings)
-        self._parts.saving.without_vectors(scope)
-        await self._parts.saving.keep_vectors(scope, [])  # whoever watches is told

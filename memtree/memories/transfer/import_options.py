@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, TypeVar
 
+from memtree.memories.agents.ports import AgentMemories
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.saving import MemorySaving
+from memtree.memories.schemas.ports import SchemaStore
+from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.file_items import AUTO
 from memtree.memories.user_ports import MemoryGroups, UserSettingsStore
@@ -22,7 +25,15 @@ MOST_ITEMS = 1_000_000  # of a file
 Result = TypeVar("Result")
 
 
-class TransferStore(MemoryStore, MemoryGroups, UserSettingsStore, MemoryMaintenance, Protocol):
+class TransferStore(
+    MemoryStore,
+    MemoryGroups,
+    UserSettingsStore,
+    MemoryMaintenance,
+    AgentMemories,
+    SchemaStore,
+    Protocol,
+):
     """What coming and going asks of a store."""
 
 
@@ -38,15 +49,17 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True)
 class ImportParts:
-    """`most`: memories of a tenant (0: any number)."""
+    """`most`: memories of a tenant (0: any number). `allow_secrets`: in the data of agents."""
 
     store: TransferStore
+    schemas: SchemaBook
     saving: MemorySaving
     clock: Clock
     new_memory_id: Callable[[], str]
     new_group_id: Callable[[], str]
     max_text_chars: int
     most: int
+    allow_secrets: bool = False
 
     async def room(self, scope: Scope) -> int | None:
         """How many live memories the tenant may have beside those that it has; None: any."""

@@ -1,7 +1,10 @@
 """Memories of one scope as a file, and files as memories.
 
-    export:  header, settings, groups -> memories, page by page -> tombstones -> end
+    export:  header, settings, groups (or schemas) -> memories, page by page -> tombstones -> end
     import:  a file -> items -> what may be stored of them -> batches -> a report, line by line
+
+Settings and groups are a user's. An agent's export holds the schemas of its tenant instead; grants
+and wallets are in none.
 
 An export is a stream in constant memory. Who writes meanwhile is not held up: what is saved later
 comes at the end, what is changed or deleted behind the page that is being sent stands there as it
@@ -14,7 +17,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from memtree.memories.ports import MemoryStore
 from memtree.memories.saving import MemorySaving
-from memtree.memories.scope import Scope
+from memtree.memories.schemas.schema_book import SchemaBook
+from memtree.memories.scope import Scope, ScopeKind
+from memtree.memories.transfer.agent_import import AgentImport
 from memtree.memories.transfer.file_import import FileImport
 from memtree.memories.transfer.file_restore import FileRestore
 from memtree.memories.transfer.formats import export_lines
@@ -27,11 +32,13 @@ MOST_TOMBSTONES = 100_000
 
 
 class MemoryTransfer:
-    """Bound to its ports; safe for concurrent calls. `most`: memories of a tenant."""
+    """Bound to its ports; safe for concurrent calls. `most`: memories of a tenant.
+    `allow_secrets`: in the data of agents."""
 
     def __init__(
         self,
         store: TransferStore,
+        schemas: SchemaBook,
         saving: MemorySaving,
         clock: Clock,
         new_memory_id: Callable[[], str],
@@ -39,10 +46,19 @@ class MemoryTransfer:
         *,
         max_text_chars: int,
         most: int,
+        allow_secrets: bool = False,
     ) -> None:
         self._store, self._clock = store, clock
         self._parts = ImportParts(
-            store, saving, clock, new_memory_id, new_group_id, max_text_chars, most
+            store,
+            schemas,
+            saving,
+            clock,
+            new_memory_id,
+            new_group_id,
+            max_text_chars,
+            most,
+            allow_secrets,
         )
 
     async def export(
@@ -53,12 +69,14 @@ class MemoryTransfer:
         errors."""
         store: MemoryStore = self._store
         begun = (await store.state(scope)).changed
-        groups = await self._store.groups(scope)
-        head = [
-            export_lines.header_line(self._clock.now()),
-            export_lines.settings_line(await self._store.settings(scope)),
-            *map(export_lines.group_line, groups),
-        ]
+        agent = scope.kind is ScopeKind.AGENT
+        groups = [] if agent else await self._store.groups(scope)
+        schemas = await self._store.schemas(scope.tenant) if agent else []
+        head = [export_lines.header_line(self._clock.now())]
+        if not agent:
+            head += [export_lines.settings_line(await self._store.settings(scope))]
+        head += map(export_lines.group_line, groups)
+        head += map(export_lines.schema_line, schemas)
         yield b"".join(head)
         after = memories = 0
         while records := await store.records(scope, after, PAGE):
@@ -81,7 +99,11 @@ class MemoryTransfer:
             [
                 *map(export_lines.tombstone_line, reversed(left)),
                 export_lines.end_line(
-                    memories=memories, groups=len(groups), tombstones=len(left), changed=changed
+                    memories=memories,
+                    groups=len(groups),
+                    tombstones=len(left),
+                    schemas=len(schemas),
+                    changed=changed,
                 ),
             ]
         )
@@ -92,4 +114,6 @@ class MemoryTransfer:
         stored before one stays, and the same import again goes on from there."""
         if options.keep_ids:
             return await FileRestore(self._parts, scope, options).run(raw)
+        if scope.kind is ScopeKind.AGENT:
+            return await AgentImport(self._parts, scope, options).run(raw)
         return await FileImport(self._parts, scope, options).run(raw)

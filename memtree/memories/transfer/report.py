@@ -32,6 +32,7 @@ class ImportReport:
     stopped: str
     warnings: tuple[str, ...]
     truncated: bool
+    schemas: int = 0
 
     @property
     def complete(self) -> bool:
@@ -55,7 +56,8 @@ class ImportReport:
 
 
 class ReportBuilder:
-    """Takes lines in the order of the file. `groups` and `tombstones`: how many were made."""
+    """Takes lines in the order of the file. `groups`, `tombstones`, `schemas`: how many were
+    made."""
 
     def __init__(self, *, dry_run: bool, keep_ids: bool) -> None:
         self._dry_run, self._keep_ids = dry_run, keep_ids
@@ -64,7 +66,7 @@ class ReportBuilder:
         self._tainted = 0
         self._lines: dict[bool, list[LineResult]] = {True: [], False: []}
         self._warnings: list[str] = []
-        self.groups = self.tombstones = 0
+        self.groups = self.tombstones = self.schemas = 0
         self.stopped = ""
 
     def add(self, result: LineResult) -> None:
@@ -98,4 +100,5 @@ class ReportBuilder:
             self.stopped,
             tuple(self._warnings),
             len(told) < self._counts.total(),
+            self.schemas,
         )

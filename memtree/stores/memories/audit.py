@@ -9,11 +9,12 @@ Pure. It keeps a few numbers and ids per memory, no text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memtree.errors import StoreCorrupt
+from memtree.stores.memories.agent.audit import AgentAudit, Lines
 from memtree.stores.memories.rows import columns, old_version, read_memory, read_tombstone
 from memtree.stores.memories.tables import (
     ErasedRow,
@@ -26,11 +27,16 @@ from memtree.stores.memories.tables import (
     MemoryRow,
     MemoryTenantRow,
     MemoryVectorRow,
+    MemoryWriteRow,
     PlanRow,
+    RevocationRow,
+    SchemaRow,
     ScopeRow,
     SettingsRow,
     ShownRow,
     TombstoneRow,
+    WalletProofRow,
+    WalletRow,
 )
 from memtree.stores.memories.user.groups import read_group
 from memtree.stores.memories.user.settings import read_settings
@@ -41,6 +47,7 @@ class MemoryRows:
     """All rows of all tenants, each table read once and in this order."""
 
     memory_tenants: Iterable[MemoryTenantRow] = ()
+    memory_schemas: Iterable[SchemaRow] = ()
     memory_scopes: Iterable[ScopeRow] = ()
     memories: Iterable[MemoryRow] = ()
     memory_history: Iterable[HistoryRow] = ()
@@ -55,6 +62,10 @@ class MemoryRows:
     memory_settings: Iterable[SettingsRow] = ()
     extracted_messages: Iterable[ExtractedRow] = ()
     tenant_plans: Iterable[PlanRow] = ()
+    memory_writes: Iterable[MemoryWriteRow] = ()
+    wallets: Iterable[WalletRow] = ()
+    wallet_proofs: Iterable[WalletProofRow] = ()
+    grant_revocations: Iterable[RevocationRow] = ()
 
 
 class MemoryFacts(NamedTuple):
@@ -71,6 +82,7 @@ class MemoryFacts(NamedTuple):
 class _Found:
     """What was read so far. Memories by (scope, number)."""
 
+    agents: AgentAudit = field(default_factory=AgentAudit)
     scopes: dict[int, ScopeRow] = field(default_factory=dict)
     memories: dict[tuple[int, int], MemoryFacts] = field(default_factory=dict)
     ids: set[tuple[int, str]] = field(default_factory=set)
@@ -80,7 +92,8 @@ def audit_memories(rows: MemoryRows) -> list[str]:
     """Problems, one line each."""
     found = _Found()
     tenants = {row.tenant: row for row in rows.memory_tenants}
-    lines = list(_scopes(rows.memory_scopes, tenants, found))
+    lines = list(found.agents.read_schemas(rows.memory_schemas))
+    lines += list(_scopes(rows.memory_scopes, tenants, found))
     lines += list(_memories(rows.memories, found))
     lines += list(_links(found))
     lines += list(_counts(found, tenants))
@@ -93,10 +106,8 @@ def audit_memories(rows: MemoryRows) -> list[str]:
     lines += list(_groups(rows.memory_groups, rows.memory_group_members, found))
     lines += list(_settings(rows.memory_settings, found))
     lines += list(_of_scopes("extracted message", rows.extracted_messages, found))
-    return [f"memories of scope {scope}: {line}" for scope, line in lines]
-
-
-Lines = Iterator[tuple[int, str]]
+    lines += list(found.agents.read_writes(rows.memory_writes, found.scopes))
+    return [f"memories of scope {scope}: {line}" if scope else line for scope, line in lines]
 
 
 def _scopes(
@@ -111,6 +122,7 @@ def _scopes(
 def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
     for row in rows:
         links = [row.superseded_by, row.duplicate_of]
+        memory = None
         try:
             memory = read_memory(row.data, 0.0, "", "")
         except StoreCorrupt as error:
@@ -133,6 +145,8 @@ def _memories(rows: Iterable[MemoryRow], found: _Found) -> Lines:
         named = tuple(link for link in links if link)
         if bool(row.superseded_by or row.duplicate_of) != bool(row.replaced):
             yield row.scope, f"memory {row.number}: since when it is replaced is not known"
+        if counted:
+            yield from found.agents.read_counted(row, memory, scope.tenant if scope else "")
         known = MemoryFacts(row.id, row.version, bool(row.counted), row.vectors, named)
         found.memories[row.scope, row.number] = known
         found.ids.add((row.scope, row.id))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from memtree.errors import BadRequest, NotFound, VersionConflict
 from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone, Unset
 from memtree.memories.ports import MemoryRef
 from memtree.memories.scope import Scope
+from memtree.stores.memories.agent import unique
 from memtree.stores.memories.counters import (
     ScopeRow,
     begin_known,
@@ -28,7 +30,7 @@ from memtree.stores.memories.rows import (
 from memtree.stores.memories.saving import SAID, insert
 from memtree.stores.memories.sql import Sql
 
-_CHANGE_COLUMNS = ("changed", "told", "vectors", "text_hash", "terms", *SAID)
+_CHANGE_COLUMNS = ("changed", "told", "vectors", "text_hash", "terms", "unique_key", *SAID)
 _CHANGE = f"""
     UPDATE memories SET {", ".join(f"{name} = :{name}" for name in _CHANGE_COLUMNS)}
     WHERE scope = :scope AND number = :number"""
@@ -64,38 +66,80 @@ async def change(
     now: float,
 ) -> Memory:
     at, row = await begin_live(sql, scope, ref, now)
-    if if_version is not None and row.version != if_version:
+    _require_version(row, if_version)
+    return await change_row(sql, at, row, change, now)
+
+
+def _require_version(row: Standing, version: int | None) -> None:
+    if version is not None and row.version != version:
         raise VersionConflict(
-            f"The memory has version {row.version}, not {if_version}: somebody changed it."
+            f"The memory has version {row.version}, not {version}: somebody changed it."
         )
-    return await change_row(sql, at, row, change)
 
 
-async def change_row(sql: Sql, scope: ScopeRow, row: Standing, change: MemoryChange) -> Memory:
-    memory = changed_memory(row.memory(), change)
-    hashed = not isinstance(change.text, Unset)
-    await put_version(
-        sql,
-        scope,
-        row,
-        memory,
-        text_hash=change.text_hash if hashed else row.text_hash,
-        terms=change.terms if hashed else row.terms,
-    )
-    await commit(sql, scope)
+async def change_row(
+    sql: Sql, scope: ScopeRow, row: Standing, change: MemoryChange, now: float
+) -> Memory:
+    memory, counted = await next_version(sql, scope, row, change, now)
+    await commit(sql, scope, counted=counted)
     return memory
 
 
+async def next_version(
+    sql: Sql, scope: ScopeRow, row: Standing, change: MemoryChange, now: float
+) -> tuple[Memory, int]:
+    """And how many memories more count, in what is no change of the scope yet: what has the unique
+    values of the new data gives way to it."""
+    memory = changed_memory(row.memory(), change)
+    if isinstance(change.data, Unset):
+        await put_version(sql, scope, row, memory, change)
+        return memory, 0
+    (key,) = await unique.unique_keys(sql, scope, [unique.keyed(memory, row.unique_key)])
+    superseded = await make_way(sql, scope, row, key, since=memory.updated, now=now)
+    if superseded:
+        memory = replace(memory, supersedes=superseded)
+    await put_version(sql, scope, row, memory, change, unique_key=key)
+    return memory, -1 if superseded else 0
+
+
+async def make_way(
+    sql: Sql, scope: ScopeRow, row: Standing, key: str, *, since: float, now: float
+) -> str | None:
+    """Let a live memory have this key from now on: the id of another one that had it."""
+    other = (await unique.holders(sql, scope, [key], now)).get(key)
+    if other is None or other.number == row.number:
+        return None
+    await put_away(sql, scope, [(other, row.id, since)])
+    await replaced_by(sql, scope, [(other.number, row.number)])
+    return other.id
+
+
 async def put_version(
-    sql: Sql, scope: ScopeRow, row: Standing, memory: Memory, *, text_hash: bytes, terms: bytes
+    sql: Sql,
+    scope: ScopeRow,
+    row: Standing,
+    memory: Memory,
+    change: MemoryChange,
+    *,
+    unique_key: str | None = None,
 ) -> None:
-    """The next version of a live memory; the one before goes into its history."""
+    """The next version of a live memory, which came of `change`; the one before goes into its
+    history. `unique_key`: where it has another one."""
+    hashed = not isinstance(change.text, Unset)
+    text_hash = change.text_hash if hashed else row.text_hash
+    terms = change.terms if hashed else row.terms
     old, place = row.memory(), {"scope": scope.number, "number": row.number}
     if memory.text != old.text:
         await count_vectors(sql, scope, [row.number], -1)
         await sql.run(_DROP_VECTORS, place)
     await sql.run(KEEP_VERSION, {**place, **old_version(old), "data": row.data})
-    values = {"text_hash": text_hash, "terms": terms, "changed": scope.next, "told": scope.next}
+    values: dict[str, Any] = {
+        "text_hash": text_hash,
+        "terms": terms,
+        "changed": scope.next,
+        "told": scope.next,
+    }
+    values["unique_key"] = row.unique_key if unique_key is None else unique_key
     vectors = row.vectors if memory.text == old.text else 0
     await sql.run(_CHANGE, {**values, **columns(memory), **place, "vectors": vectors})
 
@@ -104,10 +148,15 @@ async def supersede(
     sql: Sql, scope: Scope, ref: MemoryRef, by: NewMemory, *, reason: str, now: float
 ) -> Memory:
     at, row = await begin_live(sql, scope, ref, now)
+    (key,) = await unique.unique_keys(sql, at, [unique.keyed(by)])
+    rivals = await unique.holders(sql, at, [key], now)
+    others = [(each, by.id, by.created) for each in rivals.values() if each.number != row.number]
     number = await next_number(sql, at)
-    (memory,) = await insert(sql, at, [replace(by, supersedes=row.id)], number)
-    await replace_row(sql, at, row, memory, reason=reason, since=memory.created, now=now)
-    await commit(sql, at)
+    await put_away(sql, at, [(row, by.id, by.created), *others])  # before: two would have one key
+    (memory,) = await insert(sql, at, [replace(by, supersedes=row.id)], number, [key])
+    await replaced_by(sql, at, [(gone.number, number) for gone in (row, *rivals.values())])
+    await leave_corrected(sql, at, row, memory, reason, now)
+    await commit(sql, at, counted=-len(others))
     return memory
 
 
@@ -116,31 +165,76 @@ async def replace_row(
 ) -> None:
     """Let `by` count in the place of a live memory, in its groups as well. `since`: of the past,
     when it began to."""
+    await put_away(sql, scope, [(row, by.id, since)])
+    await replaced_by(sql, scope, [(row.number, by.number)])
+    await leave_corrected(sql, scope, row, by, reason, now)
+
+
+async def leave_corrected(
+    sql: Sql, scope: ScopeRow, row: Standing, by: Memory, reason: str, now: float
+) -> None:
     values: dict[str, Any] = {"scope": scope.number, "number": row.number}
-    marks = {"by": by.id, "at": time_column(since), "changed": scope.next}
-    await sql.run(_SUPERSEDE, {**values, **marks})
-    await count_vectors(sql, scope, [row.number], -1)
-    await sql.run(_JOIN_GROUPS, {**values, "heir": by.number})
     tombstone = Tombstone(row.id, row.number, now, reason, row.memory().text, by.id)
     await sql.run(PUT_TOMBSTONE, {**values, "at": now, "data": encoded(tombstone)})
 
 
+async def put_away(
+    sql: Sql, scope: ScopeRow, replaced: Sequence[tuple[Standing, str, float]]
+) -> None:
+    """Live memories count no more: each with the id of the one that counts in its place, and since
+    when."""
+    if not replaced:
+        return
+    marks = [
+        {
+            "scope": scope.number,
+            "number": row.number,
+            "by": by,
+            "at": time_column(since),
+            "changed": scope.next,
+        }
+        for row, by, since in replaced
+    ]
+    await sql.run_many(_SUPERSEDE, marks)
+    await count_vectors(sql, scope, [row.number for row, *_ in replaced], -1)
+
+
+async def replaced_by(sql: Sql, scope: ScopeRow, heirs: Sequence[tuple[int, int]]) -> None:
+    """Who takes the place of a memory joins its groups."""
+    if heirs:
+        joins = [{"scope": scope.number, "number": old, "heir": new} for old, new in heirs]
+        await sql.run_many(_JOIN_GROUPS, joins)
+
+
 async def merge(
-    sql: Sql, scope: Scope, ref: MemoryRef, older: MemoryRef, *, reason: str, now: float
+    sql: Sql,
+    scope: Scope,
+    ref: MemoryRef,
+    older: MemoryRef,
+    *,
+    reason: str,
+    change: MemoryChange | None,
+    if_version: int | None,
+    now: float,
 ) -> Memory:
     """The one that counts gets a new version, so that its history tells since when. Which memories
     it took the place of is said by their `superseded_by`; its own `supersedes` names the last."""
     at, row = await begin_live(sql, scope, ref, now)
     found = await live(sql, at.number, [older], now)
     if not found:
-        raise NotFound("There is no such memory.")
+        raise NotFound("There is no memory with the id in replaces.", param="replaces")
     if found[0].number == row.number:
-        raise BadRequest("A memory cannot take its own place.")
-    old = row.memory()
-    memory = replace(old, supersedes=found[0].id, version=old.version + 1, updated=now)
-    await put_version(sql, at, row, memory, text_hash=row.text_hash, terms=row.terms)
+        raise BadRequest("replaces must name another memory, not the one itself.", param="replaces")
+    _require_version(row, if_version)
+    change = change or MemoryChange(now)
+    memory = replace(changed_memory(row.memory(), change), supersedes=found[0].id)
     await replace_row(sql, at, found[0], memory, reason=reason, since=now, now=now)
-    await commit(sql, at, counted=-1)
+    key, counted = row.unique_key, -1
+    if not isinstance(change.data, Unset):
+        (key,) = await unique.unique_keys(sql, at, [unique.keyed(memory, key)])
+        counted -= await make_way(sql, at, row, key, since=now, now=now) is not None
+    await put_version(sql, at, row, memory, change, unique_key=key)
+    await commit(sql, at, counted=counted)
     return memory
 
 
@@ -167,5 +261,5 @@ async def begin_live(
     at = await begin_known(sql, scope)
     found = await live(sql, at.number, [ref], now) if at else []
     if at is None or not found:
-        raise NotFound("There is no such memory.")
+        raise NotFound("There is no memory with this id.")
     return at, found[0]

@@ -86,6 +86,13 @@ async def begin_known(sql: Sql, scope: Scope) -> ScopeRow | None:
     return ScopeRow._make(found[0]) if found else None
 
 
+async def begin_all(sql: Sql, numbers: Sequence[int]) -> list[ScopeRow]:
+    """Several, in the order of their numbers, so that no two writers wait for each other."""
+    statement = f"SELECT {_COLUMNS} FROM memory_scopes WHERE number IN :numbers[] ORDER BY number"
+    rows = await sql.fetch(statement + sql.lock, {"numbers": sorted(numbers)})
+    return [ScopeRow._make(row) for row in rows]
+
+
 async def begin_number(sql: Sql, number: int) -> ScopeRow:
     statement = f"SELECT {_COLUMNS} FROM memory_scopes WHERE number = :scope{sql.lock}"
     return ScopeRow._make((await sql.fetch(statement, {"scope": number}))[0])
@@ -93,6 +100,12 @@ async def begin_number(sql: Sql, number: int) -> ScopeRow:
 
 async def commit(sql: Sql, scope: ScopeRow, *, counted: int = 0, purged: bool = False) -> None:
     """Count a change. `counted`: how many memories more count than before."""
+    await stamp(sql, scope, counted=counted, purged=purged)
+    await count_tenant(sql, scope.tenant, counted)
+
+
+async def stamp(sql: Sql, scope: ScopeRow, *, counted: int, purged: bool = False) -> None:
+    """The same in the scope alone: where several are changed, their tenant counts at the end."""
     values = {
         "scope": scope.number,
         "changed": scope.next,
@@ -100,9 +113,11 @@ async def commit(sql: Sql, scope: ScopeRow, *, counted: int = 0, purged: bool = 
         "purges": scope.purges + purged,
     }
     await sql.run(_PUT, values)
+
+
+async def count_tenant(sql: Sql, tenant: str, counted: int) -> None:
     if counted:
-        of_tenant = {"tenant": scope.tenant, "numbers": 0, "counted": counted}
-        await sql.run(_PUT_TENANT, of_tenant)
+        await sql.run(_PUT_TENANT, {"tenant": tenant, "numbers": 0, "counted": counted})
 
 
 async def next_number(sql: Sql, scope: ScopeRow, *, most: int = 0, now: float = 0.0) -> int:
@@ -124,11 +139,7 @@ async def take_numbers(
     is not the same."""
     more = count if live is None else live
     tenant = {"tenant": scope.tenant}
-    found = await sql.fetch(_TENANT + sql.lock, tenant)
-    while not found:
-        await sql.run(_NEW_TENANT, tenant)
-        found = await sql.fetch(_TENANT + sql.lock, tenant)
-    ((last, counted),) = found
+    last, counted = await lock_tenant(sql, scope.tenant)
     if most and more > 0 and counted + more > most:
         ((expired,),) = await sql.fetch(_TENANT_EXPIRED, {**tenant, "now": now})
         if counted - expired + more > most:
@@ -137,7 +148,19 @@ async def take_numbers(
                 "some, or raise the limit."
             )
     await sql.run(_PUT_TENANT, {**tenant, "numbers": count, "counted": 0})
-    return int(last) + 1
+    return last + 1
+
+
+async def lock_tenant(sql: Sql, tenant: str) -> tuple[int, int]:
+    """Its last number and how many of its memories count; from here on nobody else changes them.
+    After the locks of all scopes that the transaction is about."""
+    values = {"tenant": tenant}
+    found = await sql.fetch(_TENANT + sql.lock, values)
+    while not found:
+        await sql.run(_NEW_TENANT, values)
+        found = await sql.fetch(_TENANT + sql.lock, values)
+    ((last, counted),) = found
+    return int(last), int(counted)
 
 
 async def state(sql: Sql, scope: Scope, now: float) -> ScopeState:

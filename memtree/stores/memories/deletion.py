@@ -8,8 +8,16 @@ from dataclasses import replace
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope
+from memtree.stores.memories.agent import unique
 from memtree.stores.memories.changing import PUT_TOMBSTONE
-from memtree.stores.memories.counters import ScopeRow, begin_known, commit, count_vectors
+from memtree.stores.memories.counters import (
+    ScopeRow,
+    begin_known,
+    commit,
+    count_tenant,
+    count_vectors,
+    stamp,
+)
 from memtree.stores.memories.lookup import duplicates, lineage, live, members, resolved, stored
 from memtree.stores.memories.rows import Standing, encoded, filtering
 from memtree.stores.memories.sql import Sql
@@ -40,29 +48,50 @@ async def delete(
     now: float,
 ) -> list[str]:
     at = await begin_known(sql, scope)
-    rows = await live(sql, at.number, refs, now) if at else []
-    if at is None or not rows:
+    if at is None:
         return []
-    counted = await remove(sql, at, rows, reason=reason, now=now)
-    await commit(sql, at, counted=-counted)
-    return [row.id for row in rows]
+    gone, counted = await delete_here(sql, at, refs, reason=reason, now=now)
+    await count_tenant(sql, at.tenant, -counted)
+    return gone
+
+
+async def delete_here(
+    sql: Sql, scope: ScopeRow, refs: Sequence[MemoryRef], *, reason: str | None, now: float
+) -> tuple[list[str], int]:
+    """Their ids, and how many of them counted: their tenant still counts them."""
+    rows = await live(sql, scope.number, refs, now)
+    if not rows:
+        return [], 0
+    counted = await remove(sql, scope, rows, reason=reason, now=now)
+    await stamp(sql, scope, counted=-counted)
+    return [row.id for row in rows], counted
 
 
 async def delete_matching(
     sql: Sql, scope: Scope, wanted: MemoryFilter, *, reason: str | None, now: float
 ) -> list[str]:
     at = await begin_known(sql, scope)
-    found = await matching(sql, at, replace(wanted, deleted=False), now) if at else {}
-    if at is None or not found:
+    if at is None:
         return []
+    gone, counted = await delete_matching_here(sql, at, wanted, reason=reason, now=now)
+    await count_tenant(sql, at.tenant, -counted)
+    return gone
+
+
+async def delete_matching_here(
+    sql: Sql, scope: ScopeRow, wanted: MemoryFilter, *, reason: str | None, now: float
+) -> tuple[list[str], int]:
+    """As `delete_here`."""
+    found = await matching(sql, scope, replace(wanted, deleted=False), now)
     counted = 0
     for part in in_parts(list(found)):
-        rows = await stored(sql, at.number, part)
+        rows = await stored(sql, scope.number, part)
         # Some went with what had taken their place.
         here = [row for row in rows if not row.deleted]
-        counted += await remove(sql, at, here, reason=reason, now=now)
-    await commit(sql, at, counted=-counted)
-    return list(found.values())
+        counted += await remove(sql, scope, here, reason=reason, now=now)
+    if found:
+        await stamp(sql, scope, counted=-counted)
+    return list(found.values()), counted
 
 
 async def matching(sql: Sql, scope: ScopeRow, wanted: MemoryFilter, now: float) -> dict[int, str]:
@@ -103,8 +132,8 @@ async def remove(
 async def undelete(
     sql: Sql, scope: Scope, refs: Sequence[MemoryRef], *, now: float
 ) -> list[Memory]:
-    """But those that expired meanwhile, and those that something took the place of which is deleted
-    itself: they come back with it."""
+    """But those that expired meanwhile, those that something took the place of which is deleted
+    itself (they come back with it), and those whose unique values another one has now."""
     at = await begin_known(sql, scope)
     found = await resolved(sql, at.number, refs) if at else []
     rows = [r for r in found if r.deleted > FOR_GOOD and not 0 < r.expires <= now]
@@ -112,7 +141,9 @@ async def undelete(
         return []
     after = await stored(sql, at.number, [row.superseded_by for row in rows if row.superseded_by])
     ended = {row.id for row in after if row.deleted}
-    rows = [row for row in rows if row.superseded_by not in ended]
+    rows = await _with_their_values(
+        sql, at, [row for row in rows if row.superseded_by not in ended], now
+    )
     if not rows:
         return []
     values = {"scope": at.number, "changed": at.next}
@@ -128,6 +159,28 @@ async def undelete(
     await count_vectors(sql, at, counted, 1)
     await commit(sql, at, counted=len(counted))
     return [row._replace(deleted=0.0).memory() for row in rows]
+
+
+async def _with_their_values(
+    sql: Sql, scope: ScopeRow, rows: Sequence[Standing], now: float
+) -> list[Standing]:
+    """Without those whose unique values another one has, or gets here. What is superseded has
+    none."""
+    back = sorted(row for row in rows if not row.superseded_by)
+    keys = await unique.unique_keys(
+        sql, scope, [unique.keyed(row.memory(), row.unique_key) for row in back]
+    )
+    rivals = await unique.rivals(
+        sql, scope, [(row.number, key) for row, key in zip(back, keys, strict=True)], now
+    )
+    new = [
+        {"scope": scope.number, "number": row.number, "unique_key": key}
+        for row, key in zip(back, keys, strict=True)
+        if key != row.unique_key
+    ]
+    if new:
+        await sql.run_many(unique.PUT_KEY, new)
+    return [row for row in rows if row.number not in rivals]
 
 
 async def leave_tombstones(

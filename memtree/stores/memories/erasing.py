@@ -11,8 +11,9 @@ from memtree.stores.memories.counters import (
     ScopeRow,
     begin_known,
     begin_number,
-    commit,
+    count_tenant,
     count_vectors,
+    stamp,
 )
 from memtree.stores.memories.deletion import MINE, ROWS, in_parts, leave_tombstones, matching
 from memtree.stores.memories.lookup import lineage, resolved, stored
@@ -35,6 +36,7 @@ _OF_SCOPES = (
     "memory_group_members",
     "memory_settings",
     "extracted_messages",
+    "memory_writes",
 )
 _TELL = """
     INSERT INTO erased_memories (scope, number, id, version, told, at)
@@ -65,31 +67,52 @@ async def purge(
 ) -> list[str]:
     """Whatever the refs name, live or not."""
     at = await begin_known(sql, scope)
-    asked = await stored(sql, at.number, refs) if at else []
-    rows = await resolved(sql, at.number, refs) if at else []
-    if at is None or not rows:
+    if at is None:
         return []
-    _, counted = await _erase(sql, at, _distinct([*rows, *asked]), now)
-    await leave_tombstones(sql, at, rows, reason, now)
-    await _commit(sql, at, counted)
-    return [row.id for row in rows]
+    gone, counted = await purge_here(sql, at, refs, reason=reason, now=now)
+    await count_tenant(sql, at.tenant, -counted)
+    return gone
+
+
+async def purge_here(
+    sql: Sql, scope: ScopeRow, refs: Sequence[MemoryRef], *, reason: str | None, now: float
+) -> tuple[list[str], int]:
+    """Their ids, and how many of what went counted: their tenant still counts it."""
+    asked = await stored(sql, scope.number, refs)
+    rows = await resolved(sql, scope.number, refs)
+    if not rows:
+        return [], 0
+    _, counted = await _erase(sql, scope, _distinct([*rows, *asked]), now)
+    await leave_tombstones(sql, scope, rows, reason, now)
+    await _stamp(sql, scope, counted)
+    return [row.id for row in rows], counted
 
 
 async def purge_matching(
     sql: Sql, scope: Scope, wanted: MemoryFilter, *, reason: str | None, now: float
 ) -> list[str]:
     at = await begin_known(sql, scope)
-    found = await matching(sql, at, wanted, now) if at else {}
-    if at is None or not found:
+    if at is None:
         return []
+    gone, counted = await purge_matching_here(sql, at, wanted, reason=reason, now=now)
+    await count_tenant(sql, at.tenant, -counted)
+    return gone
+
+
+async def purge_matching_here(
+    sql: Sql, scope: ScopeRow, wanted: MemoryFilter, *, reason: str | None, now: float
+) -> tuple[list[str], int]:
+    """As `purge_here`."""
+    found = await matching(sql, scope, wanted, now)
     counted = 0
     for part in in_parts(list(found)):
-        rows = await stored(sql, at.number, part)
-        _, gone = await _erase(sql, at, rows, now)
-        await leave_tombstones(sql, at, [row for row in rows if row.counted], reason, now)
+        rows = await stored(sql, scope.number, part)
+        _, gone = await _erase(sql, scope, rows, now)
+        await leave_tombstones(sql, scope, [row for row in rows if row.counted], reason, now)
         counted += gone
-    await _commit(sql, at, counted)
-    return list(found.values())
+    if found:
+        await _stamp(sql, scope, counted)
+    return list(found.values()), counted
 
 
 async def _erase(
@@ -112,8 +135,13 @@ async def _erase(
 
 
 async def _commit(sql: Sql, scope: ScopeRow, counted: int) -> None:
+    await _stamp(sql, scope, counted)
+    await count_tenant(sql, scope.tenant, -counted)
+
+
+async def _stamp(sql: Sql, scope: ScopeRow, counted: int) -> None:
     await sql.run("DELETE FROM memory_segments WHERE scope = :scope", {"scope": scope.number})
-    await commit(sql, scope, counted=-counted, purged=True)
+    await stamp(sql, scope, counted=-counted, purged=True)
     await sql.run(_NOTE, {})
 
 

@@ -33,10 +33,15 @@ _DUPLICATES = f"""
 _BEFORE = f"""
     SELECT {STANDING} FROM memories
     WHERE scope = :scope AND superseded_by <> '' AND superseded_by IN :ids[]"""
+_LINKS = """
+    SELECT superseded_by, number, id FROM memories
+    WHERE scope = :scope AND superseded_by <> ''"""
 _MEMBERS = f"""
     SELECT number FROM memory_group_members WHERE scope = {SCOPE} AND group_id = :group"""
 # For more ids than that, PostgreSQL reads a whole scope, until it has statistics.
 _AT_ONCE = 100
+_NEAR = 8  # steps into the past, one by one
+_ROWS = 1_000  # with their texts, at a time
 _STEPS = 64  # from a memory to what took its place, and on
 
 
@@ -96,10 +101,38 @@ async def lineage(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standi
     every = {row.number: row for row in rows}
     new = list(rows)
     while new:
-        found = [*await _naming(sql, _BEFORE, scope, new), *await duplicates(sql, scope, new)]
-        new = list({row.number: row for row in found if row.number not in every}.values())
+        past = await _past(sql, scope, new)
+        same = await duplicates(sql, scope, {row.number: row for row in [*new, *past]}.values())
+        every |= {row.number: row for row in past}
+        new = list({row.number: row for row in same if row.number not in every}.values())
         every |= {row.number: row for row in new}
     return list(every.values())
+
+
+async def _past(sql: Sql, scope: int, rows: Sequence[Standing]) -> list[Standing]:
+    """What these took the place of, and so on. What is said anew each day has as many memories
+    before it: of a long past the links of the scope are read at once."""
+    found: dict[int, Standing] = {}
+    new = list(rows)
+    for _ in range(_NEAR):
+        before = await _naming(sql, _BEFORE, scope, new)
+        new = [row for row in before if row.number not in found]
+        found |= {row.number: row for row in new}
+        if not new:
+            return list(found.values())
+    links: dict[str, list[tuple[int, str]]] = {}
+    for after, number, id_ in await sql.fetch(_LINKS, {"scope": scope}):
+        links.setdefault(after, []).append((number, id_))
+    numbers: dict[int, None] = {}
+    ends = [row.id for row in new]
+    while ends:
+        for number, id_ in links.pop(ends.pop(), ()):
+            numbers[number] = None
+            ends.append(id_)
+    every = list(numbers)
+    for at in range(0, len(every), _ROWS):
+        found |= {row.number: row for row in await stored(sql, scope, every[at : at + _ROWS])}
+    return list(found.values())
 
 
 async def of_text(sql: Sql, scope: int, text_hash: bytes, now: float) -> Standing | None:

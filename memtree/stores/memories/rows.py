@@ -48,6 +48,7 @@ class Standing(NamedTuple):
     text_hash: bytes
     terms: bytes
     data: bytes
+    unique_key: str
 
     def live(self, now: float) -> bool:
         return bool(self.counted) and (self.expires == 0 or self.expires > now)
@@ -93,11 +94,16 @@ def new_memory(new: NewMemory, number: int) -> Memory:
         supersedes=new.supersedes,
         tainted=new.tainted,
         source=new.source,
+        confidence=new.confidence,
+        happened=new.happened,
+        mentions=new.mentions,
     )
 
 
 def changed_memory(old: Memory, change: MemoryChange) -> Memory:
-    names = ("text", "category", "tags", "data", "expires", "last_confirmed", "tainted")
+    names = """
+        text category tags data expires last_confirmed tainted confidence happened mentions
+    """.split()
     given = {name: getattr(change, name) for name in names}
     fields = {name: value for name, value in given.items() if not isinstance(value, Unset)}
     return replace(old, **fields, version=old.version + 1, updated=change.at)

@@ -32,7 +32,17 @@ _STATE = "changed told counted vectors deleted superseded_by duplicate_of replac
 SAID = """
     version expires updated tainted kind category source_type session_id thread_id tags data
 """.split()
-_ADD_COLUMNS = ("scope", "number", "id", "created", *_STATE, "text_hash", "terms", *SAID)
+_ADD_COLUMNS = (
+    "scope",
+    "number",
+    "id",
+    "created",
+    *_STATE,
+    "text_hash",
+    "terms",
+    *SAID,
+    "unique_key",
+)
 ADD = f"""
     INSERT INTO memories ({", ".join(_ADD_COLUMNS)})
     VALUES ({", ".join(f":{name}" for name in _ADD_COLUMNS)})"""
@@ -123,21 +133,33 @@ async def add_here(
 
 
 async def insert(
-    sql: Sql, scope: ScopeRow, memories: Sequence[NewMemory], first: int
+    sql: Sql,
+    scope: ScopeRow,
+    memories: Sequence[NewMemory],
+    first: int,
+    unique_keys: Sequence[str] = (),
 ) -> list[Memory]:
-    """Live ones, with numbers from `first` on."""
+    """Live ones, with numbers from `first` on. `unique_keys`: of each, if any has one."""
     await refuse_taken(sql, scope.number, [each.id for each in memories])
     stored = [new_memory(each, first + at) for at, each in enumerate(memories)]
     rows = [
-        added_row(scope, memory, text_hash=new.text_hash, terms=new.terms)
-        for new, memory in zip(memories, stored, strict=True)
+        added_row(scope, memory, text_hash=new.text_hash, terms=new.terms, unique_key=key)
+        for new, memory, key in zip(
+            memories, stored, unique_keys or [""] * len(stored), strict=True
+        )
     ]
     await sql.run_many(ADD, rows)
     return stored
 
 
 def added_row(
-    scope: ScopeRow, memory: Memory, *, text_hash: bytes, terms: bytes, counted: int = 1
+    scope: ScopeRow,
+    memory: Memory,
+    *,
+    text_hash: bytes,
+    terms: bytes,
+    counted: int = 1,
+    unique_key: str = "",
 ) -> dict[str, Any]:
     return {
         "scope": scope.number,
@@ -151,6 +173,7 @@ def added_row(
         "replaced": 0.0,
         "text_hash": text_hash,
         "terms": terms,
+        "unique_key": unique_key,
         **columns(memory),
     }
 

@@ -171,7 +171,21 @@ _USERS = (
     "CREATE INDEX memory_threads ON memories (scope, thread_id{threads})"
     " WHERE counted = 1 AND thread_id <> ''",
 )
-STEPS = ((*_MEMORIES, *_LATER), _USERS)
+# What agent memories need.
+_AGENTS = (
+    # `unique_key`: of the values that only one counted memory of the scope may have, hashed with
+    # its kind; a memory that no longer counts keeps it, in case it comes back.
+    "DROP TABLE memory_unique_values",
+    "ALTER TABLE memories ADD COLUMN unique_key {text} NOT NULL DEFAULT ''",
+    "CREATE UNIQUE INDEX unique_memories ON memories (scope, unique_key)"
+    " WHERE counted = 1 AND unique_key <> ''",
+    # An id is looked for in all scopes of a tenant at once.
+    "CREATE INDEX memory_ids ON memories (id, scope)",
+    # Idempotency keys of writes of several memories, hashed, and what they led to.
+    "CREATE TABLE memory_writes (scope {int} NOT NULL, key {blob} NOT NULL, at {real} NOT NULL,"
+    " data {blob} NOT NULL, PRIMARY KEY (scope, key)){clustered}",
+)
+STEPS = ((*_MEMORIES, *_LATER), _USERS, _AGENTS)
 
 
 def _tables() -> tuple[str, ...]:

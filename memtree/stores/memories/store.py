@@ -29,12 +29,15 @@ from memtree.stores.memories import (
     shown,
     sweep,
 )
+from memtree.stores.memories.agent import wallets
+from memtree.stores.memories.agent.methods import SqlAgentMemories
+from memtree.stores.memories.agent.searching import SqlAgentSearch
 from memtree.stores.memories.user.methods import SqlUserMemories
 
 DAY = 86_400.0
 
 
-class SqlMemories(SqlUserMemories):
+class SqlMemories(SqlUserMemories, SqlAgentMemories, SqlAgentSearch):
     """Its docstrings are those of the ports."""
 
     # -- one by one --------------------------------------------------------------------------
@@ -204,6 +207,7 @@ class SqlMemories(SqlUserMemories):
         erased = 0
         for scope in await self.read_memories(lambda sql: erasing.scopes_of(sql, tenant)):
             erased += await self._erase_scope(scope)
+        await self.write_memories(lambda sql: wallets.erase_tenant(sql, tenant))
         await self.scrub_memories(at_once=True)
         return erased
 

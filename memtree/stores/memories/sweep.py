@@ -9,6 +9,9 @@ from memtree.stores.memories.sql import Sql
 
 _ENDED = (
     ("memory_keys", "at <= :key"),
+    ("memory_writes", "at <= :key"),
+    ("wallet_proofs", "expires <= :now"),
+    ("grant_revocations", "expires <= :now"),
     ("erased_memories", "at <= :key"),
     ("shown_memories", "expires <= :now"),
 )

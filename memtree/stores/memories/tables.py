@@ -17,11 +17,16 @@ __all__ = [
     "MemoryRow",
     "MemoryTenantRow",
     "MemoryVectorRow",
+    "MemoryWriteRow",
     "PlanRow",
+    "RevocationRow",
+    "SchemaRow",
     "ScopeRow",
     "SettingsRow",
     "ShownRow",
     "TombstoneRow",
+    "WalletProofRow",
+    "WalletRow",
 ]
 
 
@@ -57,6 +62,7 @@ class MemoryRow(NamedTuple):
     updated: float
     replaced: float
     tainted: int
+    unique_key: str
 
 
 class HistoryRow(NamedTuple):
@@ -144,3 +150,39 @@ class ExtractedRow(NamedTuple):
 class PlanRow(NamedTuple):
     tenant: str
     plan: str
+
+
+class MemoryWriteRow(NamedTuple):
+    scope: int
+    key: bytes
+    at: float
+    data: bytes
+
+
+class SchemaRow(NamedTuple):
+    tenant: str
+    kind: str
+    unique_on: str
+    created: float
+    updated: float
+    data: bytes
+
+
+class WalletRow(NamedTuple):
+    address: str
+    tenant: str
+    bound: float
+
+
+class WalletProofRow(NamedTuple):
+    digest: bytes
+    tenant: str
+    expires: float
+
+
+class RevocationRow(NamedTuple):
+    digest: bytes
+    grantor: str
+    tenant: str
+    at: float
+    expires: float

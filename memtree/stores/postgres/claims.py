@@ -51,6 +51,11 @@ _SUMS_OF_ONE = """
     SELECT name, sum(amount)::bigint FROM tallies
     WHERE tenant = %(tenant)s AND day BETWEEN %(first)s AND %(last)s GROUP BY name ORDER BY name"""
 
+_DAILY = """
+    SELECT day, name, amount FROM tallies
+    WHERE tenant = %(tenant)s AND day BETWEEN %(first)s AND %(last)s
+        AND starts_with(name, %(prefix)s) ORDER BY day, name"""
+
 
 async def claim(
     db: Connection, tenant: str, ids: Sequence[bytes], owner: str, now: float, until: float
@@ -99,6 +104,16 @@ async def tallies(db: Connection, tenant: str, first: int, last: int) -> dict[st
     return dict(await rows(db, _SUMS_OF_ONE, tenant=tenant, first=first, last=last))
 
 
+async def daily(
+    db: Connection, tenant: str, first: int, last: int, prefix: str
+) -> dict[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = {}
+    values = {"tenant": tenant, "first": first, "last": last, "prefix": prefix}
+    for day, name, amount in await rows(db, _DAILY, **values):
+        found.setdefault(day, {})[name] = amount
+    return found
+
+
 async def tallied(db: Connection, first: int, last: int) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for tenant, name, amount in await rows(db, _SUMS, first=first, last=last):
@@ -110,6 +125,7 @@ class PostgresClaims(PostgresPart):
     """`Claims` and `Tallies`."""
 
     tallies = reading(tallies)
+    daily = reading(daily)
     tallied = reading(tallied)
 
     async def claim(

@@ -74,14 +74,31 @@ _ALIASES: Step = (
     # Bare credentials that are let in as another tenant than the one they name.
     "CREATE TABLE tenant_aliases (name text PRIMARY KEY, tenant text NOT NULL)",
 )
-TREE_STEPS: tuple[Step, ...] = ((*_TREE, *_PLANS, *_CLAIMS, *_RECIPES, *_KEYS), _ALIASES)
+_CONVERSATIONS: Step = (
+    # Addresses that no other goes on from.
+    "CREATE TABLE conversations (tenant integer NOT NULL, address bytea NOT NULL,"
+    " used double precision NOT NULL, messages bigint NOT NULL, tokens bigint NOT NULL,"
+    " first bigint NOT NULL, whole integer NOT NULL, PRIMARY KEY (tenant, address))",
+    # When those that are there were used is reckoned from the usual expiry.
+    "INSERT INTO conversations SELECT tenant, address,"
+    " greatest(1, least(expires - 30 * 86400.0, extract(epoch FROM now())::double precision)),"
+    " 0, 0, 0, 1 FROM addresses WHERE NOT EXISTS (SELECT 1 FROM addresses AS later"
+    " WHERE later.tenant = addresses.tenant AND later.previous = addresses.address)",
+    # Without the address, which would tempt the planner to look it up here.
+    "CREATE INDEX newest_conversations ON conversations (tenant, used)",
+)
+TREE_STEPS: tuple[Step, ...] = (
+    (*_TREE, *_PLANS, *_CLAIMS, *_RECIPES, *_KEYS),
+    _ALIASES,
+    _CONVERSATIONS,
+)
 MEMORY_STEPS: tuple[Step, ...] = tuple(
     (*step, "ALTER TABLE memory_vectors ALTER COLUMN data SET STORAGE EXTERNAL")
     for step in memory_schema.steps(memory_schema.POSTGRES)
 )
 _TREE_TABLES = """
     tenants nodes frontiers addresses vectors summaries epochs turns deletions claims tallies
-    recipes keys key_values tenant_aliases
+    recipes keys key_values tenant_aliases conversations
 """.split()
 TABLES = (*_TREE_TABLES, *memory_schema.TABLES)
 

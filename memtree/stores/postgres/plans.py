@@ -8,6 +8,7 @@ import msgspec
 
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.ports.store import ContinuedTurn
+from memtree.stores.postgres.conversations import note_use
 from memtree.stores.postgres.locks import ALONE, begin, lock_key
 from memtree.stores.postgres.pool import PostgresPart, reading
 from memtree.stores.postgres.queries import (
@@ -54,6 +55,15 @@ _LATEST = f"""
             array_agg(turns.data ORDER BY key = %(key)s) AS turns
         FROM turns WHERE turns.tenant = met.tenant AND turns.epoch = met.epoch
     ) AS mates"""
+_AT = f"""
+    SELECT turns.address, turns.data, turns.key
+    FROM unnest(%(addresses)s) WITH ORDINALITY AS asked(address, place)
+    CROSS JOIN LATERAL (
+        SELECT tenant, key, address, epoch, data FROM turns
+        WHERE {TENANT} AND turns.address = asked.address
+    ) AS turns
+    WHERE EXISTS (SELECT 1 FROM epochs WHERE tenant = turns.tenant AND id = turns.epoch)
+    ORDER BY place"""
 _STANDING = f"""
     SELECT data FROM turns WHERE {TENANT} AND key = %(key)s AND address = %(address)s
     AND EXISTS (SELECT 1 FROM epochs WHERE epochs.tenant = turns.tenant AND id = epoch)"""
@@ -80,6 +90,18 @@ async def latest(
             found = await rows(db, _LATEST, tenant=tenant, key=key, addresses=Blobs(part))
             for row in found:
                 return _found(*row)
+    return None
+
+
+async def newest_turn(
+    db: Connection, tenant: str, addresses: Sequence[bytes]
+) -> ContinuedTurn | None:
+    for part in (addresses[:NEAR], addresses[NEAR:]):
+        found = await rows(db, _AT, tenant=tenant, addresses=Blobs(part)) if part else []
+        kept = [(read_turn(data), key) for at, data, key in found if at == found[0][0]]
+        if kept:
+            _, key = max(kept, key=lambda each: (each[0].used, each[0].epoch, each[1]))
+            return await latest(db, tenant, key, [found[0][0]])
     return None
 
 
@@ -113,6 +135,8 @@ async def put_turn(db: Connection, tenant: str, new: NewTurn) -> EpochTurn:
         await db.execute(_PUT_TURN, {"number": number, **row})
     values = {"number": number, "epoch": kept.epoch, "expires": new.expires}
     await db.execute(_RENEW, values)
+    if kept is not new.turn:
+        await note_use(db, tenant, [new.address], kept.used)
     return kept
 
 
@@ -145,6 +169,7 @@ class PostgresPlans(PostgresPart):
     """`PlanStore`."""
 
     latest = reading(latest)
+    newest_turn = reading(newest_turn)
 
     async def put_turn(
         self,

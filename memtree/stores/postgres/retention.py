@@ -13,6 +13,7 @@ from memtree.budget.epoch import Epoch
 from memtree.days import day_of
 from memtree.ports.store import RECIPE_DAYS, Receipt
 from memtree.stores.postgres import claims
+from memtree.stores.postgres.conversations import note_gone
 from memtree.stores.postgres.locks import ALONE, begin, lock_key
 from memtree.stores.postgres.migrations import TABLES
 from memtree.stores.postgres.pool import DURABLE, PostgresPart, reading
@@ -49,7 +50,8 @@ _CHAIN = f"""
         SELECT below.tenant, below.address, below.previous, place + 1 FROM walk
         JOIN addresses AS below
             ON below.tenant = walk.tenant AND below.address = walk.previous
-        WHERE place < (SELECT count(*) FROM addresses WHERE {TENANT})
+        WHERE place < coalesce(
+            %(most)s::bigint, (SELECT count(*) FROM addresses WHERE {TENANT}))
     ) SELECT address FROM walk ORDER BY place"""
 _EXPIRED_TENANTS = """
     SELECT name FROM tenants WHERE number IN (
@@ -70,8 +72,10 @@ _DROP_VERSIONS = """
     WHERE tenant = %(number)s AND summaries.id = old.id AND summaries.version = old.version"""
 
 
-async def chain(db: Connection, tenant: str, address: bytes) -> list[bytes]:
-    found = await rows(db, _CHAIN, tenant=tenant, address=address)
+async def chain(
+    db: Connection, tenant: str, address: bytes, most: int | None = None
+) -> list[bytes]:
+    found = await rows(db, _CHAIN, tenant=tenant, address=address, most=most)
     return list(dict.fromkeys(at for (at,) in found))
 
 
@@ -145,7 +149,7 @@ async def noted(db: Connection, receipt: Receipt, *, changed: bool) -> Receipt:
 async def _forget_all(db: Connection, number: int) -> Receipt:
     """Without decoding anything, so that it works on a damaged tenant as well."""
     counts = {table: await _delete(db, f"{table} WHERE {{}}", number) for table in COUNTED}
-    for table in ("frontiers", "claims"):
+    for table in ("frontiers", "claims", "conversations"):
         await _delete(db, f"{table} WHERE {{}}", number)
     await db.execute("DELETE FROM tenants WHERE number = %s", (number,))
     return Receipt(**counts)
@@ -157,6 +161,7 @@ async def _forget_addresses(db: Connection, number: int, addresses: Iterable[byt
     if not gone:
         return Receipt()
     links = dict(await rows(db, _LINKS, number=number))
+    await note_gone(db, number, links, gone)
     new = await off_loop(len(links), lambda: relinked(links, gone))
     if new:
         values = {"number": number, "addresses": Blobs(new), "links": Blobs(new.values())}

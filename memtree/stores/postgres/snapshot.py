@@ -24,6 +24,12 @@ _ARRAYS = {
 FETCHED = 1000  # rows of one round trip
 _COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
 
+# What a copy that was stopped brought has unique values that another one has had since.
+_GIVE_UP = """
+    UPDATE memories SET unique_key = '' FROM {}
+    WHERE memories.scope = page.scope AND memories.unique_key = page.unique_key
+        AND memories.counted = 1 AND memories.unique_key <> ''
+        AND page.counted = 1 AND memories.number <> page.number"""
 _NUMBERED = """
     SELECT setval(pg_get_serial_sequence('memory_scopes', 'number'), max(number))
     FROM memory_scopes"""
@@ -44,6 +50,8 @@ async def load(db: Connection, page: Page) -> None:
         values["number"] = await tenant_number(db, page.tenant, known)
         owner, number = "tenant, ", "%(number)s, "
     columns = ", ".join(table.columns)
+    if table.name == "memories":
+        await db.execute(_GIVE_UP.format(_unnest(page)), values)
     await db.execute(
         f"INSERT INTO {table.name} ({owner}{columns}) SELECT {number}{columns}"
         f" FROM {_unnest(page)} ORDER BY {', '.join(table.key)} {_conflict(table)}",

@@ -11,6 +11,7 @@ from memtree.errors import StoreCorrupt
 from memtree.ports.store import StoreStats
 from memtree.stores.dump import problems
 from memtree.stores.postgres.claims import PostgresClaims
+from memtree.stores.postgres.conversations import PostgresConversations
 from memtree.stores.postgres.dsn import read_dsn
 from memtree.stores.postgres.keys import PostgresKeys
 from memtree.stores.postgres.memories import PostgresMemories
@@ -28,7 +29,13 @@ _STATS = f"""
 
 
 class PostgresStore(
-    PostgresTrees, PostgresPlans, PostgresRetention, PostgresClaims, PostgresKeys, PostgresCopies
+    PostgresTrees,
+    PostgresPlans,
+    PostgresConversations,
+    PostgresRetention,
+    PostgresClaims,
+    PostgresKeys,
+    PostgresCopies,
 ):
     """All ports of a store in one schema of a PostgreSQL database.
 

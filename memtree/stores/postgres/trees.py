@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from memtree.conversation.addresses import NODE_ID_BYTES
 from memtree.ports.store import IndexBatch, IndexedPrefix
+from memtree.stores.postgres.conversations import note_use
 from memtree.stores.postgres.locks import begin
 from memtree.stores.postgres.pool import PostgresPart, reading
 from memtree.stores.postgres.queries import (
@@ -31,6 +32,7 @@ from memtree.stores.rows import (
     NodeRow,
     SummaryRow,
     address_rows,
+    conversation_row,
     frontier_row,
     gone,
     node_row,
@@ -77,7 +79,14 @@ _PUT_ADDRESSES = """
         ORDER BY address
         ON CONFLICT (tenant, address) DO UPDATE SET expires = excluded.expires
             WHERE excluded.expires > addresses.expires
-        RETURNING frontier, xmax = 0 AS fresh
+        RETURNING address, frontier, previous, xmax = 0 AS fresh
+    ), gone_on AS (
+        DELETE FROM conversations WHERE tenant = %(number)s AND address = ANY(%(previous)s)
+            AND EXISTS (SELECT 1 FROM put WHERE fresh AND put.previous = conversations.address)
+    ), ended AS (
+        INSERT INTO conversations (tenant, address, used, messages, tokens, first, whole)
+        SELECT %(number)s, address, %(used)s, %(messages)s, %(tokens)s, %(first)s, %(whole)s
+        FROM put WHERE fresh AND address = %(last)s ON CONFLICT DO NOTHING
     ) INSERT INTO frontiers (tenant, key, data)
     SELECT %(number)s, key, data FROM unnest(%(keys)s, %(data)s) AS new(key, data)
     WHERE key IN (SELECT frontier FROM put WHERE fresh)
@@ -185,7 +194,10 @@ async def _put_addresses(
     new = address_rows(batch, keys, previous)
     frontiers = {row.key: row for row in ready.frontiers.values()}.values()
     if new:
+        ended = conversation_row(new[-1].address, batch.end)
         values = {
+            **ended._asdict(),
+            "last": ended.address,
             "number": number,
             "expires": batch.expires,
             "addresses": Blobs(row.address for row in new),
@@ -197,10 +209,13 @@ async def _put_addresses(
         await db.execute(_PUT_ADDRESSES, values)
 
 
-async def renew(db: Connection, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+async def renew(
+    db: Connection, tenant: str, addresses: Sequence[bytes], expires: float, used: float
+) -> None:
     await begin(db, tenant)
     values = {"tenant": tenant, "expires": expires, "ids": Blobs(addresses)}
     await db.execute(_RENEW, values)
+    await note_use(db, tenant, addresses, used)
 
 
 async def read_vectors(
@@ -260,9 +275,11 @@ class PostgresTrees(PostgresPart):
             ready = await prepare(batch)
             await self.database.hurry(lambda db: write_batch(db, tenant, batch, ready))
 
-    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+    async def renew(
+        self, tenant: str, addresses: Sequence[bytes], expires: float, used: float = 0.0
+    ) -> None:
         if addresses:
-            await self.database.hurry(lambda db: renew(db, tenant, addresses, expires))
+            await self.database.hurry(lambda db: renew(db, tenant, addresses, expires, used))
 
     async def put_vectors(self, tenant: str, recipe: str, rows: Mapping[bytes, bytes]) -> None:
         if rows:

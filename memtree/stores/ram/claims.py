@@ -53,6 +53,18 @@ class RamClaims(RamPart):
     async def tallies(self, tenant: str, first: int, last: int) -> dict[str, int]:
         return (await self.tallied(first, last)).get(tenant, {})
 
+    async def daily(
+        self, tenant: str, first: int, last: int, prefix: str
+    ) -> dict[int, dict[str, int]]:
+        self.database.require_open()
+        found: dict[int, dict[str, int]] = {}
+        for day in sorted(day for whose, day in self.database.tallies if whose == tenant):
+            stored = self.database.tallies[tenant, day]
+            amounts = {name: stored[name] for name in sorted(stored) if name.startswith(prefix)}
+            if amounts and first <= day <= last:
+                found[day] = amounts
+        return found
+
     async def tallied(self, first: int, last: int) -> dict[str, dict[str, int]]:
         self.database.require_open()
         sums: dict[str, dict[str, int]] = {}

@@ -18,6 +18,7 @@ from memtree.stores.references import Version
 from memtree.stores.rows import (
     AddressRow,
     ClaimRow,
+    ConversationRow,
     EpochRow,
     FrontierRow,
     NodeRow,
@@ -43,6 +44,7 @@ class TenantData:
     epochs: dict[bytes, EpochRow] = field(default_factory=dict)
     turns: dict[tuple[bytes, bytes], TurnRow] = field(default_factory=dict)  # (key, address)
     claims: dict[bytes, ClaimRow] = field(default_factory=dict)
+    conversations: dict[bytes, ConversationRow] = field(default_factory=dict)
 
     def copied(self) -> TenantData:
         return TenantData(
@@ -54,6 +56,7 @@ class TenantData:
             dict(self.epochs),
             dict(self.turns),
             dict(self.claims),
+            dict(self.conversations),
         )
 
     def counts(self) -> Receipt:

@@ -8,6 +8,7 @@ import msgspec
 
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.ports.store import ContinuedTurn
+from memtree.stores.ram.conversations import note_use
 from memtree.stores.ram.database import RamPart, TenantData
 from memtree.stores.ram.trees import add_nodes, checked_rows
 from memtree.stores.references import plan_nodes, plan_versions
@@ -33,6 +34,16 @@ class RamPlans(RamPart):
         for address in addresses:
             row = data.turns.get((key, address))
             if row and row.epoch in data.epochs:
+                return _continued(data, row)
+        return None
+
+    async def newest_turn(self, tenant: str, addresses: Sequence[bytes]) -> ContinuedTurn | None:
+        data = self.database.read(tenant)
+        for address in addresses:
+            rows = [row for (_, at), row in data.turns.items() if at == address]
+            kept = [(read_turn(row.data), row) for row in rows if row.epoch in data.epochs]
+            if kept:
+                _, row = max(kept, key=lambda each: (each[0].used, each[1].epoch, each[1].key))
                 return _continued(data, row)
         return None
 
@@ -65,6 +76,7 @@ def _put_turn(data: TenantData, new: NewTurn) -> EpochTurn:
     standing = _standing(data, new)
     if standing is not None and new.yields_to(standing):
         kept = msgspec.structs.replace(standing, used=max(standing.used, new.turn.used))
+        note_use(data, [new.address], kept.used)
     else:
         kept = new.turn
         _put_epoch(data, new)

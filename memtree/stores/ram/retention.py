@@ -9,6 +9,7 @@ from memtree.budget.epoch import Epoch
 from memtree.days import day_of
 from memtree.ports.store import RECIPE_DAYS, Receipt
 from memtree.stores.ram.claims import drop_stale
+from memtree.stores.ram.conversations import note_gone
 from memtree.stores.ram.database import RamPart, TenantData
 from memtree.stores.references import (
     frontier_nodes,
@@ -24,10 +25,10 @@ from memtree.stores.rows import RecipeRow, added, read_epoch, read_frontier
 class RamRetention(RamPart):
     """`Retention`."""
 
-    async def chain(self, tenant: str, address: bytes) -> list[bytes]:
+    async def chain(self, tenant: str, address: bytes, most: int | None = None) -> list[bytes]:
         addresses = self.database.read(tenant).addresses
         chain: dict[bytes, None] = {}
-        while address in addresses and address not in chain:
+        while address in addresses and address not in chain and (most is None or len(chain) < most):
             chain[address] = None
             address = addresses[address].previous
         return list(chain)
@@ -86,6 +87,7 @@ def _drop_vectors(data: TenantData, recipes: Container[str]) -> None:
 
 def _forget(data: TenantData, addresses: set[bytes]) -> None:
     previous = {at: row.previous for at, row in data.addresses.items()}
+    note_gone(data, previous, addresses)
     for address, link in relinked(previous, addresses).items():
         data.addresses[address] = data.addresses[address]._replace(previous=link)
     for address in addresses & data.addresses.keys():

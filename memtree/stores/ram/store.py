@@ -12,6 +12,7 @@ from collections.abc import Callable
 from memtree.ports.store import StoreStats
 from memtree.stores.dump import problems
 from memtree.stores.ram.claims import RamClaims
+from memtree.stores.ram.conversations import RamConversations
 from memtree.stores.ram.database import RamDatabase
 from memtree.stores.ram.keys import RamKeys
 from memtree.stores.ram.memories import RamMemories
@@ -21,7 +22,7 @@ from memtree.stores.ram.snapshot import RamCopies, RamSnapshot
 from memtree.stores.ram.trees import RamTrees
 
 
-class RamStore(RamTrees, RamPlans, RamRetention, RamClaims, RamKeys, RamCopies):
+class RamStore(RamTrees, RamPlans, RamConversations, RamRetention, RamClaims, RamKeys, RamCopies):
     """All ports of a store in dicts. `database` may be shared with other ports."""
 
     def __init__(self, *, now: Callable[[], float] = time.time) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from memtree.ports.store import IndexBatch, IndexedPrefix
+from memtree.stores.ram.conversations import note_ends, note_use
 from memtree.stores.ram.database import RamPart, TenantData
 from memtree.stores.references import frontier_nodes, named
 from memtree.stores.rows import (
@@ -57,8 +58,12 @@ class RamTrees(RamPart):
         if batch.nodes or batch.frontiers:
             self.database.write(tenant, lambda data: _write_batch(data, batch))
 
-    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
-        _renew(self.database.read(tenant), addresses, expires)
+    async def renew(
+        self, tenant: str, addresses: Sequence[bytes], expires: float, used: float = 0.0
+    ) -> None:
+        data = self.database.read(tenant)
+        _renew(data, addresses, expires)
+        note_use(data, addresses, used)
 
     async def vectors(self, tenant: str, recipe: str, ids: Sequence[bytes]) -> dict[bytes, bytes]:
         rows = self.database.read(tenant).vectors
@@ -111,10 +116,13 @@ def _write_batch(data: TenantData, batch: IndexBatch) -> None:
     previous = batch.previous if batch.previous in data.addresses else b""
     keys = {address: row.key for address, row in frontiers.items()}
     add_nodes(data, nodes)
-    for row in address_rows(batch, keys, previous):
-        if row.address not in data.addresses:
+    rows = address_rows(batch, keys, previous)
+    known = {each for each in (*keys, previous) if each in data.addresses}
+    for row in rows:
+        if row.address not in known:
             data.addresses[row.address] = row
             data.frontiers.setdefault(row.frontier, frontiers[row.address])
+    note_ends(data, batch, rows, known)
     _renew(data, list(frontiers), batch.expires)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from memtree.stores.rows import oldest_tally, within
 from memtree.stores.sqlite.bulk import change, insert, joined
-from memtree.stores.sqlite.database import SqlitePart, reading
-from memtree.stores.sqlite.trees import STORED, TENANT, known_tenant, present
+from memtree.stores.sqlite.database import TENANT, SqlitePart, reading
+from memtree.stores.sqlite.trees import STORED, known_tenant, present
 
 _SUMMARISED = """
     SELECT id, x'' AS data FROM summaries WHERE tenant = ? AND version > 0 AND id IN ({ids})"""
@@ -31,6 +31,10 @@ _SUMS = """
 _SUMS_OF_ONE = """
     SELECT name, sum(amount) FROM tallies WHERE tenant = ? AND day BETWEEN ? AND ?
     GROUP BY name ORDER BY name"""
+
+_DAILY = """
+    SELECT day, name, amount FROM tallies
+    WHERE tenant = ? AND day BETWEEN ? AND ? AND substr(name, 1, ?) = ? ORDER BY day, name"""
 
 
 def claim(
@@ -79,6 +83,16 @@ def tallies(db: sqlite3.Connection, tenant: str, first: int, last: int) -> dict[
     return dict(db.execute(_SUMS_OF_ONE, (tenant, first, last)))
 
 
+def daily(
+    db: sqlite3.Connection, tenant: str, first: int, last: int, prefix: str
+) -> dict[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = {}
+    values = (tenant, first, last, len(prefix), prefix)
+    for day, name, amount in db.execute(_DAILY, values):
+        found.setdefault(day, {})[name] = amount
+    return found
+
+
 def tallied(db: sqlite3.Connection, first: int, last: int) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for tenant, name, amount in db.execute(_SUMS, (first, last)):
@@ -90,6 +104,7 @@ class SqliteClaims(SqlitePart):
     """`Claims` and `Tallies`."""
 
     tallies = reading(tallies)
+    daily = reading(daily)
     tallied = reading(tallied)
 
     async def claim(

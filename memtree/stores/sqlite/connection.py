@@ -61,7 +61,8 @@ def create(path: Path) -> None:
     except OSError as error:
         raise StoreUnavailable(
             f"The store {path} cannot be opened ({error.strerror}); name a file in a folder "
-            "where this user may write."
+            "where this user may write, with --store (MEMTREE_STORE), or another folder for all "
+            "data, with MEMTREE_HOME."
         ) from error
 
 

@@ -19,6 +19,7 @@ from memtree.stores.sqlite.connection import ConnectionThread, Work, create
 T = TypeVar("T")
 P = ParamSpec("P")
 
+TENANT = "tenant = (SELECT number FROM tenants WHERE name = ?)"  # of rows
 BUSY_TIMEOUT = 5.0  # seconds that a writer waits for another process
 
 

@@ -102,6 +102,24 @@ def _aliases(db: sqlite3.Connection) -> None:
     )
 
 
+def _conversations(db: sqlite3.Connection) -> None:
+    """Addresses that no other goes on from. When those that were there were used is reckoned from
+    the usual expiry."""
+    db.execute(
+        "CREATE TABLE conversations (tenant INTEGER NOT NULL, address BLOB NOT NULL,"
+        " used REAL NOT NULL, messages INTEGER NOT NULL, tokens INTEGER NOT NULL,"
+        " first INTEGER NOT NULL, whole INTEGER NOT NULL, PRIMARY KEY (tenant, address))"
+        " WITHOUT ROWID"
+    )
+    db.execute(
+        "INSERT INTO conversations SELECT tenant, address,"
+        " max(1.0, min(expires - 30 * 86400.0, CAST(strftime('%s', 'now') AS REAL))), 0, 0, 0, 1"
+        " FROM addresses WHERE (tenant, address) NOT IN (SELECT tenant, previous FROM addresses)"
+    )
+    db.execute("CREATE INDEX newest_conversations ON conversations (tenant, used, address)")
+    db.execute("CREATE INDEX turns_at_addresses ON turns (tenant, address)")
+
+
 def _statements(statements: Sequence[str]) -> Step:
     def step(db: sqlite3.Connection) -> None:
         for statement in statements:
@@ -113,7 +131,7 @@ def _statements(statements: Sequence[str]) -> Step:
     return step
 
 
-TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans, _claims, _recipes, _aliases)
+TREE_STEPS: tuple[Step, ...] = (_tree, _keys, _plans, _claims, _recipes, _aliases, _conversations)
 MEMORY_STEPS = tuple(_statements(step) for step in schema.steps(schema.SQLITE))
 
 

@@ -13,8 +13,9 @@ from memtree.ports.store import ContinuedTurn
 from memtree.stores.references import plan_nodes, plan_versions
 from memtree.stores.rows import NewTurn, epoch_row, gone, read_epoch, read_turn, turn_row
 from memtree.stores.sqlite.bulk import insert, joined, joined_rows
-from memtree.stores.sqlite.database import SqlitePart, reading
-from memtree.stores.sqlite.trees import TENANT, tenant_number, write_nodes
+from memtree.stores.sqlite.conversations import note_use
+from memtree.stores.sqlite.database import TENANT, SqlitePart, reading
+from memtree.stores.sqlite.trees import tenant_number, write_nodes
 from memtree.tree.node import Node
 
 NEAR = 64  # a chat that goes on is found among its newest addresses: the rest is seldom asked for
@@ -24,6 +25,10 @@ _EPOCHS_AT = f"""
     WHERE {TENANT} AND key = ? AND address IN ({{ids}}) AND EXISTS (
         SELECT 1 FROM epochs WHERE epochs.tenant = turns.tenant AND epochs.id = turns.epoch)"""
 _EPOCH = f"SELECT data FROM epochs WHERE {TENANT} AND id = ?"
+_AT = f"""
+    SELECT address AS id, CAST(hex(key) || ' ' || CAST(data AS TEXT) AS BLOB) AS data FROM turns
+    WHERE {TENANT} AND address IN ({{ids}}) AND EXISTS (
+        SELECT 1 FROM epochs WHERE epochs.tenant = turns.tenant AND epochs.id = turns.epoch)"""
 # The turn under the asked key last: should another key's stand at the same address, it counts.
 _TURNS = f"""
     SELECT address AS id, data FROM turns WHERE {TENANT} AND epoch = ? ORDER BY key = ?"""
@@ -44,6 +49,24 @@ def latest(
             for address in part:
                 if address in epochs:
                     return _found(db, tenant, key, address, epochs[address])
+    return None
+
+
+def newest_turn(
+    db: sqlite3.Connection, tenant: str, addresses: Sequence[bytes]
+) -> ContinuedTurn | None:
+    with _one_state(db):
+        for part in (addresses[:NEAR], addresses[NEAR:]):
+            turns: dict[bytes, list[tuple[float, bytes, bytes]]] = {}
+            for address, packed in joined(db, _AT, (tenant,), part):
+                key, _, data = packed.partition(b" ")
+                turn = read_turn(data)
+                found = (turn.used, turn.epoch, bytes.fromhex(key.decode()))
+                turns.setdefault(address, []).append(found)
+            for address in part:
+                if address in turns:
+                    _, epoch, key = max(turns[address])
+                    return _found(db, tenant, key, address, epoch)
     return None
 
 
@@ -73,6 +96,7 @@ def put_turn(db: sqlite3.Connection, tenant: str, new: NewTurn) -> EpochTurn:
     standing = _standing(db, number, new)
     if standing is not None and new.yields_to(standing):
         kept = msgspec.structs.replace(standing, used=max(standing.used, new.turn.used))
+        note_use(db, tenant, [new.address], kept.used)
     else:
         kept = new.turn
         _write_epoch(db, number, new)
@@ -114,6 +138,7 @@ class SqlitePlans(SqlitePart):
     """`PlanStore`."""
 
     latest = reading(latest)
+    newest_turn = reading(newest_turn)
 
     async def put_turn(
         self,

@@ -21,8 +21,9 @@ from memtree.stores.rows import COUNTED, added, read_epoch, read_frontier
 from memtree.stores.sqlite import claims
 from memtree.stores.sqlite.bulk import change, insert, joined, joined_rows
 from memtree.stores.sqlite.connection import transaction
-from memtree.stores.sqlite.database import SqlitePart, reading
-from memtree.stores.sqlite.trees import TENANT, known_tenant
+from memtree.stores.sqlite.conversations import note_gone
+from memtree.stores.sqlite.database import TENANT, SqlitePart, reading
+from memtree.stores.sqlite.trees import known_tenant
 
 SWEEP_BYTES = 64 << 20  # a file up to this size is written anew in less than a second
 
@@ -34,6 +35,7 @@ _CHAIN = f"""
         SELECT below.tenant, below.address, below.previous FROM walk
         CROSS JOIN addresses AS below
             ON below.tenant = walk.tenant AND below.address = walk.previous
+        LIMIT ?
     ) SELECT address AS id, x'' AS data FROM walk"""
 _EXPIRED_TENANTS = """
     SELECT tenant FROM addresses WHERE expires < :now
@@ -47,8 +49,11 @@ _CHILDREN = "SELECT id, children AS data FROM nodes WHERE tenant = ?"
 _VERSIONS = "SELECT id, CAST(version AS BLOB) AS data FROM summaries WHERE tenant = ?"
 
 
-def chain(db: sqlite3.Connection, tenant: str, address: bytes) -> list[bytes]:
-    return [each for each, _ in joined_rows(db, _CHAIN, (tenant, address))]
+def chain(
+    db: sqlite3.Connection, tenant: str, address: bytes, most: int | None = None
+) -> list[bytes]:
+    limit = -1 if most is None else most  # -1: none
+    return [each for each, _ in joined_rows(db, _CHAIN, (tenant, address, limit))]
 
 
 def forget(db: sqlite3.Connection, tenant: str, addresses: Sequence[bytes] | None) -> Receipt:
@@ -121,6 +126,7 @@ def _forget_all(db: sqlite3.Connection, number: int) -> Receipt:
     counts = {each: _count(db, f"DELETE FROM {each} WHERE tenant = ?", number) for each in COUNTED}
     _count(db, "DELETE FROM frontiers WHERE tenant = ?", number)
     _count(db, "DELETE FROM claims WHERE tenant = ?", number)
+    _count(db, "DELETE FROM conversations WHERE tenant = ?", number)
     _count(db, "DELETE FROM tenants WHERE number = ?", number)
     return Receipt(**counts)
 
@@ -128,7 +134,9 @@ def _forget_all(db: sqlite3.Connection, number: int) -> Receipt:
 def _forget_addresses(db: sqlite3.Connection, number: int, addresses: Iterable[bytes]) -> Receipt:
     """The addresses and the turns at them; what comes after them is joined to what was before."""
     gone = set(addresses)
-    links = relinked(dict(joined_rows(db, _LINKS, (number,))), gone) if gone else {}
+    previous = dict(joined_rows(db, _LINKS, (number,))) if gone else {}
+    note_gone(db, number, previous, gone)
+    links = relinked(previous, gone)
     insert(
         db,
         "INSERT INTO addresses (tenant, address, frontier, expires, previous)",

@@ -9,8 +9,8 @@ from contextlib import aclosing, closing, contextmanager
 from memtree.stores.dump import TABLES, Page, Row, Table, in_a_thread, pages
 from memtree.stores.sqlite.bulk import insert
 from memtree.stores.sqlite.connection import connect, fault
-from memtree.stores.sqlite.database import SqliteDatabase, SqlitePart, reading, writing
-from memtree.stores.sqlite.trees import TENANT, tenant_number
+from memtree.stores.sqlite.database import TENANT, SqliteDatabase, SqlitePart, reading, writing
+from memtree.stores.sqlite.trees import tenant_number
 
 _COUNTS = ", ".join(f"(SELECT count(*) FROM {name})" for name in TABLES)
 

@@ -18,6 +18,7 @@ from memtree.errors import StoreCorrupt
 from memtree.ports.store import StoreStats
 from memtree.stores.dump import problems
 from memtree.stores.sqlite.claims import SqliteClaims
+from memtree.stores.sqlite.conversations import SqliteConversations
 from memtree.stores.sqlite.database import BUSY_TIMEOUT, SqliteDatabase
 from memtree.stores.sqlite.keys import SqliteKeys
 from memtree.stores.sqlite.memories import SqliteMemories
@@ -32,7 +33,13 @@ _STATS = """
 
 
 class SqliteStore(
-    SqliteTrees, SqlitePlans, SqliteRetention, SqliteClaims, SqliteKeys, SqliteCopies
+    SqliteTrees,
+    SqlitePlans,
+    SqliteConversations,
+    SqliteRetention,
+    SqliteClaims,
+    SqliteKeys,
+    SqliteCopies,
 ):
     """Raises as `SqliteDatabase` does. `database` may be shared with other ports; `close` closes
     it for all of them."""

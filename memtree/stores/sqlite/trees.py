@@ -20,10 +20,10 @@ from memtree.stores.rows import (
     summary_rows,
 )
 from memtree.stores.sqlite.bulk import change, insert, joined
-from memtree.stores.sqlite.database import SqlitePart, reading
+from memtree.stores.sqlite.conversations import note_ends, note_use
+from memtree.stores.sqlite.database import TENANT, SqlitePart, reading
 from memtree.tree.node import MAX_CHILDREN, Node, Summary
 
-TENANT = "tenant = (SELECT number FROM tenants WHERE name = ?)"
 _NODES = f"SELECT id, data FROM nodes WHERE {TENANT} AND id IN ({{ids}})"
 # One statement for the whole walk: it sees one state of the file, and see `bulk` for the speed.
 _DESCENDANTS = f"""
@@ -107,6 +107,7 @@ def write_batch(db: sqlite3.Connection, tenant: str, batch: IndexBatch) -> None:
         [(number, *row) for row in rows],
         "ON CONFLICT DO UPDATE SET expires = excluded.expires WHERE excluded.expires > expires",
     )
+    note_ends(db, number, batch, rows, known)
 
 
 def write_nodes(
@@ -120,8 +121,11 @@ def write_nodes(
     insert(db, "INSERT OR IGNORE INTO nodes (tenant, id, level, children, data)", rows)
 
 
-def renew(db: sqlite3.Connection, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+def renew(
+    db: sqlite3.Connection, tenant: str, addresses: Sequence[bytes], expires: float, used: float
+) -> None:
     change(db, _RENEW, (expires, tenant, expires), addresses)
+    note_use(db, tenant, addresses, used)
 
 
 def read_vectors(
@@ -185,9 +189,11 @@ class SqliteTrees(SqlitePart):
         if batch.nodes or batch.frontiers:
             await self.database.write(lambda db: write_batch(db, tenant, batch))
 
-    async def renew(self, tenant: str, addresses: Sequence[bytes], expires: float) -> None:
+    async def renew(
+        self, tenant: str, addresses: Sequence[bytes], expires: float, used: float = 0.0
+    ) -> None:
         if addresses:
-            await self.database.write(lambda db: renew(db, tenant, addresses, expires))
+            await self.database.write(lambda db: renew(db, tenant, addresses, expires, used))
 
     async def put_vectors(self, tenant: str, recipe: str, rows: Mapping[bytes, bytes]) -> None:
         if rows:

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from memtree.text.lazy_patterns import lazily
+
 USER, ASSISTANT = "user", "assistant"
 
 
@@ -33,15 +35,15 @@ class Statement:
     hedged: bool
 
 
-_BORDER = re.compile(
+_BORDER = lazily(
     r"(?<=[.!?…])[\"')\]”’]*\s+|(?<=[。！？；，、])|[;\n]\s*"
     r"|,\s+(?=(?:but|and|so|because|my|i|he|she|it|we|they|you|the|this|aber|und|ich|wir|sie|es|"
     r"mais|je|il|elle|pero|но|а|я|он|она|это)\b)"
     r"|(?<!\s)\s+(?:but|because|aber|weil|mais|pero|porque|но)\s+|\s[—–-]\s"
     r"|(?=\b(?:user|assistant|tool): )"
 )
-_STEM = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2,}|[^\W\d_]{3,}|[^\W_]*\d[^\W_]*")
-_DENSE = re.compile("[぀-ヿ㐀-鿿가-힯]+")
+_STEM = lazily(r"[぀-ヿ㐀-鿿가-힯]{2,}|[^\W\d_]{3,}|[^\W_]*\d[^\W_]*")
+_DENSE = lazily("[぀-ヿ㐀-鿿가-힯]+")
 _STOP_WORDS = frozenset(
     """
     the and for that this with but from into out about also any all just than then
@@ -57,7 +59,7 @@ _STOP_WORDS = frozenset(
     не что это как
     """.split()
 )
-_DENIES = re.compile(
+_DENIES = lazily(
     r"\b(?:not|never|no|none|nothing|nobody|nor|neither|cannot|without|\w+n['’]t|"
     r"nicht|kein\w*|nie|niemals|nichts|ohne|pas|jamais|sans|aucune?|rien|nunca|sin|"
     r"ningun[oa]?|tampoco|nada|non|mai|senza|não|nem|niet|geen|zonder|"
@@ -66,7 +68,7 @@ _DENIES = re.compile(
     r"|لا |لم |ليس|नहीं|मत ",
     re.IGNORECASE,
 )
-_HEDGES = re.compile(
+_HEDGES = lazily(
     r"\b(?:avoid\w*|refus\w*|reject\w*|fail\w*|unable|un\w{4,}|lack\w*|stop\w*|skip\w*|omit\w*|"
     r"leav\w+|left|instead|rather|except|forb\w+|prohibit\w*|prevent\w*|miss\w*|remov\w*|drop\w*|"
     r"disab\w*|lost|loses?|declin\w*|exclud\w*|against|hardly|until|unless|few|little|"
@@ -74,9 +76,9 @@ _HEDGES = re.compile(
     r"dis\w{4,}|im\w{3,}le)\b|n't|避|拒|禁|失败|失敗",
     re.IGNORECASE,
 )
-_ROLE = re.compile(r"\b(?:user|assistant)\b")
-_LABEL = re.compile(r"^\s*(?:[\"'(]*)(user|assistant|tool): ", re.IGNORECASE)
-_SUBJECT = re.compile(
+_ROLE = lazily(r"\b(?:user|assistant)\b")
+_LABEL = lazily(r"^\s*(?:[\"'(]*)(user|assistant|tool): ", re.IGNORECASE)
+_SUBJECT = lazily(
     r"^\s*(?:(?:then|later|and|so|also|finally|first|next|but),? )?(?:the )?(user|assistant)"
     r"(?:['’]s \w+|(?: also| then| now| later| explicitly)? "
     r"(?:asks?|asked|wants?|wanted|says?|said|tells?|told|requests?|requested|prefers?|preferred|"

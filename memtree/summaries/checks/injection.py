@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from memtree.text.lazy_patterns import lazily
 from memtree.text.normal_form import nfkc
 
 # Overrides of earlier instructions, wherever they stand. Verb, at most a few words, object.
@@ -115,13 +116,13 @@ _META = [
 
 
 def _any(patterns: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    return lazily("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
 OVERRIDE, SYNTAX, META = map(_any, (_OVERRIDES, _SYNTAX, _META))
 IN_HEADLINE, IN_BODY = _any(_ADDRESS + _ORDERS), _any(_ADDRESS + _ORDERS + _DEEDS)
 # Invisible to a reader, not to a model: tag characters, direction overrides, zero-width joins.
-_HIDDEN = re.compile(
+_HIDDEN = lazily(
     "[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\x00-\x08\x0b-\x1f]"
 )
 

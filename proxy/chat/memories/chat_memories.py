@@ -18,6 +18,7 @@ from memtree.config import Settings
 from memtree.context import injected
 from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
+from memtree.conversation import message_list
 from memtree.errors import BadRequest
 from memtree.memories.injecting import DEADLINE, PATIENCE, InjectionChoice
 from memtree.memories.user_memories import UserSettings
@@ -30,7 +31,7 @@ from proxy.chat.exchange import ChatExchange
 from proxy.chat.memories.chat_memory_tools import ChatMemoryTools
 from proxy.chat.memories.posted_addresses import PostedAddresses
 from proxy.chat.memories.sources import ChatUser, WantedSource
-from proxy.dialects.injection import PlacedMemories
+from proxy.dialects.injection import USER, PlacedMemories
 from proxy.observability import log
 
 
@@ -66,7 +67,7 @@ class ChatMemories:
         if user is None or user.scope is None:
             return
         try:
-            kept = tuple(message.unread() for message in chat.messages)
+            kept = message_list.unread(chat.messages)
             self._services.extraction.submit(user.scope, kept, user.settings)
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
             log.failure("chat.not_handed_over", error)
@@ -87,10 +88,19 @@ class ChatMemories:
         named = self._named(sources, choices)
         # Also without lines: what was sent before may hold some.
         ask = None if chat.ask is None else dataclasses.replace(chat.ask, memories=named)
-        placement = self._settings.memories_placement
+        # A changed system prompt would cost what was thought behind it.
+        placement = USER if chat.dialect.prefix_bound else self._settings.memories_placement
         placed = PlacedMemories.of(named.lines, placement) if named.lines else None
         chat = dataclasses.replace(chat, ask=ask, placed=placed, ranked=tuple(named.ranked()))
         return dataclasses.replace(exchange, chat=chat)
+
+    def unchosen(self, chat: ChatRequest) -> ChatRequest:
+        """The request with the memories that it may have, of which none is chosen."""
+        sources = chat.memories.sources
+        if chat.ask is None or not sources:
+            return chat
+        named = self._named(sources, [InjectionChoice()] * len(sources))
+        return dataclasses.replace(chat, ask=dataclasses.replace(chat.ask, memories=named))
 
     async def _choices(
         self, chat: ChatRequest, sources: Sequence[WantedSource], posted: PostedAddresses

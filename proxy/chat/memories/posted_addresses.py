@@ -4,6 +4,7 @@ only where somebody asks."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from memtree.context.context_memory import ContextMemory
 from memtree.context.request import CompressRequest
@@ -15,7 +16,7 @@ class PostedAddresses:
     """`rule`: the setting `memories_branches`."""
 
     def __init__(
-        self, memory: ContextMemory, tenant: str, messages: tuple[Message, ...], rule: str
+        self, memory: ContextMemory, tenant: str, messages: Sequence[Message], rule: str
     ) -> None:
         self._memory, self._ask = memory, CompressRequest(tenant, messages)
         self._lock = asyncio.Lock()

@@ -16,10 +16,17 @@ def user_query(messages: Sequence[Message], volatile: Volatile) -> str:
     """Its own words, without what clients put between them; the ends of a long one. "" where there
     are none."""
     try:
-        newest = next((one for one in reversed(messages) if one.role == "user"), None)
+        for one in reversed(messages):
+            if one.role != "user" or one.aside:
+                continue
+            said = volatile.strip(_words(one.content))
+            if (
+                said.strip() or not one.joined
+            ):  # a reminder behind the results of tools asks nothing
+                return query_text.ends(said)
     except BadRequest:
-        return ""
-    return query_text.ends(volatile.strip(_words(newest.content))) if newest else ""
+        pass
+    return ""
 
 
 def _words(content: object) -> str:

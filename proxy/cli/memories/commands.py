@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
-
-import msgspec
 
 from indexer.runtime import open_runtime
 from memtree.config import Settings
@@ -23,45 +21,11 @@ from memtree.memories.ports import MemoryFilter
 from memtree.memories.rules.expiry import timestamp
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope, ScopeKind
-from proxy.cli.memories import curation, transfer
+from proxy.cli.drawing.foreign_text import json_line
 from proxy.cli.memories.lines import line, print_memories, refs, row
-from proxy.cli.memories.scope import add_scope, scope_of, tenant_of
+from proxy.cli.memories.scope import scope_of, tenant_of
 
 PAGE = 1_000
-
-
-def register(
-    subs: Any, add_settings: Callable[[argparse.ArgumentParser, Sequence[str]], None]
-) -> None:
-    sub = subs.add_parser("memories", help="saved facts, preferences and instructions")
-    actions = sub.add_subparsers(metavar="ACTION", required=True)
-
-    def action(name: str, help_: str, run: Any) -> argparse.ArgumentParser:
-        added: argparse.ArgumentParser = actions.add_parser(name, help=help_)
-        add_scope(added)
-        added.add_argument("--json", action="store_true", help="one JSON object a line")
-        add_settings(added, ["store", "embedder"])
-        added.set_defaults(run=run)
-        return added
-
-    listing = action("list", "newest first; without --chat, --user or --agent: all of them", show)
-    listing.add_argument("--category", help="only these")
-    listing.add_argument("--tag", action="append", default=[], help="only with this tag")
-    listing.add_argument("--deleted", action="store_true", help="with deleted and expired ones")
-    add = action("add", "save one; what is there already is not saved twice", save)
-    add.add_argument("text", help="the fact, or - for standard input")
-    add.add_argument("--category", help="default: inferred from the text")
-    add.add_argument("--tag", action="append", default=[], help="may be given several times")
-    add.add_argument("--expires", metavar="DATE", help="ISO 8601; not found after it")
-    search = action("search", "by words and meaning", find)
-    search.add_argument("query")
-    search.add_argument("--limit", type=int, default=10, help="most hits (default 10)")
-    curation.register(action)
-    undelete = action("undelete", "bring deleted memories back", bring_back)
-    undelete.add_argument("ids", nargs="+", metavar="ID")
-    transfer.register(action)
-    trust = action("confirm", "say that it is true: `unconfirmed` is taken away", confirm)
-    trust.add_argument("ids", nargs="+", metavar="ID")
 
 
 async def show(options: argparse.Namespace, settings: Settings) -> int:
@@ -72,7 +36,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
         expired=options.deleted,
         superseded=options.deleted,
     )
-    async with _opened(options, settings, embedder="none") as (book, scopes):
+    async with _opened(options, settings, every=True, embedder="none") as (book, scopes):
         for scope in scopes:
             cursor: str | None = None
             page = await book.page(scope, wanted, limit=PAGE)
@@ -113,7 +77,7 @@ async def find(options: argparse.Namespace, settings: Settings) -> int:
         found = await book.search(scope, options.query, limit=options.limit, patience=None)
     for hit in found.hits:
         if options.json:
-            print(msgspec.json.encode({**row(hit.memory), "relevance": hit.relevance}).decode())
+            print(json_line({**row(hit.memory), "relevance": hit.relevance}))
         else:
             print(f"{hit.relevance:.2f}  {line(hit.memory)}")
     if found.degraded and not options.json:
@@ -137,12 +101,12 @@ async def confirm(options: argparse.Namespace, settings: Settings) -> int:
 
 @asynccontextmanager
 async def _opened(
-    options: argparse.Namespace, settings: Settings, **changes: Any
+    options: argparse.Namespace, settings: Settings, *, every: bool = False, **changes: Any
 ) -> AsyncIterator[tuple[MemoryBook, list[Scope]]]:
-    """The memories, and the scopes that are meant: one, but for a list without a scope."""
+    """The memories, and the scope that is meant. `every`: where none is named, all of them."""
     async with open_runtime(replace(settings, **changes), drain=0.0) as runtime:
         tenant = await tenant_of(runtime.store, runtime.memories, options.tenant)
-        if options.run is show and not (options.chat or options.user or options.agent):
+        if every and not (options.chat or options.user or options.agent):
             own = Scope.of_user(tenant)
             others = [scope for scope, _ in await runtime.memories.memory_scopes(tenant)]
             others = [scope for scope in others if scope.kind is not ScopeKind.NAMESPACE]

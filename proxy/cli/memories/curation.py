@@ -9,60 +9,39 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
-
-import msgspec
 
 from indexer.memory_services import MemoryServices
 from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
+from memtree.memories.agents.agent_curation import AgentCuration
+from memtree.memories.agents.agent_memory import AgentScopes
 from memtree.memories.curation import DeletionReceipt, MemoryCuration
 from memtree.memories.memory import UNSET, Memory
 from memtree.memories.ports import ANY, MemoryFilter
 from memtree.memories.rules.expiry import shown, timestamp
 from memtree.memories.rules.tags import canonical_tags
 from memtree.memories.scope import Scope
-from proxy.cli.memories.lines import one_line, print_memories, refs, row
-from proxy.cli.memories.scope import scope_of, tenant_of
+from proxy.cli.drawing.foreign_text import json_line, one_line
+from proxy.cli.memories.lines import print_memories, refs, row
+from proxy.cli.memories.scope import agents_of, scope_of, tenant_of
 
 EVERYTHING = MemoryFilter(superseded=True, expired=True)
 
 
-def register(action: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """`action`: adds one, by its name, its help and what it runs."""
-    delete = action("delete", "delete some or many; `undelete` brings them back", remove)
-    delete.add_argument("ids", nargs="*", metavar="ID", help="ids or numbers, or else a filter:")
-    delete.add_argument("--category", help="those of this category")
-    delete.add_argument("--tag", action="append", default=[], help="with this tag")
-    delete.add_argument("--source", metavar="TYPE", help="user, model, extraction or import")
-    delete.add_argument("--group", metavar="ID", help="members of this group")
-    delete.add_argument("--unconfirmed", action="store_true", help="those nobody has confirmed")
-    delete.add_argument("--since", metavar="DATE", help="made then or later (ISO 8601)")
-    delete.add_argument("--before", metavar="DATE", help="made before")
-    delete.add_argument("--all", action="store_true", help="everything of the scope")
-    delete.add_argument("--dry-run", action="store_true", help="delete nothing, tell how many")
-    delete.add_argument("--purge", action="store_true", help="erase them for good")
-    past = action("history", "what a memory said before, and what it replaced", history)
-    past.add_argument("id", metavar="ID")
-    merging = action("merge", "let a memory count in the place of an older one", merge)
-    merging.add_argument("id", metavar="ID", help="the one that counts")
-    merging.add_argument("older", metavar="OLDER", help="the one that it replaces")
-    merging.add_argument("--text", help="what it says from now on")
-    merging.add_argument("--reason", default="", help="kept with the older one")
-
-
 async def remove(options: argparse.Namespace, settings: Settings) -> int:
     wanted = _wanted(options)
-    async with _opened(options, settings, embedder="none") as (services, scope):
+    async with open_runtime(replace(settings, embedder="none"), drain=0.0) as runtime:
+        tenant = await tenant_of(runtime.store, runtime.memories, options.tenant)
+        deletion = _deletion(runtime.memory_services, tenant, options)
         if options.dry_run:
-            count = await _counted(services.curation, scope, options.ids, wanted)
-            print(f"{count:,} would be deleted")
+            print(f"{await deletion.count(options.ids, wanted):,} would be deleted")
             return 0
-        receipt = await _deleted(services.curation, scope, options, wanted)
+        receipt = await deletion.run(options.ids, wanted, options.purge)
     for id_ in receipt.deleted:
         print(id_)
     asked = set(options.ids)
@@ -97,7 +76,7 @@ async def merge(options: argparse.Namespace, settings: Settings) -> int:
 def _print_versions(versions: Sequence[Memory], as_json: bool) -> None:
     for memory in versions:
         if as_json:
-            print(msgspec.json.encode(row(memory)).decode())
+            print(json_line(row(memory)))
         else:
             print(f"{shown(memory.updated)}  v{memory.version}  {one_line(memory.text)}")
 
@@ -107,6 +86,7 @@ def _wanted(options: argparse.Namespace) -> MemoryFilter | None:
     wanted = MemoryFilter(
         category=options.category,
         tags=canonical_tags(options.tag),
+        kind=options.kind,
         source_type=options.source,
         group=options.group,
         tainted=True if options.unconfirmed else None,
@@ -120,23 +100,51 @@ def _wanted(options: argparse.Namespace) -> MemoryFilter | None:
     return None if options.ids else wanted
 
 
-async def _counted(
-    curation: MemoryCuration, scope: Scope, ids: Sequence[str], wanted: MemoryFilter | None
-) -> int:
-    if wanted is None:
-        return await curation.known(scope, refs(ids))
-    return await curation.count(scope, wanted)
+class _OfOne:
+    """Deletion in one scope, by ids or numbers, or by a filter."""
+
+    def __init__(self, curation: MemoryCuration, scope: Scope) -> None:
+        self._curation, self._scope = curation, scope
+
+    async def count(self, ids: Sequence[str], wanted: MemoryFilter | None) -> int:
+        if wanted is None:
+            return await self._curation.known(self._scope, refs(ids))
+        return await self._curation.count(self._scope, wanted)
+
+    async def run(
+        self, ids: Sequence[str], wanted: MemoryFilter | None, purge: bool
+    ) -> DeletionReceipt:
+        if wanted is None:
+            return await self._curation.delete(self._scope, refs(ids), purge=purge)
+        return await self._curation.delete_matching(self._scope, wanted, purge=purge)
 
 
-async def _deleted(
-    curation: MemoryCuration,
-    scope: Scope,
-    options: argparse.Namespace,
-    wanted: MemoryFilter | None,
-) -> DeletionReceipt:
-    if wanted is None:
-        return await curation.delete(scope, refs(options.ids), purge=options.purge)
-    return await curation.delete_matching(scope, wanted, purge=options.purge)
+class _OfSeveral:
+    """The same over every agent or every subject, where a number would mean many memories."""
+
+    def __init__(self, curation: AgentCuration, scopes: AgentScopes) -> None:
+        self._curation, self._scopes = curation, scopes
+
+    async def count(self, ids: Sequence[str], wanted: MemoryFilter | None) -> int:
+        if wanted is None:
+            return await self._curation.known(self._scopes, ids)
+        return await self._curation.count(self._scopes, wanted)
+
+    async def run(
+        self, ids: Sequence[str], wanted: MemoryFilter | None, purge: bool
+    ) -> DeletionReceipt:
+        if wanted is None:
+            return await self._curation.delete(self._scopes, ids, purge=purge)
+        return await self._curation.delete_matching(self._scopes, wanted, purge=purge)
+
+
+def _deletion(
+    services: MemoryServices, tenant: str, options: argparse.Namespace
+) -> _OfOne | _OfSeveral:
+    agents = agents_of(tenant, options)
+    if agents is not None and agents.single is None:
+        return _OfSeveral(services.agent_curation, agents)
+    return _OfOne(services.curation, scope_of(tenant, options))
 
 
 @asynccontextmanager

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryRef
 from memtree.memories.rules.expiry import shown
-
-WIDTH = 160  # characters of a text in a line
+from proxy.cli.drawing.foreign_text import json_line, one_line
 
 
 def print_memories(memories: Sequence[Memory], as_json: bool) -> None:
     for memory in memories:
-        print(msgspec.json.encode(row(memory)).decode() if as_json else line(memory))
+        print(json_line(row(memory)) if as_json else line(memory))
 
 
 def row(memory: Memory) -> dict[str, Any]:
@@ -25,6 +22,8 @@ def row(memory: Memory) -> dict[str, Any]:
         "id": memory.id,
         "memory_id": memory.number,
         "text": memory.text,
+        "kind": memory.kind or None,
+        "data": memory.data,
         "category": memory.category,
         "tags": list(memory.tags),
         "source_type": memory.source_type,
@@ -42,14 +41,9 @@ def line(memory: Memory) -> str:
     marks = [memory.category or "-", memory.source_type, *memory.tags]
     marks += ["deleted"] if memory.deleted is not None else []
     marks += ["unconfirmed"] if memory.tainted else []
-    return f"{memory.number:>5}  {memory.id}  {one_line(memory.text)}  ({', '.join(marks)})"
-
-
-def one_line(text: str) -> str:
-    """No character of it moves the cursor or changes a colour, whoever wrote it."""
-    plain = "".join(char if char.isprintable() else " " for char in text[: 2 * WIDTH])
-    plain = " ".join(plain.split())
-    return plain if len(plain) <= WIDTH else plain[: WIDTH - 3] + "..."
+    return (
+        f"{memory.number:>5}  {memory.id}  {one_line(memory.text)}  ({one_line(', '.join(marks))})"
+    )
 
 
 def refs(given: Sequence[str]) -> list[MemoryRef]:

@@ -11,22 +11,20 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from indexer.memory_services import MemoryServices
 from indexer.runtime import open_runtime
 from memtree.config import Settings
 from memtree.errors import BadRequest
 from memtree.memories.scope import Scope
-from memtree.memories.transfer.file_items import AUTO, FORMATS, LineResult, LineStatus
+from memtree.memories.transfer.file_items import LineResult, LineStatus
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.report import ImportReport
+from proxy.cli.drawing.foreign_text import json_line, one_line, plain
 from proxy.cli.memories.scope import scope_of, tenant_of
 from proxy.memories.transfer.rendering import report_json
 from proxy.memories.transfer.unpacking import unpacked
@@ -35,29 +33,6 @@ STDIN = "-"
 LARGEST = 1 << 30  # bytes of a file, unpacked
 SHOWN = 50  # lines with a problem in the terminal; --json tells more
 WAIT = 600.0  # seconds for vectors; what lacks them then gets them when a server starts
-
-
-def register(action: Callable[[str, str, Any], argparse.ArgumentParser]) -> None:
-    """`action`: adds one, by its name, its help and what it runs."""
-    export = action("export", "all of them as lines of JSON, with history and groups", write)
-    export.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
-    coming = action(
-        "import",
-        "from an export, or from mem0, OpenMemory, server-memory, ChatGPT or a list",
-        read,
-    )
-    coming.add_argument("file", metavar="FILE", help="also a zip or .gz; - for standard input")
-    coming.add_argument(
-        "--format", choices=(AUTO, *FORMATS), default=AUTO, help="default: told from the content"
-    )
-    coming.add_argument(
-        "--dry-run", action="store_true", help="store nothing, and tell what would be stored"
-    )
-    coming.add_argument(
-        "--keep-ids",
-        action="store_true",
-        help="bring an export back as it was, into a scope without other memories",
-    )
 
 
 async def write(options: argparse.Namespace, settings: Settings) -> int:
@@ -125,7 +100,7 @@ async def _opened(
 
 def _print(report: ImportReport, *, as_json: bool) -> None:
     if as_json:
-        print(msgspec.json.encode(report_json(report)).decode())
+        print(json_line(report_json(report)))
         return
     would = "would be " if report.dry_run else ""
     print(
@@ -137,15 +112,15 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
     wrong = [line for line in report.lines if line.status is not LineStatus.IMPORTED]
     told = [line for line in wrong if line.status is not LineStatus.DUPLICATE]
     for line in told[:SHOWN]:
-        print(f"  {_told(line)}")
+        print(f"  {one_line(_told(line))}")
     if len(told) > SHOWN:
         print(f"  ... and {len(told) - SHOWN:,} more (--json)")
     for reason, count in report.reasons.items():
-        print(f"  {reason}: {count:,}")
+        print(f"  {one_line(reason)}: {count:,}")
     for warning in report.warnings:
-        print(warning, file=sys.stderr)
+        print(plain(warning), file=sys.stderr)
     if report.stopped:
-        print(f"not complete: {report.stopped}", file=sys.stderr)
+        print(f"not complete: {plain(report.stopped)}", file=sys.stderr)
 
 
 def _told(line: LineResult) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from memtree.errors import BadRequest
@@ -19,10 +20,14 @@ from proxy.memories.fields import (
     memory_text,
     required_text,
     searched,
+    switch,
 )
+from proxy.memories.user import fields as of_user
+from proxy.memories.user.fields import Deletion, Merging
 from proxy.request import fields
 
 SOURCE_TYPES = ("model", "user")
+INCLUDED = ("deleted",)
 MAX_MESSAGE_ID = 1_000  # characters
 
 
@@ -66,11 +71,26 @@ def edit(body: Body, most: int) -> Edit:
 
 
 def page(query: Mapping[str, str]) -> PageQuery:
-    return PageQuery(_filter(query), limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
+    included = fields.choice(query.get("include"), "include", INCLUDED)
+    wanted = replace(_filter(query), deleted=included is not None)
+    return PageQuery(wanted, limit(query, MAX_ROWS, MAX_ROWS), query.get("cursor"))
 
 
 def search(query: Mapping[str, str]) -> SearchQuery:
     return SearchQuery(searched(query), _filter(query), limit(query, MAX_HITS, HITS))
+
+
+def deletion(body: Body) -> Deletion:
+    """Raises `BadRequest` unless it says in exactly one way which memories are meant."""
+    return of_user.deletion(body, of_user.OF_CHATS)
+
+
+def merging(body: Body, most: int) -> Merging:
+    content = fields.text(body.value("content"), "content")
+    return Merging(
+        required_text(body, "replaces"),
+        UNSET if content is None else memory_text(content, most, "content"),
+    )
 
 
 def _category(body: Body) -> str | None:
@@ -81,4 +101,5 @@ def _filter(query: Mapping[str, str]) -> MemoryFilter:
     return MemoryFilter(
         category=fields.choice(query.get("category"), "category", CATEGORIES),
         source_type=fields.choice(query.get("source_type"), "source_type", SOURCE_TYPES),
+        tainted=switch(query, "tainted"),
     )

@@ -22,6 +22,7 @@ def report_json(report: ImportReport) -> dict[str, Any]:
         "tainted": report.tainted,
         "groups": report.groups,
         "tombstones": report.tombstones,
+        "schemas": report.schemas,
         "reasons": report.reasons,
         "warnings": report.warnings,
         "lines": [_line(result) for result in report.lines],

@@ -1,4 +1,5 @@
-"""The routes `GET /memories/export` and `POST /memories/import` of a user's memories."""
+"""The routes `GET /memories/export` and `POST /memories/import`, of a user's memories, or of an
+agent's where the query names one."""
 
 from __future__ import annotations
 
@@ -13,7 +14,6 @@ from memtree.errors import BadRequest
 from memtree.memories.transfer.file_items import AUTO, FORMATS
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
-from proxy.access.user_scope import user_scope
 from proxy.http import request_body
 from proxy.memories import fields
 from proxy.memories.answers import answer
@@ -30,13 +30,13 @@ class TransferRoutes:
         self._transfer, self._requests, self._settings = transfer, requests, settings
 
     async def export(self, request: Request) -> Response:
-        scope = user_scope(request, await self._requests.tenant(request))
+        scope = await self._requests.any_scope(request)
         lines = self._transfer.export(scope, self._requests.allowed(request, scope))
         return ExportResponse(await anext(lines), lines)  # what fails at once is told with a status
 
     async def import_file(self, request: Request) -> Response:
         """200 with the report, also where nothing of the file could be imported."""
-        scope = user_scope(request, await self._requests.tenant(request))
+        scope = await self._requests.any_scope(request)
         options = import_options(request.query_params)
         limit = self._settings.max_body_bytes
         raw = await request_body.content(request, limit)

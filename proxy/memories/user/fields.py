@@ -10,6 +10,7 @@ from typing import NamedTuple
 from starlette.datastructures import QueryParams
 
 from memtree.errors import BadRequest
+from memtree.memories.agents.lifetime import EXPIRES_AT, expiry
 from memtree.memories.draft import Edit, MemoryDraft, checked_name
 from memtree.memories.memory import EXTRACTED, IMPORTED, UNSET, Unset
 from memtree.memories.ports import ANY, MemoryFilter
@@ -25,6 +26,7 @@ from proxy.memories.fields import (
     ids,
     limit,
     memory_text,
+    queried_tags,
     required_text,
     searched,
     switch,
@@ -39,9 +41,11 @@ AGENTS_ONLY = ("conversation", "memories")
 EVERYTHING = MemoryFilter(superseded=True, expired=True)
 # Times are shown in whole seconds: what is shown as made at a time was remembered at that time.
 _SECOND = 0.999_999
-_FILTERS = (
-    "category", "tags", "source_type", "group_id", "tainted", "created_from", "created_before",
-)  # fmt: skip
+AGENTS_FILTERS = ("kind", "threadId")
+# What a filter may say of whose memories.
+OF_CHATS = ("category", "tags", "source_type", "tainted", "created_from", "created_before")
+OF_USERS = (*OF_CHATS, "group_id")
+OF_AGENTS = (*OF_CHATS, *AGENTS_FILTERS)
 
 
 class ListQuery(NamedTuple):
@@ -80,7 +84,7 @@ def new_memory(body: Body, most: int, now: float) -> MemoryDraft:
     for name in AGENTS_ONLY:
         if body.fragment(name) not in (None, b"null"):
             raise BadRequest(
-                f"{name} belongs to memories of agents; a user's memory is made from text",
+                f"{name} needs agentId: it is for agents; a user's memory is made from text",
                 param=name,
             )
     text = memory_text(required_text(body, "text"), most, "text")
@@ -94,12 +98,13 @@ def new_memory(body: Body, most: int, now: float) -> MemoryDraft:
 
 
 def edit(body: Body, most: int, now: float) -> Edit:
-    """Raises `BadRequest` where nothing is to be changed. Null takes an expiry away."""
+    """Raises `BadRequest` where nothing is to be changed. Null takes an expiry away. `expiresAt`,
+    in milliseconds: as agents' memories have it, for whoever does not know whose memory it is."""
     text = fields.text(body.value("text"), "text")
     category = _category(body.value("category"), "category")
     tags = body.value("tags")
-    expires = future_timestamp(body.value("expires_at"), "expires_at", now)
-    stays = body.fragment("expires_at") is None
+    stays = body.fragment("expires_at") is None and body.fragment(EXPIRES_AT) is None
+    expires = _ends(body, now)
     if text is None and category is None and tags is None and stays:
         raise BadRequest("text, category, tags or expires_at is required", param="text")
     return Edit(
@@ -108,6 +113,15 @@ def edit(body: Body, most: int, now: float) -> Edit:
         tags=UNSET if tags is None else canonical_tags(tags),
         expires=UNSET if stays else expires,
     )
+
+
+def _ends(body: Body, now: float) -> float | None:
+    at = body.value(EXPIRES_AT)
+    if at is None:
+        return future_timestamp(body.value("expires_at"), "expires_at", now)
+    if body.value("expires_at") is not None:
+        raise BadRequest(f"expires_at and {EXPIRES_AT} exclude each other", param=EXPIRES_AT)
+    return expiry(at, now)
 
 
 def page(query: QueryParams) -> ListQuery:
@@ -122,6 +136,12 @@ def search(query: QueryParams) -> UserSearchQuery:
 
 def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
     """The filter, and the time that is asked about."""
+    for name in AGENTS_FILTERS:
+        if name in query:
+            raise BadRequest(f"{name} needs agentId: user memories have a category", param=name)
+    if "include_superseded" in query:
+        raise BadRequest("include_superseded needs agentId; here it is include=superseded",
+                         param="include_superseded")  # fmt: skip
     at = timestamp(query.get("as_of"), "as_of")
     if at is not None and at.is_integer():
         at += _SECOND
@@ -131,9 +151,9 @@ def _which(query: QueryParams) -> tuple[MemoryFilter, float | None]:
     return wanted, at
 
 
-def deletion(body: Body) -> Deletion:
+def deletion(body: Body, known: tuple[str, ...] = OF_USERS) -> Deletion:
     """Raises `BadRequest` unless it says in exactly one way which memories are meant; a filter that
-    lets all through is none."""
+    lets all through is none. `known`: what a filter may say."""
     every = fields.boolean(body.value("all"), "all")
     given = body.value("filter")
     if given is not None and not isinstance(given, dict):
@@ -144,8 +164,8 @@ def deletion(body: Body) -> Deletion:
     purge = fields.boolean(body.value("purge"), "purge") or False
     wanted = replace(EVERYTHING, deleted=purge) if every else ANY
     if given is not None:
-        if set(given) - set(_FILTERS):
-            raise BadRequest(f"filter knows only {', '.join(_FILTERS)}", param="filter")
+        if set(given) - set(known):
+            raise BadRequest(f"filter knows only {', '.join(known)}", param="filter")
         wanted = _filter(given, (), "filter.")
         if wanted == ANY:
             raise BadRequest(
@@ -200,11 +220,8 @@ def _category(value: object, name: str) -> str | None:
 
 def _queried(query: QueryParams) -> Mapping[str, object]:
     """The filters of a query as a body would give them."""
-    tags = [
-        tag for name in ("tag", "tags") for value in query.getlist(name) for tag in value.split(",")
-    ]
-    given: dict[str, object] = {name: query.get(name) for name in _FILTERS}
-    return {**given, "tags": tags or None, "tainted": switch(query, "tainted")}
+    given: dict[str, object] = {name: query.get(name) for name in OF_USERS}
+    return {**given, "tags": queried_tags(query), "tainted": switch(query, "tainted")}
 
 
 def _included(query: QueryParams) -> tuple[str, ...]:
@@ -224,9 +241,11 @@ def _filter(
         text = fields.text(given.get(name), f"{place}{name}")
         return None if text is None else checked_name(text, f"{place}{name}")
 
-    group = given.get("group_id")
+    group, thread = given.get("group_id"), given.get("threadId")
     return MemoryFilter(
         category=name_of("category"),
+        kind=name_of("kind"),
+        thread_id=None if thread is None else checked_id(thread, f"{place}threadId"),
         source_type=fields.choice(given.get("source_type"), f"{place}source_type", SOURCE_TYPES),
         tags=canonical_tags(given.get("tags"), f"{place}tags"),
         group=None if group is None else checked_id(group, f"{place}group_id"),

@@ -54,17 +54,19 @@ def group_json(group: MemoryGroup) -> Json:
     }
 
 
-def past_json(past: MemoryPast) -> Json:
+def past_json(past: MemoryPast, *, structured: bool = False) -> Json:
+    """`structured`: with the data of the memories, too."""
+    version = _structured_version if structured else _version
     return {
         "id": past.versions[0].id,
-        "versions": [_version(memory) for memory in past.versions],
+        "versions": [version(memory) for memory in past.versions],
         "replaced": [
             {
                 "id": one.tombstone.id,
                 "replaced_at": shown(one.tombstone.at),
                 "replaced_by": one.tombstone.replaced_by,
                 "reason": one.tombstone.reason or None,
-                "versions": [_version(memory) for memory in one.versions],
+                "versions": [version(memory) for memory in one.versions],
             }
             for one in past.replaced
         ],
@@ -102,6 +104,11 @@ def _version(memory: Memory) -> Json:
         "expires_at": _time(memory.expires),
         "tainted": memory.tainted,
     }
+
+
+def _structured_version(memory: Memory) -> Json:
+    said = {"kind": memory.kind, "data": memory.data, "confidence": memory.confidence}
+    return {**_version(memory), **said}
 
 
 def _source(source: MemorySource) -> Json:

@@ -10,13 +10,13 @@ from starlette.requests import Request
 
 from memtree.errors import BadRequest, NotFound
 from memtree.memories.scope import Scope, checked_id
+from proxy.access.agent_scope import AGENT_FIELDS
 from proxy.access.user_scope import user_scope
 from proxy.http.json_body import Body
 from proxy.memories.requests import MemoryRequests
 
 Value = TypeVar("Value")
 
-AGENT_FIELDS = ("agentId", "subjectId")
 MEMORY, GROUP = "memory_id", "group_id"  # in paths
 
 
@@ -63,6 +63,7 @@ def unknown(name: str) -> NotFound:
 
 def _of_an_agent(name: str) -> BadRequest:
     return BadRequest(
-        f"{name}: memories of agents are not served by this version; these are a user's memories",
+        f"{name} is not for this route: agents have no groups and no settings, and a conversation "
+        "of theirs is posted to /memories",
         param=name,
     )

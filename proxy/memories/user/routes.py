@@ -1,4 +1,4 @@
-"""The routes of user memories: `/memories` and what lies below, but for groups and settings."""
+"""The routes of user memories: `/memories`, its search, and each of them by its id."""
 
 from __future__ import annotations
 
@@ -10,23 +10,17 @@ from memtree.memories.memory import Memory
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup
 from proxy.memories.answers import answer, saved
-from proxy.memories.events import EventStreams
-from proxy.memories.fields import ids, if_version, last_event, limit, switch
+from proxy.memories.fields import if_version, switch
 from proxy.memories.user import fields, rendering
 from proxy.memories.user.requests import GROUP, MEMORY, UserRequests, naming, path_id, unknown
 from proxy.memories.user.rows import row, rows
 
-MAX_TOMBSTONES = 1_000
-
 
 class UserMemoryRoutes:
-    def __init__(
-        self, services: MemoryServices, requests: UserRequests, streams: EventStreams
-    ) -> None:
+    def __init__(self, services: MemoryServices, requests: UserRequests) -> None:
         self._book, self._users = services.book, services.users
         self._curation = services.curation
         self._requests = requests
-        self._streams = streams
 
     # -- all of them ---------------------------------------------------------------------------
 
@@ -85,41 +79,6 @@ class UserMemoryRoutes:
         ]
         return answer({"memories": ranked, "degraded": found.degraded})
 
-    async def delete_many(self, request: Request) -> Response:
-        """What a filter or ids mean: their number, or a receipt of their deletion."""
-        scope = await self._requests.scope(request)
-        asked = await self._requests.read(request, fields.deletion)
-        if asked.dry_run:
-            count = (
-                await self._curation.count(scope, asked.wanted)
-                if asked.ids is None
-                else await self._curation.known(scope, asked.ids)
-            )
-            return answer({"dry_run": True, "count": count})
-        receipt = (
-            await self._curation.delete_matching(scope, asked.wanted, purge=asked.purge)
-            if asked.ids is None
-            else await self._curation.delete(scope, asked.ids, purge=asked.purge)
-        )
-        return answer({"deleted": len(receipt.deleted), "verified": receipt.verified})
-
-    async def undelete(self, request: Request) -> Response:
-        scope = await self._requests.scope(request)
-        back = await self._book.undelete(scope, await self._requests.read(request, ids))
-        return answer({"memories": await rows(self._users, scope, back)})
-
-    async def tombstones(self, request: Request) -> Response:
-        """What was forgotten or replaced, newest first."""
-        scope = await self._requests.scope(request)
-        most = limit(request.query_params, MAX_TOMBSTONES, MAX_TOMBSTONES)
-        stones = await self._curation.tombstones(scope, most)
-        return answer({"tombstones": [rendering.tombstone_json(stone) for stone in stones]})
-
-    async def events(self, request: Request) -> Response:
-        scope = await self._requests.scope(request)
-        allowed = self._requests.allowed(request, scope)
-        return await self._streams.open(scope, last_event(request.headers), allowed)
-
     # -- one of them ---------------------------------------------------------------------------
 
     async def memory(self, request: Request) -> Response:
@@ -149,28 +108,6 @@ class UserMemoryRoutes:
         if not await self._book.delete(scope, [id_], purge=purge):
             raise unknown(MEMORY)
         return answer({"success": True, "deleted_from_groups": len(groups)})
-
-    async def confirm(self, request: Request) -> Response:
-        """A person says that it is so: a tainted memory counts as any other from now on."""
-        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
-        with naming(MEMORY):
-            memory = await self._book.confirm(scope, id_, by_person=True)
-        return await self._shown(scope, memory)
-
-    async def history(self, request: Request) -> Response:
-        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
-        with naming(MEMORY):
-            return answer(rendering.past_json(await self._curation.past(scope, id_)))
-
-    async def merge(self, request: Request) -> Response:
-        scope, id_ = await self._requests.scope(request), path_id(request, MEMORY)
-        version, most = if_version(request.headers), self._requests.max_text_chars
-        asked = await self._requests.read(request, lambda body: fields.merging(body, most))
-        with naming(MEMORY):
-            memory = await self._curation.merge(
-                scope, id_, asked.replaces, text=asked.text, if_version=version
-            )
-        return await self._shown(scope, memory)
 
     async def _groups(self, scope: Scope, named: str | None) -> list[MemoryGroup]:
         """All of them. Raises `NotFound` where the one that is named is not among them."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from memtree.config import Settings
 from proxy.http import content_encoding
 from proxy.memories import fields
-from proxy.memories.chat.fields import SOURCE_TYPES
+from proxy.memories.chat.fields import INCLUDED, SOURCE_TYPES
+from proxy.memories.curation_routes import MAX_TOMBSTONES
 from proxy.memories.events import MOST_STREAMS
 from proxy.openapi import failures, headers
 from proxy.openapi.memories import parts
 from proxy.openapi.memories.chat_shapes import CATEGORY
 from proxy.openapi.memories.parts import answer, asked, limit, memory_operation, named
 from proxy.openapi.operations import KNOWN, READING
-from proxy.openapi.shapes import Json
+from proxy.openapi.shapes import BOOLEAN, Json
 
 TAG = "Chat memory"
 
@@ -28,23 +29,31 @@ def parameters() -> dict[str, Json]:
             "Memories that came this way alone.",
             {"type": "string", "enum": list(SOURCE_TYPES)},
         ),
+        parts.query("tainted", "Memories that are tainted, or that are not.", BOOLEAN),
     ]
     return {one["name"]: one for one in given}
 
 
 _ROOT = "/chat/api/{chatId}"
 _MEMORIES = f"{_ROOT}/memories"
+_INCLUDED: Json = {"type": "string", "enum": list(INCLUDED)}
 
 
 def paths(settings: Settings) -> dict[str, Json]:
-    return {**_all(settings), **_watched(settings), **_one(settings)}
+    return {
+        **_all(settings),
+        **_watched(settings),
+        **_many(settings),
+        **_one(settings),
+        **_past(settings),
+    }
 
 
 def _all(settings: Settings) -> dict[str, Json]:
     known, reading = failures.of(settings, 400, *KNOWN), failures.of(settings, *READING)
     refused = failures.of(settings, 409, 422)
     saved = answer("It was there already, in these or other words.", "SavedChatMemory", etag=True)
-    filters = named("category", "source_type")
+    filters = named("category", "source_type", "tainted")
     return {
         f"{_ROOT}/memory": {
             "post": memory_operation(
@@ -75,6 +84,7 @@ def _all(settings: Settings) -> dict[str, Json]:
                 [
                     *named("chatId"),
                     *filters,
+                    parts.query("include", "Those as well.", _INCLUDED),
                     limit(fields.MAX_ROWS, fields.MAX_ROWS),
                     *named("cursor"),
                 ],
@@ -117,6 +127,34 @@ def _watched(settings: Settings) -> dict[str, Json]:
                 {"200": answer("Those that are back.", "ChatMemories"), **reading},
                 named("chatId", content_encoding.HEADER),
                 "MemoryIds",
+            )
+        },
+    }
+
+
+def _many(settings: Settings) -> dict[str, Json]:
+    known, reading = failures.of(settings, 400, *KNOWN), failures.of(settings, *READING)
+    return {
+        f"{_MEMORIES}/delete": {
+            "post": memory_operation(
+                TAG,
+                "deleteChatMemories",
+                "Delete many memories",
+                "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
+                "are counted. The receipt says that ids and texts were looked for afterwards.",
+                {"200": answer("A receipt, or a count.", "BulkReceipt"), **reading},
+                named("chatId", content_encoding.HEADER),
+                "ChatBulkDeletion",
+            )
+        },
+        f"{_MEMORIES}/tombstones": {
+            "get": memory_operation(
+                TAG,
+                "listChatTombstones",
+                "What was forgotten or replaced",
+                "The newest first. Of what was forgotten no text is left.",
+                {"200": answer("The tombstones.", "ChatTombstones"), **known},
+                [*named("chatId"), limit(MAX_TOMBSTONES, MAX_TOMBSTONES)],
             )
         },
     }
@@ -165,6 +203,35 @@ def _one(settings: Settings) -> dict[str, Json]:
                 "A person says that a tainted memory is right: it counts as any other from now on.",
                 {"200": changed, **unknown, **known, **failures.of(settings, 415)},
                 given,
+            )
+        },
+    }
+
+
+def _past(settings: Settings) -> dict[str, Json]:
+    unknown, known = failures.of(settings, 404), failures.of(settings, 400, *KNOWN)
+    reading = failures.of(settings, 404, 409, 422, *READING)
+    given = named("chatId", "memoryId")
+    return {
+        f"{_MEMORIES}/{{memoryId}}/history": {
+            "get": memory_operation(
+                TAG,
+                "showChatMemoryHistory",
+                "What a memory said before",
+                "Its versions, and those of the memories that it took the place of.",
+                {"200": answer("The history.", "ChatMemoryHistory"), **unknown, **known},
+                given,
+            )
+        },
+        f"{_MEMORIES}/{{memoryId}}/merge": {
+            "post": memory_operation(
+                TAG,
+                "mergeChatMemories",
+                "Let a memory replace an older one",
+                "The older one counts no more; what it said stays in the history.",
+                {"200": answer("The memory that counts.", "ChatMemory", etag=True), **reading},
+                [*given, *named(fields.IF_MATCH_HEADER, content_encoding.HEADER)],
+                "ChatMemoryMerge",
             )
         },
     }

@@ -7,6 +7,14 @@ from memtree.memories.memory import CATEGORIES, MAX_TAGS
 from memtree.memories.rules.tags import MAX_TAG
 from proxy.memories.chat.fields import MAX_MESSAGE_ID, SOURCE_TYPES
 from proxy.memories.fields import MAX_IDS
+from proxy.openapi.memories.curation_shapes import (
+    FILTER_CATEGORY,
+    GIVEN_TIME,
+    SOURCE_TYPE,
+    bulk_deletion,
+    history_of,
+    tombstones_of,
+)
 from proxy.openapi.memories.parts import (
     MEMORY_ID,
     NO_NUL,
@@ -43,6 +51,10 @@ _ROW = {
     "created_at": TIME,
     "updated_at": TIME,
     "expires_at": either(TIME, NULL),
+    "deleted_at": described(either(TIME, NULL), "Null but for `include=deleted`."),
+    "last_confirmed_at": described(
+        either(TIME, NULL), "When a person said it, or said that it is right."
+    ),
     "tags": array(STRING),
     "message_id": described(either(STRING, NULL), "The `messageId` that it was made from."),
     "tainted": described(
@@ -52,6 +64,13 @@ _ROW = {
     ),
     "version": VERSION,
 }
+_VERSION = object_of(
+    {
+        "version": VERSION,
+        "at": TIME,
+        **{name: _ROW[name] for name in ("content", "category", "tags", "expires_at", "tainted")},
+    }
+)
 SCHEMAS: dict[str, Json] = {
     "ChatMemory": object_of(_ROW, description="A memory of a chat."),
     "SavedChatMemory": saved_row(_ROW, "content"),
@@ -75,6 +94,8 @@ SCHEMAS: dict[str, Json] = {
         }
     ),
     "ChatMemories": object_of({"memories": array(schema("ChatMemory"))}),
+    "ChatMemoryHistory": history_of(_VERSION),
+    "ChatTombstones": tombstones_of("content"),
 }
 
 
@@ -112,6 +133,24 @@ def bodies(settings: Settings) -> dict[str, Json]:
             {"ids": array(STRING, minItems=1, maxItems=MAX_IDS)},
             description="Memories that were deleted.",
         ),
+        "ChatMemoryMerge": object_of(
+            {
+                "replaces": described(STRING, "The id of the older memory."),
+                "content": either(given["content"], NULL),
+            },
+            ("replaces",),
+        ),
+        "ChatBulkDeletion": bulk_deletion(
+            {
+                "category": either(FILTER_CATEGORY, NULL),
+                "tags": given["tags"],
+                "source_type": either(SOURCE_TYPE, NULL),
+                "tainted": either(BOOLEAN, NULL),
+                "created_from": either(GIVEN_TIME, NULL),
+                "created_before": either(GIVEN_TIME, NULL),
+            },
+            {},
+        ),
     }
 
 
@@ -122,10 +161,10 @@ EXAMPLES = {
     },
     "ChatMemoryEdit": {"content": "The project deadline has been extended to April 1, 2026"},
     "MemoryIds": {"ids": ["mem_0b1c2d3e4f5a6b7c8d9e"]},
+    "ChatMemoryMerge": {"replaces": "mem_0b1c2d3e4f5a6b7c8d9e"},
+    "ChatBulkDeletion": {"filter": {"source_type": "model", "tainted": True}, "dry_run": True},
 }
-REQUEST_BODIES = {
-    "ChatMemory": "NewChatMemory", "ChatMemoryEdit": "ChatMemoryEdit", "MemoryIds": "MemoryIds",
-}  # fmt: skip
+REQUEST_BODIES = {**{name: name for name in EXAMPLES}, "ChatMemory": "NewChatMemory"}
 
 
 def request_bodies() -> dict[str, Json]:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER
+from proxy.memories.fields import IF_MATCH_HEADER, LAST_EVENT_HEADER, MAX_QUERY
 from proxy.openapi import headers
 from proxy.openapi.operations import operation
-from proxy.openapi.shapes import STRING, Json, array, content, described, object_of, ref, schema
+from proxy.openapi.shapes import (
+    STRING,
+    Json,
+    array,
+    content,
+    described,
+    either,
+    object_of,
+    ref,
+    schema,
+)
 
 TIME: Json = {"type": "string", "format": "date-time"}
 MEMORY_ID = described(STRING, "As in `mem_3f9a...`.", examples=["mem_0b1c2d3e4f5a6b7c8d9e"])
@@ -19,6 +29,7 @@ RELEVANCE = described(
 VERSION = described({"type": "integer", "minimum": 1}, "One more with each change; the `etag`.")
 # Anything but white space, as Python's `str.strip` takes it.
 SAYS_SOMETHING = r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+SEARCHED: Json = {"type": "string", "pattern": SAYS_SOMETHING, "maxLength": MAX_QUERY}
 NO_NUL: Json = {"not": {"pattern": r"\x00"}}
 
 
@@ -93,12 +104,13 @@ def memory_operation(
     return operation(id_, tag, summary, description, responses, parameters=given, **more)
 
 
-def answer(description: str, name: str, *, etag: bool = False) -> Json:
-    tagged = {"etag": {"schema": STRING, "description": "The version.", "required": True}}
+def answer(description: str, *names: str, etag: bool | None = False) -> Json:
+    """`names`: of the shapes that it may have. `etag`: None where not all of them have one."""
+    tagged = {"etag": {"schema": STRING, "description": "The version.", "required": bool(etag)}}
     return {
         "description": description,
-        "headers": {**headers.of_every(), **(tagged if etag else {})},
-        "content": content(schema(name)),
+        "headers": {**headers.of_every(), **({} if etag is False else tagged)},
+        "content": content(schema(names[0]) if len(names) == 1 else either(*map(schema, names))),
     }
 
 
@@ -123,7 +135,7 @@ def limit(most: int, default: int) -> Json:
 
 
 def asked() -> Json:
-    shape = {"type": "string", "pattern": SAYS_SOMETHING, "examples": ["When is it due?"]}
+    shape = {**SEARCHED, "examples": ["When is it due?"]}
     return {**query("query", "What to look for.", shape), "required": True}
 
 

@@ -9,6 +9,7 @@ from proxy.access.user_scope import USER_HEADER
 from proxy.http import content_encoding
 from proxy.memories.transfer.export_stream import MEDIA_TYPE
 from proxy.openapi import failures, headers
+from proxy.openapi.memories.curation_paths import one_agent
 from proxy.openapi.memories.parts import answer, memory_operation, named, query
 from proxy.openapi.operations import KNOWN, READING
 from proxy.openapi.shapes import (
@@ -53,6 +54,7 @@ SCHEMAS: dict[str, Json] = {
             ),
             "groups": described(COUNT, "Groups that were made."),
             "tombstones": COUNT,
+            "schemas": described(COUNT, "Schemas that were made, of an agent's export."),
             "reasons": described(
                 {"type": "object", "additionalProperties": COUNT},
                 "How often each reason, of all that was not imported.",
@@ -91,10 +93,11 @@ def paths(settings: Settings) -> dict[str, Json]:
                 "exportMemories",
                 "Export memories",
                 "All memories of a user as lines of JSON, with groups, settings, earlier versions "
-                "and tombstones; deleted ones never. A file without a last line of the type `end` "
+                "and tombstones; deleted ones never. Of an agent: with the schemas of the tenant. "
+                "Grants and wallets are in none. A file without a last line of the type `end` "
                 "is cut off.",
                 {"200": _export(), **known},
-                named(USER_HEADER),
+                [*named(USER_HEADER), *one_agent()],
             )
         },
         IMPORT: {
@@ -105,9 +108,11 @@ def paths(settings: Settings) -> dict[str, Json]:
                 "A file of memories: our own export, or what mem0, OpenMemory, the MCP server "
                 "`server-memory` or ChatGPT give out, or a list with one memory a line; also as a "
                 "zip or compressed. Make a dry run first. Each memory gets a new id, what is there "
-                "already is not stored twice, and what holds a secret is refused.",
+                "already is not stored twice, and what holds a secret is refused. For an agent: "
+                "data is held against the schema of its kind, a text alone becomes the data of a "
+                "fact, and a schema of the file is kept where its kind has none.",
                 {"200": answer("What became of each line.", "ImportReport"), **reading},
-                [*_asked(), *named(USER_HEADER, content_encoding.HEADER)],
+                [*_asked(), *named(USER_HEADER, content_encoding.HEADER), *one_agent()],
                 "MemoryFile",
             )
         },

@@ -1,28 +1,31 @@
-"""Operations of user memories: what is remembered of a user, and how it is looked after."""
+"""Operations of user memories: what is remembered of a user, its groups and settings."""
 
 from __future__ import annotations
 
 from memtree.config import Settings
+from memtree.memories.grants.grant_json import HEADER
 from memtree.memories.memory import MAX_TAGS
 from memtree.memories.rules.tags import MAX_TAG
 from proxy.access.user_scope import USER_HEADER
 from proxy.http import content_encoding
 from proxy.memories import fields
-from proxy.memories.events import MOST_STREAMS
 from proxy.memories.user.fields import INCLUDED
-from proxy.memories.user.routes import MAX_TOMBSTONES
 from proxy.openapi import failures, headers
 from proxy.openapi.memories import parts
+from proxy.openapi.memories.agent import paths as agent_paths
+from proxy.openapi.memories.agent import search as agent_search
+from proxy.openapi.memories.curation_shapes import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
 from proxy.openapi.memories.parts import answer, memory_operation, named, query
-from proxy.openapi.memories.user_shapes import FILTER_CATEGORY, GIVEN_TIME, SOURCE_TYPE
 from proxy.openapi.operations import KNOWN, READING
 from proxy.openapi.shapes import Json
+from proxy.request.fields import IDEMPOTENCY_HEADER
 
 TAG = "User memories"
 
 _ROOT = "/memories"
 _USER = USER_HEADER
 _BODY = (_USER, content_encoding.HEADER)
+_ONE = ("UserMemory", "AgentMemoryAnswer")
 _TAGS: Json = {
     "type": "array",
     "items": {"type": "string", "maxLength": MAX_TAG},
@@ -48,9 +51,7 @@ def paths(settings: Settings) -> dict[str, Json]:
     return {
         **_all(settings),
         **_found(settings),
-        **_many(settings),
         **_one(settings),
-        **_past(settings),
         **_groups(settings),
         **_group(settings),
         **_settings(settings),
@@ -81,7 +82,10 @@ def _filters() -> list[Json]:
 
 def _all(settings: Settings) -> dict[str, Json]:
     known, reading = failures.of(settings, 400, *KNOWN), failures.of(settings, *READING)
-    saved = answer("It was there already, in these or other words.", "SavedMemory", etag=True)
+    saved = answer(
+        "It was there already, in these or other words.", "SavedMemory", "StoredMemories",
+        etag=None,
+    )  # fmt: skip
     return {
         _ROOT: {
             "get": memory_operation(
@@ -91,13 +95,14 @@ def _all(settings: Settings) -> dict[str, Json]:
                 "The memories that are not deleted, the newest first, and all groups. Without "
                 f"`limit` all of them, up to {fields.MAX_ROWS:,}.",
                 {
-                    "200": answer("A page of them.", "MemoryPage"),
+                    "200": answer("A page of them.", "MemoryPage", "AgentMemoryPage"),
                     **failures.of(settings, 404),
                     **known,
                 },
                 [
                     *named(_USER),
                     *_filters(),
+                    *agent_paths.filters(),
                     parts.limit(fields.MAX_ROWS, fields.MAX_ROWS),
                     *named("cursor"),
                 ],
@@ -108,15 +113,16 @@ def _all(settings: Settings) -> dict[str, Json]:
                 "Remember something",
                 "What says the same as a stored memory is not stored twice: the answer is that "
                 "one, with status 200. What may replace one is stored beside it, and the answer "
-                "names both.",
+                "names both. With `agentId`: structured memories of an agent, or a conversation to "
+                "find some in.",
                 {
                     "201": {**saved, "description": "It is saved."},
                     "200": saved,
-                    **failures.of(settings, 409, 422),
+                    **failures.of(settings, 404, 409, 422),
                     **reading,
                 },
-                named(*_BODY),
-                "NewMemory",
+                named(*_BODY, IDEMPOTENCY_HEADER),
+                "AnyNewMemory",
             ),
         }
     }
@@ -135,73 +141,23 @@ def _found(settings: Settings) -> dict[str, Json]:
                 TAG,
                 "searchMemories",
                 "Search memories",
-                "By meaning and by words.",
+                "By meaning and by words. With `agentId`, `mode`, `scope` or grants: in the form "
+                "of agents' memories, with their filters alone, ten rows by default; without "
+                "`agentId` of the user's memories in that form.",
                 {
-                    "200": answer("The best of them.", "MemoryHits"),
-                    **failures.of(settings, 404),
+                    "200": answer("The best of them.", "MemoryHits", *agent_search.FORMS),
+                    **failures.of(settings, 404, 504),
                     **known,
                 },
                 [
-                    *named(_USER),
+                    *named(_USER, HEADER),
                     parts.asked(),
                     *_filters(),
+                    *agent_paths.whose(),
+                    *agent_search.filters(),
                     parts.limit(fields.MAX_HITS, fields.HITS),
                     least,
                 ],
-            )
-        },
-        f"{_ROOT}/events": {
-            "get": memory_operation(
-                TAG,
-                "watchMemories",
-                "Watch memories",
-                "Server-sent events, one for each change, with no text in it. The stream ends when "
-                "the credential is let in no longer. At most "
-                f"{MOST_STREAMS} streams of a tenant are open at once.",
-                {"200": parts.event_stream("memories of the user"), **known},
-                named(_USER, fields.LAST_EVENT_HEADER),
-            )
-        },
-    }
-
-
-def _many(settings: Settings) -> dict[str, Json]:
-    reading = failures.of(settings, *READING)
-    return {
-        f"{_ROOT}/delete": {
-            "post": memory_operation(
-                TAG,
-                "deleteMemories",
-                "Delete many memories",
-                "What a filter or a list of ids means, or all: in one step. With `dry_run` they "
-                "are counted. The receipt says that ids and texts were looked for afterwards.",
-                {"200": answer("A receipt, or a count.", "BulkReceipt"), **reading},
-                named(*_BODY),
-                "BulkDeletion",
-            )
-        },
-        f"{_ROOT}/undelete": {
-            "post": memory_operation(
-                TAG,
-                "undeleteMemories",
-                "Bring memories back",
-                "Deleted memories that are not erased yet. Others are left out of the answer.",
-                {"200": answer("Those that are back.", "Memories"), **reading},
-                named(*_BODY),
-                "MemoryIds",
-            )
-        },
-        f"{_ROOT}/tombstones": {
-            "get": memory_operation(
-                TAG,
-                "listTombstones",
-                "What was forgotten or replaced",
-                "The newest first. Of what was forgotten no text is left.",
-                {
-                    "200": answer("The tombstones.", "Tombstones"),
-                    **failures.of(settings, 400, *KNOWN),
-                },
-                [*named(_USER), parts.limit(MAX_TOMBSTONES, MAX_TOMBSTONES)],
             )
         },
     }
@@ -218,17 +174,21 @@ def _one(settings: Settings) -> dict[str, Json]:
                 "showMemory",
                 "Show a memory",
                 "One memory.",
-                {"200": answer("The memory.", "UserMemory", etag=True), **unknown, **known},
-                given,
+                {"200": answer("The memory.", *_ONE, etag=True), **unknown, **known},
+                [*given, *agent_paths.whose()],
             ),
             "patch": memory_operation(
                 TAG,
                 "updateMemory",
                 "Change a memory",
                 "What it said before stays in its history.",
-                {"200": answer("The memory as it is now.", "UserMemory", etag=True), **reading},
-                [*given, *named(fields.IF_MATCH_HEADER, content_encoding.HEADER)],
-                "MemoryEdit",
+                {"200": answer("The memory as it is now.", *_ONE, etag=True), **reading},
+                [
+                    *given,
+                    *agent_paths.whose(),
+                    *named(fields.IF_MATCH_HEADER, content_encoding.HEADER),
+                ],
+                "AnyMemoryEdit",
             ),
             "delete": memory_operation(
                 TAG,
@@ -237,52 +197,8 @@ def _one(settings: Settings) -> dict[str, Json]:
                 "It is in no answer, no search and no group from now on. For "
                 f"{settings.deleted_days} days it can be brought back, then it is erased.",
                 {"200": answer("It is gone.", "MemoryDeleted"), **unknown, **known},
-                [*given, parts.purge()],
+                [*given, *agent_paths.whose(), parts.purge()],
             ),
-        },
-        f"{_ROOT}/{{memory_id}}/confirm": {
-            "post": memory_operation(
-                TAG,
-                "confirmMemory",
-                "Confirm a memory",
-                "A person says that it is right: a tainted memory counts as any other from now on.",
-                {
-                    "200": answer("The memory as it is now.", "UserMemory", etag=True),
-                    **unknown,
-                    **known,
-                    **failures.of(settings, 415),
-                },
-                given,
-            )
-        },
-    }
-
-
-def _past(settings: Settings) -> dict[str, Json]:
-    unknown, known = failures.of(settings, 404), failures.of(settings, 400, *KNOWN)
-    reading = failures.of(settings, 404, 409, 422, *READING)
-    given = named(_USER, "memory_id")
-    return {
-        f"{_ROOT}/{{memory_id}}/history": {
-            "get": memory_operation(
-                TAG,
-                "showMemoryHistory",
-                "What a memory said before",
-                "Its versions, and those of the memories that it took the place of.",
-                {"200": answer("The history.", "MemoryHistory"), **unknown, **known},
-                given,
-            )
-        },
-        f"{_ROOT}/{{memory_id}}/merge": {
-            "post": memory_operation(
-                TAG,
-                "mergeMemories",
-                "Let a memory replace an older one",
-                "The older one counts no more; what it said stays in the history.",
-                {"200": answer("The memory that counts.", "UserMemory", etag=True), **reading},
-                [*given, *named(fields.IF_MATCH_HEADER, content_encoding.HEADER)],
-                "MemoryMerge",
-            )
         },
     }
 

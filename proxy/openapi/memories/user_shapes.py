@@ -13,8 +13,18 @@ from memtree.memories.user_memories import (
     PLANS,
 )
 from proxy.memories.fields import MAX_IDS
-from proxy.memories.user.fields import SOURCE_TYPES
 from proxy.openapi import headers
+from proxy.openapi.memories.agent.shapes import MANY
+from proxy.openapi.memories.curation_shapes import (
+    BULK_RECEIPT,
+    FILTER_CATEGORY,
+    GIVEN_TIME,
+    SOURCE_TYPE,
+    bulk_deletion,
+    given_field,
+    history_of,
+    tombstones_of,
+)
 from proxy.openapi.memories.parts import (
     MEMORY_ID,
     NO_NUL,
@@ -38,10 +48,6 @@ from proxy.openapi.shapes import (
     schema,
 )
 
-# What is no time, or none in the future, is told by the 400 that refuses it.
-GIVEN_TIME: Json = {"type": "string", "examples": ["2031-03-07", "2031-03-07T10:30:00Z"]}
-FILTER_CATEGORY: Json = {**NO_NUL, "type": "string", "minLength": 1, "maxLength": 200}
-SOURCE_TYPE: Json = {"type": "string", "enum": list(SOURCE_TYPES)}
 _OWN = f"One of {', '.join(USER_CATEGORIES)}, or one of your own."
 _CATEGORY = described({"type": "string", "maxLength": 200}, _OWN)
 _GROUP_ID = described(STRING, "As in `grp_3f9a...`.", examples=["grp_0b1c2d3e4f5a6b7c8d9e"])
@@ -101,7 +107,16 @@ _GROUP = {
     "created_at": TIME,
     "updated_at": TIME,
 }
-_PAST_VERSION = object_of({"version": VERSION, "at": TIME, **_VERSIONED})
+_PAST = {"version": VERSION, "at": TIME, **_VERSIONED}
+_PAST_VERSION = object_of(
+    {
+        **_PAST,
+        "kind": described(STRING, "Of an agent's memory, and so on."),
+        "data": either({"type": "object"}, NULL),
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+    },
+    _PAST,
+)
 _DONE: Json = {"const": True}
 _INTEGER: Json = {"type": ["integer", "string"], "pattern": r"^\s*[+-]?[0-9]+\s*$"}
 _PLAN: Json = {"type": "string", "enum": list(PLANS)}
@@ -126,61 +141,13 @@ SCHEMAS: dict[str, Json] = {
             ),
         }
     ),
-    "Memories": object_of({"memories": array(schema("UserMemory"))}),
-    "MemoryHistory": object_of(
-        {
-            "id": MEMORY_ID,
-            "versions": array(_PAST_VERSION, description="The newest, which counts, first."),
-            "replaced": array(
-                object_of(
-                    {
-                        "id": MEMORY_ID,
-                        "replaced_at": TIME,
-                        "replaced_by": either(MEMORY_ID, NULL),
-                        "reason": _MAYBE_STRING,
-                        "versions": array(_PAST_VERSION),
-                    }
-                ),
-                description="Memories that it took the place of, and what these said.",
-            ),
-        }
-    ),
-    "Tombstones": object_of(
-        {
-            "tombstones": array(
-                object_of(
-                    {
-                        "id": MEMORY_ID,
-                        "number": COUNT,
-                        "at": TIME,
-                        "reason": _MAYBE_STRING,
-                        "text": described(_MAYBE_STRING, "Null of what was forgotten."),
-                        "replaced_by": either(MEMORY_ID, NULL),
-                    }
-                )
-            )
-        }
-    ),
+    "Memories": object_of({"memories": array(either(schema("UserMemory"), schema("AgentMemory")))}),
+    "MemoryHistory": history_of(_PAST_VERSION),
+    "Tombstones": tombstones_of("text"),
     "MemoryDeleted": object_of(
         {"success": _DONE, "deleted_from_groups": described(COUNT, "Groups that it was in.")}
     ),
-    "BulkReceipt": either(
-        object_of(
-            {
-                "deleted": COUNT,
-                "verified": described(
-                    BOOLEAN,
-                    "None of their ids is answered any more, and a search for their own texts (of "
-                    "up to 50) found none of them.",
-                ),
-            },
-            description="They are deleted.",
-        ),
-        object_of(
-            {"dry_run": _DONE, "count": described(COUNT, "Memories that would go.")},
-            description="Nothing is.",
-        ),
-    ),
+    "BulkReceipt": BULK_RECEIPT,
     "MemoryGroup": object_of(_GROUP, description="Memories that belong together."),
     "MemoryGroups": object_of({"groups": array(schema("MemoryGroup"))}),
     "GroupMembersAdded": object_of(
@@ -239,7 +206,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "MemoryEdit": {
             **object_of(changed, (), description="What is to be changed: at least one field."),
             "anyOf": [
-                *(_given(name) for name in ("text", "category", "tags")),
+                *(given_field(name) for name in ("text", "category", "tags")),
                 {"required": ["expires_at"]},
             ],
         },
@@ -255,7 +222,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
         "MemoryGroupEdit": {
             **object_of({**group, "title": either(title, NULL)}, ()),
             "anyOf": [
-                _given("title"),
+                given_field("title"),
                 {"required": ["description"]},
                 {"required": ["category"]},
             ],
@@ -276,7 +243,7 @@ def bodies(settings: Settings) -> dict[str, Json]:
                 (),
             ),
             "anyOf": [
-                _given(name)
+                given_field(name)
                 for name in (
                     "memories_save_enabled",
                     "memories_chat_history_enabled",
@@ -297,39 +264,19 @@ def _bulk_deletion(tags: Json) -> Json:
         "tainted": either(BOOLEAN, NULL),
         "created_from": either(GIVEN_TIME, NULL),
         "created_before": either(GIVEN_TIME, NULL),
+        "kind": described(either(FILTER_CATEGORY, NULL), "Of agents; and no `group_id`."),
+        "threadId": either(headers.CHAT_ID, NULL),
     }
-    wanted = object_of(
+    return bulk_deletion(
         filters,
-        (),
-        additionalProperties=False,
-        anyOf=[_given(name) for name in filters],
-        description="All of these must hold; a filter that says nothing is a 400.",
+        {
+            "agentId": described(either(MANY, NULL), "As in the query; a body may name it, too."),
+            "subjectId": either(MANY, NULL),
+        },
     )
-    which = {
-        "filter": either(wanted, NULL),
-        "ids": either(array(STRING, minItems=1, maxItems=MAX_IDS), NULL),
-        "all": described(
-            either(BOOLEAN, NULL), "Everything that is stored, also what expired or was replaced."
-        ),
-    }
-    more = {
-        "dry_run": described(either(BOOLEAN, NULL), "Count them, and delete nothing."),
-        "purge": described(either(BOOLEAN, NULL), "Erase them at once, for good."),
-    }
-    everything = {"required": ["all"], "properties": {"all": {"const": True}}}
-    return {
-        **object_of({**which, **more}, ()),
-        "oneOf": [_given("filter"), _given("ids"), everything],
-    }
-
-
-def _given(name: str) -> Json:
-    return {"required": [name], "properties": {name: {"not": NULL}}}
 
 
 EXAMPLES = {
-    "NewMemory": {"text": "User prefers TypeScript for new projects", "tags": ["languages"]},
-    "MemoryEdit": {"text": "User prefers Rust for new projects", "expires_at": None},
     "MemoryMerge": {"replaces": "mem_0b1c2d3e4f5a6b7c8d9e"},
     "BulkDeletion": {"filter": {"source_type": "extraction", "tainted": True}, "dry_run": True},
     "NewMemoryGroup": {

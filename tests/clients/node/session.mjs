@@ -4,26 +4,17 @@
 // asked: create, stream, helper or runner. Standard output: {"last": text, "files": {...}}.
 import OpenAI from "openai";
 import { readFileSync } from "node:fs";
+import { worker } from "./work.mjs";
 
 const given = JSON.parse(readFileSync(0, "utf8"));
 const { model, tools, files } = given;
+const work = worker(files);
 const client = new OpenAI({
   baseURL: given.url,
   apiKey: given.key,
   maxRetries: 0,
   defaultHeaders: { "x-polychat-memory": "on" },
 });
-
-function work(name, args) {
-  if (name === "read_file") return files[args.path];
-  if (name === "write_file") {
-    files[args.path] = args.text;
-    return "written";
-  }
-  const words = args.command.split(" ");
-  const text = files[words.at(-1)];
-  return words[0] === "cat" ? text : `${text.split(/\s+/).length - 1} ${words.at(-1)}\n`;
-}
 
 // The answer put together by hand from its chunks.
 async function streamed(messages) {

@@ -60,6 +60,23 @@ def asked_at(history):
     return [*spoken, len(history)]
 
 
+def test_a_short_prompt_is_not_cached():
+    short = Prices(1.25, 0.1, minimum=1_024)
+    assert short.cost(0, 1_023) == 1_023
+    assert short.cost(0, 1_024) == 1.25 * 1_024
+    assert short.cost(1_023, 500) == 1.25 * 1_523  # the beginning was too short to be kept
+    assert short.cost(400, 500) == 900
+    assert short.cost(1_024, 10) == pytest.approx(102.4 + 12.5)
+    assert Prices(1.25, 0.1).cost(3, 5) == pytest.approx(0.3 + 6.25)
+
+
+def test_an_hour_costs_more_to_write_where_writing_costs_at_all():
+    one = Prices(1.25, 0.05, 300.0, minimum=512)
+    assert one.for_an_hour == Prices(2.0, 0.05, 3_600.0, minimum=512)
+    assert Prices(1.0, 0.1, 300.0).for_an_hour == Prices(1.0, 0.1, 300.0)
+    assert Prices(3.0, 0.1, 7_200.0).for_an_hour == Prices(3.0, 0.1, 7_200.0)
+
+
 rounds = st.one_of(
     st.tuples(st.sampled_from(["user", "assistant"]), st.integers(5, 60)),
     st.tuples(st.just("tools"), st.integers(20, 60), st.integers(5, 90), st.integers(5, 20)),

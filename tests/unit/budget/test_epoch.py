@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from memtree.budget import epoch, packing
 from memtree.budget.epoch import (
+    BEFORE_ASK,
+    BEFORE_RESULT,
     BLOCK_LEAST,
     BLOCK_MOST,
     BLOCK_SHARE,
@@ -33,6 +35,7 @@ from memtree.budget.epoch import (
     fits,
     high_water,
     largest_block,
+    mark_of,
     serves,
     stays,
 )
@@ -57,52 +60,6 @@ def terms(target=20_000, hard=False, room=100_000, window=128_000, prices=None):
 
 def begun(cut=0, start=None, size=8_000, memory=3_000):
     return Epoch(b"e" * 12, cut if start is None else start, size, memory, Plan(cut), 1_000.0)
-
-
-# ---------------------------------------------------------------- names
-
-
-KEYED = {
-    "limits": TokenLimits(20_000, False, 100_000),
-    "window": 128_000,
-    "prices": Prices(1.25, 0.1, 3_600.0),
-    "recipe": "minilm/1",
-    "query": None,
-}
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"limits": TokenLimits(20_001, False, 100_000)},
-        {"limits": TokenLimits(20_000, True, 100_000)},
-        {"limits": TokenLimits(20_000, False, 100_000, alternate=True)},
-        {"limits": TokenLimits(20_000, False, 100_000, keep_first=True)},
-        {"window": 127_999},
-        {"prices": Prices(1.0, 0.1, 3_600.0)},
-        {"prices": Prices(1.25, 0.5, 3_600.0)},
-        {"recipe": "minilm/2"},
-        {"query": ""},
-        {"query": "None"},
-        {"recipe": "minilm/1', 'x", "query": None},
-    ],
-    ids=str,
-)
-def test_requests_of_another_kind_have_another_key(other):
-    assert epoch.key(**KEYED) == epoch.key(**dict(KEYED))
-    assert epoch.key(**KEYED) != epoch.key(**{**KEYED, **other})
-
-
-def test_what_does_not_make_bytes_is_not_in_the_key():
-    """A reply of another length, or another lifetime of the cache, ends no epoch."""
-    other = {"limits": TokenLimits(20_000, False, 90_000), "prices": Prices(1.25, 0.1, 300.0)}
-    assert epoch.key(**KEYED) == epoch.key(**{**KEYED, **other})
-
-
-def test_another_version_of_plans_has_another_key(monkeypatch):
-    before = epoch.key(**KEYED)
-    monkeypatch.setattr(epoch, "PLAN_VERSION", epoch.PLAN_VERSION + 1)
-    assert epoch.key(**KEYED) != before
 
 
 def test_epochs_are_named_by_all_that_makes_them():
@@ -157,12 +114,23 @@ def test_what_was_shown_is_read_as_it_was_written(shown):
 
 
 def test_rows_of_before_there_were_memories_are_read():
-    """They are arrays that end before that field."""
+    """They are arrays that end before that field, and so before why it is shown was kept."""
     begun, turn = Epoch(b"e", 1, 2, 3, Plan(1), 0.0), EpochTurn(b"e", sent=9)
-    for value, decode in ((begun, epoch.decode_epoch), (turn, epoch.decode_turn)):
+    since = ((begun, epoch.decode_epoch, [0]), (turn, epoch.decode_turn, [b"", b""]))
+    for value, decode, kept in since:
         row = msgspec.msgpack.decode(epoch.encode(value))
+        assert row[-len(kept) :] == kept
+        del row[-len(kept) :]
+        assert decode(msgspec.msgpack.encode(row)) == value
         assert row.pop() == []
         assert decode(msgspec.msgpack.encode(row)) == value
+
+
+def test_rows_of_a_later_version_are_read():
+    """A process of an older version meets them while both run."""
+    begun = Epoch(b"e", 1, 2, 3, Plan(1, reasons=b"\1\xff"), 0.0, reason=200)
+    row = msgspec.msgpack.decode(epoch.encode(begun))
+    assert epoch.decode_epoch(msgspec.msgpack.encode([*row, "more"])) == begun
 
 
 @pytest.mark.parametrize("data", [b"", b"\xc0", b"garbage", epoch.encode(EpochTurn(b"e"))[:-1]])
@@ -244,6 +212,23 @@ def test_it_stays_up_to_its_high_water_mark_and_no_further():
     one = begun(cut=1, memory=3_000)
     assert stays(one, sized(("user", 50), *[("user", 100)] * 130), terms(), 0)
     assert not stays(one, sized(("user", 50), *[("user", 100)] * 131), terms(), 0)
+
+
+def test_where_thoughts_are_bound_to_the_prompt_it_rather_ends_at_a_question():
+    """Between a call and its result it lasts a little longer."""
+    asked = sized(("user", 50), *[("user", 100)] * 120)
+    looping = sized(("user", 50), *[("user", 100)] * 120, ("tools", 10, 90))
+    assert mark_of(asked, "") == mark_of(looping, "") == 1.0
+    assert mark_of(asked, "messages") < 1.0 < mark_of(looping, "messages")
+    one = begun(cut=1, memory=3_000)
+    for rounds in (115, 118, 131, 149):
+        history = sized(("user", 50), *[("user", 100)] * rounds)
+        size = 3_000 + 100 * rounds
+        for mark in (BEFORE_ASK, 1.0, BEFORE_RESULT):
+            assert stays(one, history, terms(), 0, mark) == (size <= mark * GROWTH * 20_000)
+    # What may not be sent at all, or a hard target, knows no such patience.
+    assert not stays(one, asked, terms(room=14_999), 0, BEFORE_RESULT)
+    assert stays(one, asked, terms(20_000, hard=True), 5_000, BEFORE_ASK)
 
 
 def test_recall_blocks_end_an_epoch_only_where_a_limit_is_hard():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtree.budget.first_fold import FirstFold, in_a_usual_chat
-from memtree.budget.packing import THRESHOLD, TokenLimits
+from memtree.budget.packing import THRESHOLD, Pass, PassReason, TokenLimits, admit, begin, pack
 from memtree.budget.prices import CAUTIOUS, LOCAL, UNKNOWN, Prices
 from memtree.conversation.history import History
 from tests.properties.sizes import sized
@@ -93,6 +93,30 @@ def test_a_chat_is_told_where_it_will_fold_from_ten_thousand_tokens_on(prices: P
         assert abs(told - found) <= 2_000
 
 
+def test_between_a_call_and_its_result_a_fold_waits_a_little():
+    """Where what a model thought is bound to the prompt: no round, or few, later than in a chat."""
+    tools = [("tools", 100, 900)]
+    loops = [sized(("user", USER), *tools * rounds) for rounds in range(20, 90)]
+
+    def due(dialect: str) -> int:
+        folds = (
+            FirstFold.of(
+                history,
+                limits_of(),
+                fixed=0,
+                carried=0,
+                window=WINDOW,
+                prices=CAUTIOUS,
+                mode="auto",
+                dialect=dialect,
+            )
+            for history in loops
+        )
+        return next(one.history.tokens for one in folds if one.costs_little())
+
+    assert due("") < due("messages") <= due("") + 6_000
+
+
 def test_a_hard_target_and_the_mode_fresh_ask_no_price():
     history = CHATS[15]
     assert fold(history, CHEAP_READS, limits_of(hard=True)).folds_at() == 20_000
@@ -106,6 +130,17 @@ def test_where_it_does_not_fit_the_model_any_more_it_folds():
     assert fold(CHATS[15], CHEAP_READS, narrow).folds_at() == narrow.prompt
     assert fold(CHATS[15], CHEAP_READS, narrow, fixed=3_000).folds_at() == narrow.prompt - 3_000
     assert fold(CHATS[30], CHEAP_READS, narrow).costs_little()
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 9])
+def test_where_system_messages_fill_the_window_there_is_no_room_and_no_error(rounds: int):
+    """The model takes a little more than is packed for it: that is a margin, no promise."""
+    narrow = limits_of(window=10_000)
+    fixed = narrow.prompt + 100
+    history = sized(*[("user", 40)] * rounds)
+    assert admit(history, narrow, fixed) == Pass(PassReason.ONE_ROUND) or rounds > 1
+    assert fold(history, CHEAP_READS, narrow, fixed=fixed).folds_at() == history.tokens
+    assert pack(history, narrow, fixed).memory == begin(history, narrow, fixed).memory == 0
 
 
 def test_one_long_message_is_told_of_a_usual_chat():

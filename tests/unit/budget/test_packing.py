@@ -64,6 +64,18 @@ def test_a_tenth_of_the_target_is_for_the_ask_of_a_cut_loop():
     assert packing.begin(history, limits(8_000), 0).ask == 800
 
 
+def test_a_cut_never_parts_what_is_joined():
+    """The newest round goes from the last cut on."""
+    apart = sized(*CHAT[:60], ("tools", 9, 500), ("user", 100))
+    messages = list(apart.messages)
+    messages[-1] = Message(messages[-1].raw, joined=True)
+    together = read("t", messages, Volatile(), count=lambda text: int(text or 0))
+    tight = limits(1_000, prompt=2_000)
+    assert pack(apart, tight, 0).cut == len(apart) - 1
+    assert pack(together, tight, 0).cut == len(apart) - 3
+    assert packing.begin(together, tight, 0).cut == len(apart) - 3
+
+
 CHAT = [("user", 100), ("assistant", 900)] * 40  # 40,000 tokens
 
 

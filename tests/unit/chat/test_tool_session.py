@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
@@ -17,16 +18,18 @@ from proxy.chat import tool_session
 from proxy.chat.chat_request import ChatRequest
 from proxy.chat.memories.chat_memory_tools import ChatMemoryTools
 from proxy.chat.tool_session import BROKEN, MOST_CALLS, MOST_ROUNDS, TOO_MANY, ToolSession
+from proxy.dialects.chat_dialect import ChatDialect, ChatHistory
 from proxy.http import json_body
 from proxy.server_tools import offer
-from proxy.server_tools.calls import StreamedCall, ToolHandler
+from proxy.server_tools.calls import StreamedCall, ToolHandler, ToolRound, identified
 from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
-from proxy.server_tools.stream import ToolRound
 from tests.unit.memories.books import opened
 
 BODY = json_body.split(b'{"model": "m", "messages": [1]}')
 ASK = CompressRequest("t", (Message(b"1"), Message(b"2")))
-CHAT = ChatRequest(BODY.raw, BODY.raw, body=BODY, ask=ASK)
+DIALECT = ChatDialect(Settings())
+HISTORY = ChatHistory(BODY, ASK.messages)
+CHAT = ChatRequest(DIALECT, BODY.raw, BODY.raw, body=BODY, ask=ASK, history=HISTORY)
 
 
 async def save(arguments: Mapping[str, Any], room: int) -> str:
@@ -43,14 +46,15 @@ def session(room: int = 1_000) -> ToolSession:
     offered = offer.of(BODY, (CHAT_MEMORY_TOOLS,))
     assert offered
     packed = Answer(State.PACKED, True, (KeptMessage(1),), b"", 0, 0, 0)
-    return ToolSession(offered, packed, {"save_memory": save, "broken": broken}, room)
+    return ToolSession(DIALECT, offered, packed, {"save_memory": save, "broken": broken}, room)
 
 
 async def test_without_context_memory_posted_messages_stay_byte_for_byte():
     raw = b'{"model": "m", "messages": [ {"role" : "user","content":"a"} ] }'
     posted = json_body.split(raw)
     offered = offer.of(posted, (CHAT_MEMORY_TOOLS, CONTEXT_TOOLS))
-    chat = ChatRequest(raw, raw, body=posted, offer=offered)
+    history = DIALECT.read(posted, "t")
+    chat = ChatRequest(DIALECT, raw, raw, body=posted, offer=offered, history=history)
     assert tool_session.begin(chat, None, None) is None
     async with opened() as memories:
         scope = Scope.of_chat("t", "c")
@@ -104,8 +108,9 @@ def test_what_is_to_be_saved_is_saved_though_nobody_sees_the_result():
 
 
 def asked(*calls: StreamedCall) -> ToolRound:
-    made = [{"id": f"c{number}"} for number in range(len(calls))]
-    return ToolRound({"role": "assistant", "tool_calls": made}, calls)
+    made = identified(calls, 1)
+    said = {"role": "assistant", "tool_calls": [{"id": call.id} for call in made]}
+    return ToolRound((json.dumps(said).encode(),), made)
 
 
 def results(session: ToolSession) -> list[str]:

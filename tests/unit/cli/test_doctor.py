@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from memtree.config import Settings
-from proxy.cli import checkups, doctor
+from proxy.checkups import model_terms
+from proxy.cli import doctor
 from tests.embeddings import Status
 from tests.summaries import Answer, Summaries, serving
 
@@ -56,14 +57,14 @@ async def test_without_a_model_nothing_is_wrong(capsys):
 
 def test_the_window_that_is_assumed_is_named_with_the_models_it_holds_for():
     listed = ["gpt-4o", "llama3.2:3b", "org/mystery", *(f"m{number}" for number in range(6))]
-    found = checkups.models(Settings(), listed)
+    found = model_terms.models(Settings(), listed)
     assert found.level == "ok"
     assert "an unknown model is taken to have a window of 128,000 tokens" in found.text
     assert "as llama3.2:3b, org/mystery, m0, m1, m2 and 3 more;" in found.text
     assert "gpt-4o" not in found.text
-    named = checkups.models(Settings(window=("*=8192", "llama3.2=32768", "m0=9000")), listed[:4])
+    named = model_terms.models(Settings(window=("*=8192", "llama3.2=32768", "m0=9000")), listed[:4])
     assert "8,192 tokens, as org/mystery;" in named.text
-    assert checkups.models(Settings(), ["gpt-4o"]).text.count(" as ") == 0
+    assert model_terms.models(Settings(), ["gpt-4o"]).text.count(" as ") == 0
 
 
 @pytest.mark.parametrize(
@@ -76,4 +77,4 @@ def test_the_window_that_is_assumed_is_named_with_the_models_it_holds_for():
     ],
 )
 def test_models_that_an_upstream_lists(body: bytes, names: list[str]):
-    assert checkups.listed_models(httpx.Response(200, content=body)) == names
+    assert model_terms.listed_models(httpx.Response(200, content=body)) == names

@@ -63,6 +63,38 @@ def test_an_earlier_file_stays_when_writing_fails(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    assert main(["import", "conversations.json", "--pick", "a", "-o", "out.json"]) == 1
+    chosen = ["import", "conversations.json", "--pick", "a", "-o", "out.json", "--force"]
+    assert main(chosen) == 1
     assert (export.parent / "out.json").read_text() == "before"
     assert sorted(os.listdir(export.parent)) == ["conversations.json", "out.json"]
+
+
+def test_a_file_that_is_there_is_not_replaced_silently(
+    export: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = ("conversations.json", "--pick", "a", "-o", "out.json")
+    every = ("conversations.json", "--all", "-o", "folder")
+    for arguments in (one, every):
+        assert main(["import", *arguments]) == 0
+        written = sorted(export.parent.rglob("*.json"))
+        before = [path.stat().st_mtime_ns for path in written]
+        capsys.readouterr()
+        assert main(["import", *arguments]) == 1
+        assert "--force" in capsys.readouterr().err
+        assert [path.stat().st_mtime_ns for path in written] == before
+        assert main(["import", *arguments, "--force"]) == 0
+
+
+def test_speakers_of_sillytavern_are_kept_where_they_are_asked_for(
+    export: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [{"name": "Bob", "is_user": False, "mes": "Hello."},
+             {"name": "Ann", "is_user": True, "mes": "Hi!"}]  # fmt: skip
+    (export.parent / "chat.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    assert main(["import", "chat.jsonl"]) == 0
+    assert [one["content"] for one in json.loads(capsys.readouterr().out)] == ["Hello.", "Hi!"]
+    assert main(["import", "chat.jsonl", "--names"]) == 0
+    named = json.loads(capsys.readouterr().out)
+    assert [one["content"] for one in named] == ["Bob: Hello.", "Ann: Hi!"]
+    assert main(["import", "chat.jsonl", "--names", "--warm"]) == 1
+    assert "--warm" in capsys.readouterr().err

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.ports import ANY
+from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.ports.store import IndexBatch
@@ -254,6 +255,43 @@ def test_memories_move_with_their_tenant_and_nobody_meets_those_of_another(
     assert "tea" in row
     assert terminal.run(*listed, "old") == []
     assert b"coffee" not in Path(terminal.url.removeprefix("sqlite:///")).read_bytes()
+
+
+@pytest.mark.parametrize("how", [(), ("--share",)])
+def test_schemas_and_wallets_go_along_and_those_of_another_are_free(
+    terminal: Terminal, how: tuple[str, ...]
+) -> None:
+    terminal.run("keys", "create", "old", "--value", "old-value")
+    terminal.run("keys", "create", "new", "--value", "new-value")
+    tenants = {name: terminal.tenant(f"{name}-value") or "" for name in ("old", "new")}
+
+    async def fill() -> None:
+        store = open_store(terminal.url)
+        memories = store.memories()
+        for name, tenant in tenants.items():
+            schema = MemorySchema(f"Kind of {name}", "{}")
+            await memories.put_schema(tenant, schema, lambda data: b"", most=5)
+            await memories.prove_wallet(f"evm:{name}", tenant, name.encode(), 9e9)
+        await memories.add(Scope.of_agent(tenants["old"], "agent"), new("tea"))
+        await store.close()
+
+    asyncio.run(fill())
+    terminal.run("tenants", "move", "old", "new", *how)
+
+    async def found(value: str) -> tuple[list[str], list[str], list[str]]:
+        store = open_store(terminal.url)
+        memories = store.memories()
+        tenant = await store.tenant_of(value) or ""
+        kinds = [each.kind for each in await memories.schemas(tenant)]
+        wallets = [address for address, _ in await memories.wallets(tenant)]
+        scopes = [scope for scope, _ in await memories.memory_scopes(tenant)]
+        await memories.prove_wallet("evm:new", "anybody", b"another", 9e9)
+        await store.close()
+        return kinds, wallets, [each.owner for each in scopes]
+
+    everything = (["Kind of old"], ["evm:old"], ["agent"])
+    assert asyncio.run(found("new-value")) == everything
+    assert asyncio.run(found("old-value")) == (everything if how else ([], [], []))
 
 
 def test_nobody_meets_what_another_deleted_or_switched_on(terminal: Terminal) -> None:

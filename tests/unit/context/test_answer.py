@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from memtree.budget import packing
 from memtree.budget.packing import LINE, LINE_TOKENS, Packed, TokenLimits, admit, begin, pack
+from memtree.budget.prices import Prices
 from memtree.context.answer import AnswerLayout, assembled
 from memtree.context.request import CompressRequest
 from memtree.context.state import State
@@ -55,6 +56,39 @@ def place(messages):
         return content.startswith("<context_memory>")
 
     return next(at for at, one in enumerate(messages) if is_memory(one))
+
+
+# ---------------------------------------------------------------- what markers say of prices
+
+
+def with_marker(text, marker):
+    part = {"type": "text", "text": text}
+    return user([part if marker is None else {**part, "cache_control": marker}])
+
+
+@pytest.mark.parametrize(
+    ("system", "older", "newest", "hour"),
+    [
+        (None, None, None, False),
+        (None, None, EPHEMERAL, False),
+        (None, None, HOUR, True),
+        (HOUR, None, EPHEMERAL, False),
+        (HOUR, None, None, True),
+        (None, HOUR, None, True),
+        (None, EPHEMERAL, HOUR, True),
+        (None, HOUR, EPHEMERAL, False),
+        (HOUR, EPHEMERAL, None, False),
+    ],
+)
+def test_the_newest_marker_says_what_writing_costs(system, older, newest, hour):
+    posted = [with_marker("one", older), assistant("two"), with_marker("three", newest)]
+    leading = {"role": "system", "content": with_marker("S", system)["content"]}
+    ask = replace(an_ask([leading, *posted]), dialect="messages", prices=Prices(1.25, 0.1, 300.0))
+    history = history_of(ask.messages)
+    assert ask.priced(history).prices.write == (2.0 if hour else 1.25)
+    assert ask.priced(history).prices.lifetime == (3_600.0 if hour else 300.0)
+    chat = replace(ask, dialect="")
+    assert chat.priced(history) is chat
 
 
 # ---------------------------------------------------------------- a line between users

@@ -76,6 +76,37 @@ async def test_it_ends_at_its_high_water_mark_and_begins_with_a_fresh_cut(
     assert all(size_of(answer) <= 4_000 for answer in answers)
 
 
+@pytest.mark.parametrize("leading", [[], [{"role": "system", "content": "Be kind."}]])
+async def test_an_answer_says_which_messages_began_its_epoch(world: World, leading: list) -> None:
+    """As indexes of what was posted: what a model said before that, it said to another prompt."""
+    posted = [*leading, *story()]
+    short = await world.ask(posted[:9])
+    assert (short.messages, short.begun) == (tuple(Message.of(one).raw for one in posted[:9]), 0)
+    began = len(posted)
+    for number in range(3):
+        answer = await world.ask(posted)
+        assert answer.begun == began
+        again = await world.ask(posted)
+        assert again.begun == began
+        posted = after(posted, number)
+    world.clock.time += 4_000
+    late = await world.ask(posted)
+    assert late.begun == len(posted)
+    other = await world.ask(posted, mode="fresh")
+    assert (other.epoch, other.begun) == (None, len(posted))
+
+
+async def test_an_epoch_goes_on_in_its_own_dialect_alone(world: World) -> None:
+    posted = story()
+    chat = await world.ask(posted)
+    other = await world.ask(after(posted, 1), dialect="messages")
+    assert other.epoch not in (None, chat.epoch)
+    assert other.begun == len(posted) + 2
+    third = await world.ask(after(after(posted, 1), 2), dialect="messages")
+    assert (third.epoch, third.begun) == (other.epoch, other.begun)
+    assert (await world.ask(after(posted, 1))).epoch == chat.epoch
+
+
 async def test_a_new_epoch_drops_the_blocks_of_the_old_one(world: World) -> None:
     posted = after(story(), 1)
     await world.ask(posted)

@@ -60,6 +60,9 @@ class DumbEmbedder(HashingEmbedder):
 class NoBuilder:
     """Stage 1 that cannot run."""
 
+    def warm(self) -> None:
+        pass
+
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
         raise Unavailable("gone")
 
@@ -278,6 +281,9 @@ class SlowBuilder:
         self._seconds = seconds
         self._builder = StageOne(child=False)
 
+    def warm(self) -> None:
+        pass
+
     async def grow(self, tail: Any, size: int, keep: Any = None) -> Any:
         await asyncio.sleep(self._seconds)
         return await self._builder.grow(tail, size, keep)
@@ -290,6 +296,12 @@ async def test_without_a_tree_a_history_that_fits_the_model_goes_whole() -> None
     assert answer.state == "degraded:indexing"
     assert answer.reason == f"tree-pending; folds-at={answer.raw_tokens}"
     assert answer.messages == tuple(message.raw for message in posted())
+
+
+@pytest.mark.parametrize(("builder", "whole"), [(NoBuilder(), False), (None, True)])
+async def test_a_tree_says_whether_it_reaches_the_end(builder: Any, whole: bool) -> None:
+    tree = await memory(open_store("memory:"), builder).tree(CompressRequest("t", posted()))
+    assert (tree.whole, bool(tree.nodes)) == (whole, whole)
 
 
 @pytest.mark.parametrize(("patience", "state"), [(0.05, "degraded:indexing"), (5.0, "packed")])

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from indexer.embedding.queue import NoQueue
+from indexer.growing.builder import StageOne
+from indexer.runtime import SystemClock
 from memtree.context import generations
+from memtree.context.context_memory import ContextMemory
 from memtree.context.generations import Generations
+from memtree.stores import open_store
 
 
 def test_a_deletion_changes_the_number_of_its_tenant_alone() -> None:
@@ -44,3 +49,13 @@ def test_of_many_tenants_the_oldest_deletions_are_forgotten(
         counted.change(tenant)
     assert counted.of("a") == Generations().of("a")
     assert counted.of("c") > counted.of("b") > counted.of("a")
+
+
+async def test_whoever_keeps_posted_text_is_told_of_each_deletion() -> None:
+    told: list[str | None] = []
+    memory = ContextMemory(open_store("memory:"), StageOne(child=False), NoQueue(), SystemClock())
+    memory.on_deletion(told.append)
+    await memory.forget_tenant("a")
+    memory.forgotten("b")
+    memory.forgotten(None)
+    assert told == ["a", "b", None]

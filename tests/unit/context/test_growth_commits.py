@@ -46,11 +46,11 @@ class Counting:
         self._grow = growth.grow
         monkeypatch.setattr(growth, "grow", self.grow)
 
-    def grow(self, tail):
+    def grow(self, tail, lines=None):
         if self.steps >= self.most:
             raise EOFError("cut off")
         self.steps += 1
-        grown = self._grow(tail)
+        grown = self._grow(tail, lines)
         self.leaves += sum(node.is_leaf for node in grown.nodes)
         return grown
 
@@ -100,8 +100,8 @@ async def test_it_is_stored_while_the_run_goes_on(messages, whole, monkeypatch):
     monkeypatch.setattr(store, "commit", noted)
     real = growth.grow
 
-    def slowly(tail):
-        grown = real(tail)
+    def slowly(tail, lines=None):
+        grown = real(tail, lines)
         asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), loop).result()
         return grown
 
@@ -172,10 +172,10 @@ async def test_of_a_deleted_history_nothing_is_stored(messages, monkeypatch):
 STUCK = """
 from memtree.tree import growth
 real, steps = growth.grow, []
-def grow(tail):
+def grow(tail, lines=None):
     steps.append(1)
     while len(steps) > 3: pass
-    return real(tail)
+    return real(tail, lines)
 growth.grow = grow
 main()
 """

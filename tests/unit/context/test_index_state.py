@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from memtree.context.index_state import NOTHING_INDEXED, PROVISIONAL_SHARE, IndexState, Trouble
+from memtree.context.known_tree import EMPTY_TREE
 from memtree.context.state import Reason, State, is_degraded, with_size
 from memtree.tree.node import Frontier
 
-INDEXED = IndexState(Frontier(tokens=1_000), {})
+INDEXED = IndexState(Frontier(tokens=1_000), EMPTY_TREE)
 BORDER = int(PROVISIONAL_SHARE * 1_000)
 
 

@@ -80,6 +80,9 @@ async def test_the_same_request_again_gets_the_same_bytes():
 
 async def test_without_a_tree_the_ask_is_still_shown():
     class Broken:
+        def warm(self) -> None:
+            pass
+
         async def grow(self, *_: Any) -> Any:
             raise Unavailable("out of order")
 

@@ -49,6 +49,38 @@ def test_a_system_message_between_call_and_result_does_not_part_them():
     assert found.rounds == (0, 1)
 
 
+def joined(message):
+    return Message(Message.of(message).raw, joined=True)
+
+
+def test_a_joined_message_has_its_round_but_no_cut_before_it():
+    """One posted message may hold the results of calls and words of the user."""
+    posted = [USER, calls("a"), result("a"), USER, USER, DONE, USER]
+    apart = history(*posted)
+    read_together = [
+        joined(one) if at in (3, 4) else Message.of(one) for at, one in enumerate(posted)
+    ]
+    found = read("t", read_together, Volatile())
+    assert apart.cuts == apart.rounds == found.rounds == (0, 1, 3, 4, 5, 6)
+    assert found.cuts == (0, 1, 5, 6)
+    assert found.addresses == apart.addresses
+
+
+def test_what_a_program_says_in_the_users_place_is_no_ask():
+    reminder = {"role": "user", "content": "<system-reminder>\nBe brief.\n</system-reminder>"}
+    one = Message.of(USER)
+    messages = [one, Message.of(DONE), joined(USER), joined(reminder), Message.of(reminder)]
+    messages.append(Message(one.raw, joined=True, aside=True))
+    found = read("t", messages, Volatile())
+    assert [found.asks(at) for at in range(6)] == [True, False, True, False, True, False]
+    assert messages[-1].role == "user"
+    assert messages[-1].unread().aside
+
+
+def test_the_first_message_is_a_cut_whatever_it_is_joined_to():
+    assert read("t", [joined(USER), Message.of(DONE)], Volatile()).cuts == (0, 1)
+
+
 def test_legacy_functions_answer_by_name():
     call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "1"}}
     assert history(USER, call, {"role": "function", "name": "f", "content": "x"}).rounds == (0, 1)

@@ -235,3 +235,13 @@ def test_what_is_kept_for_later_is_not_kept_parsed():
     assert bare is not message
     assert bare.raw is message.raw
     assert bare.unread() is bare
+
+
+def test_what_a_dialect_adds_is_kept_with_it():
+    message = Message(b'{"role":"user","content":"hi"}', joined=True, loads=frozenset({"Edit"}))
+    assert message.role == "user"
+    bare = message.unread()
+    assert bare is not message
+    assert (bare.joined, bare.loads) == (True, {"Edit"})
+    plain = Message.of({"role": "user", "content": "hi"})
+    assert (plain.joined, plain.loads) == (False, frozenset())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtree.conversation.history import MessageInfo
-from memtree.conversation.message_cache import MessageCache
+from memtree.conversation.message_cache import ROW_BYTES, MessageCache
 
 
 def facts(n):
@@ -18,15 +18,17 @@ def test_what_was_put_is_found_by_tenant_and_bytes():
     assert cache.get("b", b"raw") is None
 
 
-def test_the_older_half_goes_when_it_is_full():
-    cache = MessageCache(1, entries=4)
+def test_those_that_were_used_least_lately_go_when_it_is_full():
+    cache = MessageCache(1, most=4 * ROW_BYTES)
     for n in range(6):
         cache.put("a", bytes([n]), facts(n))
-    assert [n for n in range(6) if cache.get("a", bytes([n]))] == [2, 3, 4, 5]
+        assert cache.get("a", bytes([0]))
+    assert [n for n in range(6) if cache.get("a", bytes([n]))] == [0, 3, 4, 5]
+    assert cache.nbytes == 4 * ROW_BYTES
 
 
 def test_many_tenants_do_not_pile_up():
-    cache = MessageCache(1, entries=4)
+    cache = MessageCache(1, most=4 * ROW_BYTES)
     for n in range(40):
         cache.put(f"tenant {n}", b"raw", facts(n))
         assert cache.get(f"tenant {n}", b"raw") == facts(n)

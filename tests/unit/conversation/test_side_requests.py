@@ -111,6 +111,14 @@ def test_it_may_stand_in_a_part_of_its_own(client: str) -> None:
     assert asked(f"{reminder}\n{NEWEST[client]}", tools=True)
 
 
+def test_it_may_stand_in_a_part_of_the_responses_api() -> None:
+    order = "Summarize our conversation. Another agent will continue from your summary."
+    asked = turn("user", [{"type": "input_text", "text": order}])
+    assert is_side([Message.of(one) for one in (*HISTORY, asked)], tools=False)
+    plain = turn("user", [{"type": "input_text", "text": "Fix it, please."}])
+    assert not is_side([Message.of(one) for one in (*HISTORY, plain)], tools=False)
+
+
 def test_cline_puts_it_behind_what_tools_gave() -> None:
     order = (
         '<explicit_instructions type="summarize_task">\nThe current conversation is rapidly '

@@ -7,7 +7,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from indexer.embedding.vector_cache import VectorCache
+from indexer.embedding.vector_cache import ROW_BYTES, VectorCache
 from memtree.errors import EmbedderUnavailable
 from tests.fakes import HashingEmbedder
 
@@ -38,7 +38,7 @@ async def test_tenants_share_nothing() -> None:
 
 async def test_only_so_many_are_kept_the_late_ones() -> None:
     embedder = HashingEmbedder()
-    passages = VectorCache(embedder, kept=2)
+    passages = VectorCache(embedder, most=2 * (ROW_BYTES + 4 * embedder.dimensions))
     await passages.embed("t", ["one", "two"])
     await passages.embed("t", ["one"])
     rows = await passages.embed("t", ["three", "one", "four"])  # more than are kept

@@ -8,6 +8,7 @@ from datetime import date
 
 import pytest
 
+from indexer.extracting.metered_model import MeteredModel
 from indexer.extracting.model_reader import ModelReader
 from indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.days import day_of
@@ -63,7 +64,8 @@ class Counted:
     def __init__(self, model: Scripted, limits: DailyLimits | None = None) -> None:
         self.store, self.clock = RamStore(), HandClock()
         spending = Spending(self.store, self.clock, limits=limits or DailyLimits())
-        self.reader = ModelReader(model, spending)
+        self.metered = MeteredModel(model, spending)
+        self.reader = ModelReader(self.metered)
 
     async def read(self, *texts: str) -> Sequence[ReadMessage]:
         messages = [UserMessage(text.encode(), text, date(2026, 3, 4)) for text in texts]
@@ -100,6 +102,32 @@ async def test_what_is_grounded_is_a_memory_with_its_place() -> None:
     assert (CATS[cats.start : cats.end], cats.category) == ("I have two cats", "general")
     assert [tuple(skip) for skip in one.skipped] == [("User lives in Paris.", "not_grounded")]
     assert reasons(two) == ["not_grounded"]
+
+
+TASK, TROUBLE = (
+    "Rename the folder and send the letter to Ida.",
+    "The date parser crashes on 2024-02-30.",
+)
+WANTED = "I want to learn Go this year. From now on, write all commit messages in English."
+
+
+async def test_a_task_or_a_step_of_the_work_is_no_memory_whatever_the_model_makes_of_it() -> None:
+    model = Scripted(
+        said(
+            note("1", TASK, "User renames the folder and sends the letter to Ida."),
+            note("2", TROUBLE, "The date parser crashes on 2024-02-30."),
+            note(
+                "3",
+                "write all commit messages in English",
+                "User wants commit messages in English.",
+            ),
+            note("3", "I want to learn Go", "What does User want to learn? Go."),
+        )
+    )
+    task, trouble, wanted = await Counted(model).read(TASK, TROUBLE, WANTED)
+    assert [reasons(row) for row in (task, trouble)] == [["request"], ["code"]]
+    assert found([wanted]) == [["User wants commit messages in English."]]
+    assert reasons(wanted) == ["not_grounded"]
 
 
 async def test_a_note_that_names_no_message_is_of_the_one_that_it_quotes() -> None:
@@ -163,8 +191,8 @@ async def test_it_is_asked_once_for_several_messages_and_pays_within_the_limits(
     tallied = await counted.tallied()
     assert tallied[TOKENS] == 120  # what it was, not what was reserved
     assert tallied["summary.calls"] == 1
-    assert counted.reader.totals.calls == {"answered": 1}
-    assert counted.reader.totals.tokens["output"] == 20
+    assert counted.metered.totals.calls == {"answered": 1}
+    assert counted.metered.totals.tokens["output"] == 20
 
 
 async def test_what_holds_nothing_to_ask_about_costs_nothing() -> None:
@@ -184,7 +212,7 @@ async def test_a_model_that_is_down_leaves_the_messages_undone() -> None:
         await counted.read(ROME)
     assert (await counted.tallied())[TOKENS] == 30
     assert found(await counted.read(ROME)) == [[]]
-    assert counted.reader.totals.calls == {"failed": 1, "answered": 1}
+    assert counted.metered.totals.calls == {"failed": 1, "answered": 1}
 
 
 async def test_when_the_limit_of_the_day_is_reached_messages_wait() -> None:
@@ -193,7 +221,7 @@ async def test_when_the_limit_of_the_day_is_reached_messages_wait() -> None:
     assert len(await counted.read(ROME)) == 1
     rows = await counted.read(*(f"I own {number} red books." for number in range(40)))
     assert rows == []  # none of them is done
-    assert counted.reader.totals.calls["limited"] == 1
+    assert counted.metered.totals.calls["limited"] == 1
     counted.clock.time += 86_400.0
     assert len(await counted.read(CATS)) == 1
 
@@ -236,16 +264,17 @@ async def test_a_real_endpoint_is_asked_in_the_form_that_it_takes() -> None:
         hand = Hand()
         endpoint = ChatEndpoint(server.url, "m", clock=hand, sleep=hand.sleep)
         store = RamStore()
-        reader = ModelReader(endpoint, Spending(store, HandClock()))
+        metered = MeteredModel(endpoint, Spending(store, HandClock()))
+        reader = ModelReader(metered)
         [row] = await reader.read(ME, [UserMessage(b"a", ROME)])
         assert found([row]) == [["User lives in Rome."]]
         asked = server.answered[-1].body
         assert asked["response_format"] == {"type": "json_object"}
         assert "max_completion_tokens" in asked
-        await reader.close()
+        await metered.close()
 
 
 async def test_closing_closes_the_model() -> None:
     model = Scripted()
-    await Counted(model).reader.close()
+    await Counted(model).metered.close()
     assert model.closed

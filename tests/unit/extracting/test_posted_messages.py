@@ -130,6 +130,20 @@ async def test_the_place_is_the_address_up_to_the_message_and_that_of_the_beginn
     assert other.address not in {address.hex() for address in read.addresses}
 
 
+async def test_a_word_of_the_client_s_program_is_nobody_s_and_moves_no_address() -> None:
+    """Not even where the user said the same before."""
+    (said,) = messages(user("I have two cats."))
+    aside = Message(said.raw, joined=True, aside=True)
+    later = messages(assistant("Nice."), user("I like tea."))
+    done = ReadMessages(1)
+    posted = [said, aside, *later]
+    assert [one.index for one in await found(posted, done)] == [0, 3]
+    same = [said, said, *later]
+    whole, other = (PostedMessages("t", one, VOLATILE) for one in (posted, same))
+    assert await whole.place(3) == await other.place(3)
+    assert [one.index for one in await found([aside, *later])] == [2]
+
+
 async def test_a_tool_result_without_its_call_has_no_address() -> None:
     posted = messages(
         user("I live in Rome."), {"role": "tool", "tool_call_id": "x", "content": "?"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from indexer.extracting.read_messages import KnownMessage, ReadMessages
+from indexer.extracting.read_messages import ROW_BYTES, KnownMessage, ReadMessages
 from memtree.memories.scope import Scope
 
 
@@ -19,9 +19,10 @@ def test_keys_differ_by_scope_and_process() -> None:
     assert done.keys(Scope.of_user("t")).of(raw) in keys
 
 
-def test_the_older_half_goes_when_it_is_full() -> None:
-    done = ReadMessages(1, entries=10)
+def test_those_that_were_used_least_lately_go_when_it_is_full() -> None:
+    done = ReadMessages(1, most=10 * ROW_BYTES)
     for number in range(11):
         done.add(b"%d" % number, KnownMessage(by_user=True))
     known = [number for number in range(11) if done.known(b"%d" % number)]
-    assert known == [5, 6, 7, 8, 9, 10]
+    assert known == list(range(1, 11))
+    assert done.nbytes == 10 * ROW_BYTES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexer.extracting.keep_snapshots import SnapshotKeeper
-from indexer.extracting.snapshot_model import ModelSnapshots
+from indexer.extracting.snapshot_model import READ_MESSAGE, ModelSnapshots
 from indexer.extracting.snapshots import windows
 from indexer.summarizing.spending import TOKENS, DailyLimits, Spending
 from memtree.conversation import history
@@ -82,6 +82,23 @@ async def test_a_model_that_is_down_is_asked_again_later() -> None:
         with pytest.raises(SummarizerUnavailable):
             await keep(snapshots, talk(5))
         assert len(await keep(snapshots, talk(5))) == 1
+
+
+async def test_no_half_of_a_secret_reaches_a_model() -> None:
+    """Where a long message is cut, a key may be cut as well, and half of one is told by nothing."""
+    key = "sk-proj-" + "aB3dE5gH7jK9" * 4
+    for kept in (4, 12, 40):
+        said = ("We planted 12 apple trees behind the barn. " * 100)[: READ_MESSAGE - kept]
+        rows = [{"role": "user", "content": f"{said[: said.rindex(' ')]:<{len(said)}}{key}"}]
+        rows += [{"role": "user", "content": asked} for asked, _ in ROUNDS[:4]]
+        rows.append({"role": "assistant", "content": "Good."})
+        model, of = (
+            ScriptedSummarizer(),
+            history.read("t", [Message.of(row) for row in rows], Volatile()),
+        )
+        await ModelSnapshots(model, Spending(RamStore(), HandClock())).write(of, 0, len(of))
+        assert "12 apple trees" in model.prompts[0]
+        assert key[:kept] not in model.prompts[0]
 
 
 async def test_a_call_is_counted_and_the_limit_of_the_day_holds() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import signal
 import subprocess
 import sys
@@ -122,6 +123,50 @@ async def test_children_end_when_nothing_was_to_do_for_a_while(tail):
     await children.close()
 
 
+async def test_a_child_is_had_before_it_is_needed_and_given_back(monkeypatch):
+    monkeypatch.setattr(child_process, "START", "import time; time.sleep(60)")
+    children = Children(2, idle_seconds=0.5)
+    children.warm()
+    children.warm()
+    await until(lambda: children.idle)
+    (one,) = children.idle
+    assert children.take() is one
+    children.idle.append(one)
+    children.warm()
+    await until(lambda: not children.idle and not one.alive)
+    await children.close()
+
+
+async def test_none_is_started_for_nothing(monkeypatch):
+    made = []
+    monkeypatch.setattr(Children, "warm", lambda _: made.append(1))
+    for child in (False, True):
+        builder = StageOne(child=child)
+        builder.warm()
+        await builder.close()
+    assert len(made) == 1
+
+
+async def test_a_closed_builder_has_no_child(monkeypatch):
+    children = Children(2)
+    await children.close()
+    children.warm()
+    assert not children.idle
+
+
+async def test_where_no_process_can_be_started_the_tail_says_so(monkeypatch, caplog):
+    monkeypatch.setattr(child_process.subprocess, "Popen", cannot)
+    children = Children(1)
+    children.warm()
+    await until(lambda: "build.child_failed" in caplog.text)
+    assert not children.idle
+    await children.close()
+
+
+def cannot(*_, **__):
+    raise OSError
+
+
 async def test_closing_ends_children_at_work(tail, monkeypatch):
     monkeypatch.setattr(child_process, "START", "import time; time.sleep(60)")
     builder = StageOne(parts=1)
@@ -204,9 +249,23 @@ def test_a_fork_that_fails_is_noticed(tail, monkeypatch):
 
     monkeypatch.setattr(child_process, "split", lambda *of: split(*of, 8_000))
     whole = child_process.split(tail, 2)[0].tail
-    monkeypatch.setattr(growth, "grow", lambda one: grow(one) if one == whole else fails(one))
+    monkeypatch.setattr(growth, "grow", lambda one, *_: grow(one) if one == whole else fails(one))
     with pytest.raises(EOFError):
         list(child_process.grow(tail, 2))
+
+
+def test_what_is_warmed_up_waits_for_a_tail_that_has_come(tail, monkeypatch):
+    """A child that is needed at once compiles what it needs and no more."""
+    steps = []
+    monkeypatch.setattr(
+        child_process.standing_rules, "warm_up", lambda: (steps.append(at) for at in range(9))
+    )
+    read, write = os.pipe()
+    with open(read, "rb") as asked, open(write, "wb") as end:
+        child_process.send(end, (tail, 1))
+        monkeypatch.setattr(child_process.sys, "stdin", Pipe(asked))
+        assert child_process.warm_up() is None
+    assert len(steps) == 1
 
 
 def test_without_forks_the_child_does_it_all(tail, monkeypatch):

@@ -45,7 +45,7 @@ os._exit(3)
 def building(folder: Path, body: str, before: str = "") -> Iterator[subprocess.Popen[bytes]]:
     """A process whose child, with two forks, is in the middle of a build. Whatever the block does
     to it, none of them is left."""
-    (folder / "endless.py").write_text(f"def grow(tail):\n    {body}\n")
+    (folder / "endless.py").write_text(f"def grow(tail, lines=None):\n    {body}\n")
     command = [sys.executable, "-c", PARENT, before, str(folder)]
     made: set[int] = set()
     with subprocess.Popen(command, stdin=subprocess.PIPE) as parent:

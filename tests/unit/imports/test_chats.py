@@ -197,14 +197,14 @@ def test_lines_of_one_message_are_one_and_parallel_results_are_found() -> None:
         claude_line("a5", "r2", "assistant", [text("Done.")], message_id="n"),
     )  # fmt: skip
     assert [one["role"] for one in found.messages] == [
-        "user", "assistant", "tool", "tool", "user", "user", "assistant",
+        "user", "assistant", "tool", "tool", "user", "assistant",
     ]  # fmt: skip
     calls = found.messages[1]["tool_calls"]
     assert [one["id"] for one in calls] == ["x", "y"]
     assert calls[0]["function"]["arguments"] == '{"p":1}'
-    assert found.messages[2]["content"] == "one\n(see following user message for image)"
-    assert found.messages[4]["content"][0]["type"] == "image_url"
-    assert found.messages[5]["content"] == [text("by the way")]
+    parts = found.messages[2]["content"]
+    assert (parts[0], parts[1]["type"]) == (text("one"), "image_url")
+    assert found.messages[4]["content"] == [text("by the way")]
 
 
 def test_side_chains_errors_and_dead_branches_are_left_out() -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from memtree.errors import BadRequest
 from proxy.imports import places as edge
-from proxy.imports.conversation import Conversation
-from proxy.imports.recognise import FORMATS, NoConversation, conversations
+from proxy.imports.conversation import FORMATS, Conversation
+from proxy.imports.recognise import NoConversation, conversations
 from tests.foreign import (
     CLAUDE_SIMPLE,
     CLINE_STORED,
@@ -183,8 +183,8 @@ def refused(path: Path, format_: str | None = None) -> str:
         ("a.jsonl", b'{"mes": "x"}\n[1]\n', "line 2: must be an object"),
         ("a.json", b'{"mes": "x"}\n{"mes": ', "line 2"),
         ("a.json", b"\xff\xfe\x00", "not text in UTF-8"),
-        ("a.json", b"[" * 100_000, "cannot be read: maximum recursion"),
-        ("a.json", b"1" * 5000, "cannot be read: Exceeds the limit"),
+        ("a.json", b"[" * 100_000, "a.json: nested too deeply"),
+        ("a.json", b"1" * 5000, "a.json: a number has too many digits"),
         ("a.json", b'"text"', "not a conversation of a program"),
         ("a.json", b"{}", "not a conversation of a program"),
         ("a.json", b'[{"role": "user", "content": "x"}]', "a list of messages already"),

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memtree.conversation import history
 from memtree.conversation.message import Volatile, read_messages
-from proxy.cli.import_command import raw_message
-from proxy.imports.recognise import FORMATS, ParsedFile, conversations
+from proxy.imports.conversation import FORMATS, raw_message
+from proxy.imports.recognise import ParsedFile, conversations
 from tests.foreign import Fields
 
 ids = st.sampled_from(["a", "b", "c", "", "10"])
@@ -62,6 +62,46 @@ lines = st.fixed_dictionaries(
         "logicalParentUuid": ids,
         "timestamp": scalars,
     },
+)
+items = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(
+            ["message", "function_call", "custom_tool_call", "function_call_output",
+             "custom_tool_call_output", "reasoning", "compaction", "tool_search_output", "mcp_call"]
+        )
+        | values,
+    },
+    optional={
+        "role": roles,
+        "content": contents,
+        "call_id": ids | values,
+        "id": ids | values,
+        "name": words | values,
+        "arguments": words | values,
+        "output": contents,
+    },
+)  # fmt: skip
+rollout = st.fixed_dictionaries(
+    {
+        "type": st.just("response_item"),
+        "payload": items,
+    },
+    optional={"timestamp": scalars},
+) | st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["session_meta", "event_msg", "compacted"]),
+        "payload": st.fixed_dictionaries(
+            {},
+            optional={
+                "id": scalars,
+                "type": st.sampled_from(["thread_rolled_back", "thread_name_updated"]),
+                "num_turns": scalars,
+                "thread_name": scalars,
+                "message": scalars,
+                "replacement_history": st.lists(items, max_size=3) | values,
+            },
+        ),
+    }
 )
 tavern = st.fixed_dictionaries(
     {"name": words, "is_user": st.booleans()},
@@ -120,7 +160,11 @@ FILES: dict[str, st.SearchStrategy[Any]] = {
     "opencode": st.fixed_dictionaries({"info": values, "messages": sessions}),
     "sillytavern": st.lists(tavern, max_size=5),
     "claude-code": st.lists(lines, max_size=6),
+    "codex": st.lists(rollout | items, max_size=7),
 }
+
+
+LINED = ("sillytavern", "claude-code", "codex")
 
 
 class Given:
@@ -130,7 +174,7 @@ class Given:
     id = title = "x"
 
     def __init__(self, format_: str, value: Any) -> None:
-        self._parsed = ParsedFile(value, lines=format_ in ("sillytavern", "claude-code"))
+        self._parsed = ParsedFile(value, lines=format_ in LINED)
 
     def load(self) -> ParsedFile:
         return self._parsed

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import threading
 import time
 from collections.abc import Iterator
 
@@ -45,13 +47,22 @@ def test_a_line_without_end_takes_no_memory():
 
 @pytest.fixture
 def pipe() -> Iterator[tuple[int, int]]:
-    ends = os.pipe()
-    yield ends
-    for end in ends:
-        try:
-            os.close(end)
-        except OSError:
-            pass
+    """The reader's thread ends before its descriptor is given back: a thread that comes late would
+    read from whatever has that number next."""
+    read, write = os.pipe()
+    inode = os.fstat(read).st_ino
+
+    def close(end: int) -> None:
+        with contextlib.suppress(OSError):
+            if os.fstat(end).st_ino == inode:  # not closed by the test, nor another's by now
+                os.close(end)
+
+    yield read, write
+    close(write)
+    for thread in threading.enumerate():
+        if thread.name == "stdin":
+            thread.join()
+    close(read)
 
 
 async def test_lines_come_until_the_input_ends(pipe):

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from memtree import tracing
+from memtree.context.state import State
 from proxy.observability import log
+from proxy.observability.batched_lines import BatchedLines, Value
 from proxy.observability.request_trace import Trace
 
 SECRET = "the secret of the user"
@@ -152,3 +154,86 @@ def test_warnings_are_counted_by_event_and_never_by_text():
         ours.setLevel(level)
     assert tally.counts == {"store.unavailable": 2, "other": 1, "chat.memory_failed": 1,
                             "http.refused": 1}  # fmt: skip
+
+
+class RecordList(logging.Handler):
+    def __init__(self, seen: list[logging.LogRecord]) -> None:
+        super().__init__()
+        self._seen = seen
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._seen.append(record)
+
+
+class DirectLines:
+    """What `to_stderr` sets up, into a string; `with_record`: somebody else listens as well."""
+
+    def __init__(self, form: str, *, with_record: bool) -> None:
+        self._out, self._root = io.StringIO(), logging.getLogger()
+        self._before, self._level = self._root.handlers[:], self._root.level
+        self.handler = BatchedLines(self._out, most=1)
+        self.handler.setFormatter(log.FORMS[form]())
+        self.seen: list[logging.LogRecord] = []
+        others = [RecordList(self.seen)] if with_record else []
+        self._root.handlers = [self.handler, log.Tally(), *others]
+        self._root.setLevel(logging.INFO)
+
+    def close(self) -> str:
+        self._root.handlers = self._before
+        self._root.setLevel(self._level)
+        return self._out.getvalue()
+
+
+FIELDS: dict[str, Value] = {
+    "method": "GET", "status": 200, "ms": 3.14159, "why": 'a "b" é\u2028', "none": None,
+    "state": State.PACKED, "flag": True, "far": 1e300, "empty": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("request_id", ["", "call-7"])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_event_without_a_record_is_the_same_line(form: str, request_id: str):
+    shown = []
+    for with_record in (False, True):
+        lines = DirectLines(form, with_record=with_record)
+        with tracing.watched(Trace("GET", "/", request_id) if request_id else None):
+            log.event("http.request", **FIELDS)
+            log.detail("http.request", **FIELDS)  # below the level
+        shown.append(lines.close())
+        assert [getattr(record, "event", None) for record in lines.seen] == (
+            ["http.request"] if with_record else []
+        )
+    without_time = [line[line.index("INFO" if form == "text" else '"level"') :] for line in shown]
+    assert without_time[0] == without_time[1]
+    assert without_time[0].count("\n") == 1
+
+
+def test_an_event_that_a_filter_or_a_logger_asks_for_has_a_record():
+    ours = logging.getLogger("memtree")
+    lines, seen = DirectLines("text", with_record=False), []
+    try:
+        lines.handler.addFilter(lambda record: seen.append(record) or False)
+        log.event("a.b")
+        lines.handler.filters.clear()
+        ours.addFilter(lambda record: seen.append(record) or False)
+        log.event("a.c")
+        ours.filters.clear()
+        log.event("a.d")
+    finally:
+        ours.filters.clear()
+        text = lines.close()
+    assert [record.event for record in seen] == ["a.b", "a.c"]
+    assert text.count("\n") == 1
+
+
+def test_a_tally_counts_a_refusal_that_has_no_other_listener():
+    lines = DirectLines("text", with_record=False)
+    try:
+        tally = logging.getLogger().handlers[1]
+        assert isinstance(tally, log.Tally)
+        log.event("http.refused", status=431)
+        log.event("http.request", status=200)
+    finally:
+        text = lines.close()
+    assert tally.counts == {"http.refused": 1}
+    assert text.count("\n") == 2

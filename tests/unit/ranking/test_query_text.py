@@ -48,6 +48,17 @@ def test_in_a_tool_loop_the_intent_comes_first_and_dumps_never():
     assert len(found) <= INTENT + 20
 
 
+def test_a_word_of_the_client_s_program_is_no_query():
+    reminder = user("<system-reminder>x</system-reminder>")
+    aside = Message(Message.of(user("The user has 3,000 tokens left.")).raw, True, aside=True)
+    messages = [*map(Message.of, LOOP), Message(Message.of(reminder).raw, joined=True), aside]
+    alone = query_text(history(*LOOP))
+    assert query_text(read("t", messages, Volatile())) == alone
+    assert query_text(read("t", messages[:-1], Volatile())) == alone
+    said = Message(Message.of(user("Stop, and fix the lexer.")).raw, joined=True)
+    assert query_text(read("t", [*messages, said], Volatile())) == "Stop, and fix the lexer."
+
+
 def test_a_long_message_asks_at_its_ends():
     found = query_text(history(user("Please explain. " + "x" * 50_000 + " What is wrong?")))
     assert found.startswith("Please explain.")

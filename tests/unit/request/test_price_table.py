@@ -13,6 +13,36 @@ def test_anthropic_charges_for_writes_and_keeps_them_five_minutes():
     assert price_table.of("claude-sonnet-4-20250514") == Prices(1.25, 0.1, 300)
 
 
+def test_anthropic_keeps_them_an_hour_for_twice_the_price():
+    asked = price_table.of("claude-opus-5-5").for_an_hour
+    assert (asked.write, asked.read, asked.lifetime) == (2.0, 0.05, 3_600)
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("claude-fable-5-2", 512),
+        ("claude-mythos-5-1", 512),
+        ("claude-opus-5", 512),
+        ("claude-opus-5-5", 512),
+        ("claude-sonnet-5.5", 512),
+        ("claude-haiku-5-5", 512),
+        ("claude-sonnet-5", 1_024),
+        ("claude-sonnet-4-5-20250929", 1_024),
+        ("claude-opus-4-8", 1_024),
+        ("claude-opus-4.7", 2_048),
+        ("anthropic/claude-opus-4.6", 4_096),
+        ("claude-haiku-4-5-20251001", 4_096),
+        ("gpt-5.5", 1_024),
+        ("gpt-6.1", 1_024),
+        ("gemini-3", 0),
+        ("", 0),
+    ],
+)
+def test_the_shortest_prompt_that_is_cached(model: str, tokens: int):
+    assert price_table.shortest_cached(model) == tokens
+
+
 @pytest.mark.parametrize("name", ["fable", "mythos"])
 @pytest.mark.parametrize("version", ["5-1", "5.1", "5-2", "5.2", "5-2-20261109"])
 def test_the_newest_of_anthropic_read_their_cache_at_a_fortieth(name: str, version: str):
@@ -103,3 +133,13 @@ def test_a_star_is_for_models_that_nothing_else_names():
     assert price_table.of("", setting) == Prices(1.0, 0.5, 10)
     assert price_table.of("llama-3", setting) == Prices(1.0, 1.0)
     assert price_table.of("gpt-4o", setting) == price_table.PRICES["gpt-4o"]
+
+
+def test_money_is_what_the_setting_says_and_nothing_else():
+    setting = ("gpt-5=1.25", "gpt-5-mini=0.25", "*=3")
+    for model, cost in (
+        ("openai/gpt-5.6", 3.0), ("GPT-5-mini-2026", 0.25), ("gpt-5", 1.25), ("", 3.0),
+    ):  # fmt: skip
+        assert price_table.input_price_of(model, setting) == cost
+    assert price_table.input_price_of("claude", ("gpt-5=1",)) is None
+    assert price_table.input_price_of("gpt-5", ()) is None

@@ -10,7 +10,7 @@ import pytest
 
 from proxy.server_tools.definitions import CONTEXT_TOOLS
 from proxy.server_tools.stream import SEAM, ToolStream
-from tests.completion import Completion, completed
+from tests.completion import Completion, completed, said
 
 SEARCH = '{"query": "the limit"}'
 USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12,
@@ -110,7 +110,7 @@ def test_the_client_sees_one_answer_whatever_the_pieces(size):
     assert (answer.content, answer.finish) == (f"Let me see.{SEAM}It is 42.", "stop")
     assert (answer.calls, answer.problems) == ([], [])
     function = {"name": "memory_search", "arguments": SEARCH}
-    assert asked[0].message == {
+    assert said(asked[0]) == {
         "role": "assistant",
         "content": "Let me see.",
         "tool_calls": [{"id": "a", "type": "function", "function": function}],
@@ -254,7 +254,7 @@ def both(*events: bytes, reason: str = "tool_calls") -> list[tuple[str, str]]:
     """The calls that a round with two of ours asks, where the client sees none."""
     out, asked = run([ROLE, *events, chunk({}, reason), DONE], LAST)
     assert (completed(out).calls, completed(out).problems) == ([], [])
-    made = asked[0].message["tool_calls"]
+    made = said(asked[0])["tool_calls"]
     assert len({call["id"] for call in made}) == len(made)
     return [(call.name, call.arguments) for call in asked[0].calls]
 
@@ -277,7 +277,7 @@ def test_gemini_has_no_index_and_ends_with_stop():
     signed = {"extra_content": {"google": {"thought_signature": "sig"}}}
     events = [calls(piece(None, "x1", *TWO[0], **signed)), calls(piece(None, "x2", *TWO[1]))]
     assert both(*events, reason="stop") == TWO
-    message = run([*events, chunk({}, "stop"), DONE], LAST)[1][0].message
+    message = said(run([*events, chunk({}, "stop"), DONE], LAST)[1][0])
     assert message["tool_calls"][0]["extra_content"] == signed["extra_content"]
 
 
@@ -321,7 +321,7 @@ def test_arguments_as_an_object():
 def test_arguments_that_are_none_go_back_sound(arguments):
     """Servers that read the arguments of their history refuse others."""
     _, asked = run([ROLE, calls(piece(0, "a", "memory_search", arguments)), ENDS, DONE], LAST)
-    function = asked[0].message["tool_calls"][0]["function"]
+    function = said(asked[0])["tool_calls"][0]["function"]
     assert function == {"name": "memory_search", "arguments": "{}"}
     assert asked[0].calls[0].arguments == arguments
 
@@ -331,7 +331,7 @@ def test_deepseek_reasoning_is_shown_and_goes_back():
         chunk({"reasoning_content": part, "content": None}) for part in ("I should ", "look.")
     ]
     out, asked = run([*thinks, *OURS], [ROLE, chunk({"reasoning_content": "Found."}), *LAST[1:]])
-    assert asked[0].message["reasoning_content"] == "I should look."
+    assert said(asked[0])["reasoning_content"] == "I should look."
     assert completed(out).fields["reasoning_content"] == "I should look.Found."
 
 
@@ -345,13 +345,13 @@ def test_openrouter_details_go_back_joined_and_are_numbered_on():
     ]
     thinks = [chunk({"reasoning": d.get("text"), "reasoning_details": [d]}) for d in details]
     out, asked = run([*thinks, *OURS], [*thinks[:1], *LAST])
-    assert asked[0].message["reasoning_details"] == [
+    assert said(asked[0])["reasoning_details"] == [
         {"type": "reasoning.text", "text": "I look", "index": 0, "signature": "s1",
          "format": "anthropic-claude-v1"},
         {"type": "reasoning.text", "text": "again", "index": 1},
         {"type": "reasoning.encrypted", "data": "xyz", "index": 2},
     ]  # fmt: skip
-    assert asked[0].message["reasoning"] == "I lookagain"
+    assert said(asked[0])["reasoning"] == "I lookagain"
     shown = [d["index"] for d in completed(out).lists["reasoning_details"]]
     assert shown == [0, 0, 0, 1, 2, 3]
 
@@ -359,7 +359,7 @@ def test_openrouter_details_go_back_joined_and_are_numbered_on():
 def test_magistral_thinks_in_parts_of_the_content():
     part = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
     out, asked = run([chunk({"content": [part]}), chunk({"content": "So."}), *OURS], LAST)
-    assert asked[0].message["content"] == [part, {"type": "text", "text": "So."}]
+    assert said(asked[0])["content"] == [part, {"type": "text", "text": "So."}]
     assert b'"hm"' in out
 
 

@@ -9,11 +9,12 @@ import pytest
 
 from proxy.http import json_body
 from proxy.server_tools import offer, refusal, sse
+from proxy.server_tools.calls import ToolRound
 from proxy.server_tools.definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from proxy.server_tools.sse import SseEvents
-from proxy.server_tools.stream import ToolRound
 from proxy.server_tools.usage import added
 from proxy.server_tools.whole import WholeAnswer
+from tests.completion import said
 
 USAGE = {"prompt_tokens": 10, "total_tokens": 12, "completion_tokens_details": {"reasoning": 1}}
 
@@ -64,12 +65,12 @@ def test_rounds_add_up():
     first = plain.take(answer("Hm.", call("memory_search"), reasoning_content="a ",
                               reasoning_details=[{"index": 0}]))  # fmt: skip
     assert isinstance(first, ToolRound)
-    assert first.message == {"role": "assistant", "content": "Hm.", "reasoning_content": "a ",
+    assert said(first) == {"role": "assistant", "content": "Hm.", "reasoning_content": "a ",
                              "reasoning_details": [{"index": 0}],
                              "tool_calls": [call("memory_search")]}  # fmt: skip
     second = plain.take(answer(None, call("memory_read", "b"), reasoning_content="b "))
     assert isinstance(second, ToolRound)
-    assert second.message["content"] is None
+    assert said(second)["content"] is None
     found = taken(plain, answer("So.", reasoning_content="c", reasoning_details=[{"index": 1}]))
     message = found["choices"][0]["message"]
     assert message == {"role": "assistant", "content": "Hm.\n\nSo.", "refusal": None,
@@ -112,7 +113,7 @@ def test_calls_without_ids_get_some():
     for round_ in ("01", "02"):
         asked = plain.take(answer("", call("memory_search", ""), call("memory_read", "")))
         assert isinstance(asked, ToolRound)
-        ids = [one["id"] for one in asked.message["tool_calls"]]
+        ids = [one["id"] for one in said(asked)["tool_calls"]]
         assert ids == [f"mem{round_}0000", f"mem{round_}0001"]
 
 
@@ -203,7 +204,7 @@ def test_groups_are_left_out_in_the_order_in_which_they_stand():
     saving = found.only({CHAT_MEMORY_TOOLS: None})
     assert saving
     assert names(saving.fields(last=False)["tools"]) == ["save_memory", "recall_memory"]
-    assert saving.size + CONTEXT_TOOLS.size == found.size
+    assert saving.size + offer.CHAT.size(CONTEXT_TOOLS) == found.size
     both = found.only((CONTEXT_TOOLS, CHAT_MEMORY_TOOLS))
     assert both == found
     assert found.only(()) is None
@@ -232,5 +233,5 @@ def test_definitions_are_sound_schemas_and_small():
     for tool in json.loads(found.fields(last=False)["tools"]):
         parameters = tool["function"]["parameters"]
         assert set(parameters["required"]) <= set(parameters["properties"])
-    assert 150 < CONTEXT_TOOLS.size < 400
-    assert 150 < CHAT_MEMORY_TOOLS.size < 300
+    assert 150 < offer.CHAT.size(CONTEXT_TOOLS) < 400
+    assert 150 < offer.CHAT.size(CHAT_MEMORY_TOOLS) < 300

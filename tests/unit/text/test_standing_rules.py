@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.text.standing_rules import standing_rules
+from memtree.text.standing_rules import standing_rules, warm_up
 
 # Of each language: rules, and sentences that hold some of the same words and are none.
 RULES = """
@@ -189,3 +189,10 @@ def test_asking_for_consent_is_no_question():
     rule = "From now on please answer in German, ok?"
     assert rules_in(rule) == [rule]
     assert rules_in("Do you always answer in German?") == []
+
+
+def test_what_is_compiled_ahead_changes_nothing():
+    """One step a language, so that whoever is called away in between waits for one of them."""
+    before = standing_rules(text := "Always answer in German. Utilise toujours le tutoiement.")
+    assert len(list(warm_up())) > 12
+    assert standing_rules(text) == before

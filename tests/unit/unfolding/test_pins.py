@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from memtree.conversation.history import read
+from memtree.conversation.message import Message, Volatile
 from memtree.unfolding.budget_split import LASTING, ONE_SHOT
 from memtree.unfolding.memory_text import quote_lines
-from memtree.unfolding.pins import Pins
+from memtree.unfolding.pins import Pins, asked_message
 from memtree.unfolding.plan import FoldWindow
 from tests.unit.unfolding.histories import answering, call, calling, history
 
@@ -49,6 +51,28 @@ def test_steps_keep_to_a_part_of_the_trail():
 
 def test_an_answer_for_one_question_names_no_steps():
     assert {choice.reason for choice in pinned(loop(60), split=ONE_SHOT)} == {"ask"}
+
+
+def test_the_ask_is_found_behind_a_reminder():
+    """A program's words among the recent rounds are not what the loop works for."""
+    found = loop(60)
+    messages = [*found.messages, Message(found.messages[0].raw, joined=True, aside=True)]
+    reminded = read("t", messages, Volatile())
+    cut = len(found) - 2
+    assert asked_message(found, cut) == asked_message(reminded, cut) == 0
+    messages[-1] = Message(found.messages[0].raw, joined=True)
+    assert asked_message(read("t", messages, Volatile()), cut) is None
+
+
+def test_nothing_is_quoted_of_a_pinned_round():
+    found = loop(60)
+    cut = len(found) - 2
+    window = FoldWindow(cut, 2_000, pinned=((cut - 4, cut - 2),))
+    chosen = Pins(found, (), window, LASTING).chosen
+    quoted = {choice.span.message for choice in chosen}
+    assert 0 in quoted
+    assert quoted.isdisjoint({cut - 4, cut - 3})
+    assert quoted & {cut - 6, cut - 2}
 
 
 def test_the_ask_is_not_pinned_where_it_goes_whole():

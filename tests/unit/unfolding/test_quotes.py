@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtree.unfolding.plan import TextSpan
-from memtree.unfolding.quotes import GAP, quoted, quotes
+from memtree.unfolding.quotes import GAP, first_piece, quoted, quotes
 from tests.unit.unfolding.histories import history
 
 
@@ -56,6 +56,18 @@ def test_arguments_that_the_label_tells_are_not_quoted():
     found = history({"role": "assistant", "content": "look", "tool_calls": [call]})
     assert text_of([TextSpan(0, 0, 99)], found) == "look"
     assert [one.text for one in quotes([TextSpan(0, 0, 99)], found)] == ["look"]
+
+
+def test_the_first_piece_of_a_span_also_where_it_is_not_quoted():
+    call = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": '{"path":"a"}'}}
+    found = history({"role": "assistant", "content": "look", "tool_calls": [call]})
+    assert first_piece(TextSpan(0, 1, 99), found) == ("content", 1, 4)
+    at = found.view(0).text.index("{") + 1
+    told = TextSpan(0, at, at + 2)
+    assert first_piece(told, found) == ("tool_calls[0].function.arguments", 1, 3)
+    image = {"type": "image_url", "image_url": {"url": "x"}}
+    nothing = history({"role": "user", "content": [image]})
+    assert first_piece(TextSpan(0, 0, 99), nothing) == ("", 0, 0)
 
 
 def test_quotes_are_what_is_shown():

@@ -385,6 +385,13 @@ def test_only_messages_of_the_user_are_given_blocks():
         assert needless(history_of([Message.of(one) for one in made[:end]])) == expected
 
 
+def test_what_a_program_says_in_the_users_place_gets_no_block():
+    raw = Message.of(user("What is the launch code?")).raw
+    before = [Message.of(user("Run.")), Message.of(assistant("done"))]
+    assert not needless(history_of([*before, Message(raw, joined=True)]))
+    assert needless(history_of([*before, Message(raw, joined=True, aside=True)]))
+
+
 def test_volatile_text_asks_for_nothing():
     reminder = "<system-reminder>Which launch code is it?</system-reminder>"
     history = history_of([Message.of(assistant("done")), Message.of(user(f"ok{reminder}"))])

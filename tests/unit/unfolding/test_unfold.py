@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -12,8 +13,17 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import terms, tokens
 from memtree.unfolding import explain, unfold
 from memtree.unfolding.budget_split import LASTING, ONE_SHOT
-from memtree.unfolding.memory_text import CLOSING, RULES, outline_line
-from memtree.unfolding.plan import FoldWindow, SummaryTree, TextSpan, merge
+from memtree.unfolding.excerpts import ExcerptChoice
+from memtree.unfolding.memory_text import CLOSING, RULES, outline_line, render
+from memtree.unfolding.plan import (
+    REASONS,
+    FoldWindow,
+    Plan,
+    SummaryTree,
+    TextSpan,
+    kept_reasons,
+    merge,
+)
 from memtree.unfolding.unfold import ROOT
 from proxy.context.explanation import explanation_json
 from tests.properties.strategies import batch, code, conversation, history_of, leaves_of, prose
@@ -263,11 +273,62 @@ def test_explanations_say_what_is_shown_and_why(chat):
     assert NEEDLE in sentence
 
 
+@pytest.mark.parametrize("budget", [500, 2_000, 8_000])
+def test_a_plan_keeps_why_each_excerpt_is_in_it(chat, budget):
+    found = chat.unfold(QUERY, budget)
+    plan, first = found.plan, {}
+    for choice in found.chosen:
+        first.setdefault(choice.span, choice)
+    kept = kept_reasons(plan)
+    assert len(kept) == len(plan.excerpts) > 0
+    for span, why in zip(plan.excerpts, kept, strict=True):
+        if span in first:
+            assert why == (first[span].reason, first[span].rank or None)
+        assert why.reason in REASONS[1:]
+    best = next(why for span, why in zip(plan.excerpts, kept, strict=True) if span.message == 21)
+    assert best == ("excerpt", 1)
+
+
+def test_why_changes_nothing_in_what_is_sent(chat):
+    """Nor does it where it was not kept, in a plan of before."""
+    found = chat.unfold(QUERY, 2_000)
+    row = msgspec.msgpack.decode(msgspec.msgpack.encode(found.plan))
+    assert (bytes(row[-2]), row[-1]) == (found.plan.ranks, [])
+    unpinned = msgspec.msgpack.decode(msgspec.msgpack.encode(row[:-1]), type=Plan)
+    assert unpinned == found.plan
+    former = msgspec.msgpack.decode(msgspec.msgpack.encode(row[:-3]), type=Plan)
+    assert former == msgspec.structs.replace(found.plan, reasons=b"", ranks=b"")
+    for plan in (found.plan, former):
+        assert render(plan, chat.history, chat.nodes) == found.text
+    assert kept_reasons(former) == [(None, None)] * len(former.excerpts)
+    evidence = explain.Evidence(chat.history, former, chat.nodes, otherwise="kept")
+    told = explanation_json(explain.explanation(evidence))["excerpts"]
+    assert {one["reason"] for one in told} == {"kept", "rule"}
+    assert {one["rank"] for one in told} == {None}
+
+
+def test_of_merged_excerpts_the_first_choice_says_why():
+    pinned = ExcerptChoice(TextSpan(3, 0, 20), 5, "ask", -1)
+    ranked = ExcerptChoice(TextSpan(3, 10, 40), 5, "excerpt", 7, rank=300)
+    apart = ExcerptChoice(TextSpan(5, 0, 9), 5, "user", 8, rank=12)
+    shown = unfold.excerpts_of([pinned, apart, ranked])
+    assert shown.spans == (TextSpan(3, 0, 40), TextSpan(5, 0, 9))
+    assert [REASONS[code] for code in shown.reasons] == ["ask", "user"]
+    assert list(shown.ranks) == [0, 12]
+    shown = unfold.excerpts_of([ranked, pinned])
+    assert (REASONS[shown.reasons[0]], shown.ranks[0]) == ("excerpt", 255)
+
+
 def test_candidates_are_what_found_no_room(chat):
     found = chat.unfold(prose(5, 30), 500)
     why = chat.explained(found, prose(5, 30))
     assert why["candidates"]
     assert len(why["candidates"]) <= 20
+    for one in why["candidates"]:
+        text = chat.history.messages[one["message"]].text
+        assert one["part"] == "content"
+        assert text[one["start"] : one["end"]].strip()
+        assert 0 <= one["start"] < one["end"] <= len(text)
     assert {one.passage for one in found.chosen} & set(found.left_out) == set()
 
 

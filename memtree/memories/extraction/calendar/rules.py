@@ -9,6 +9,7 @@ from datetime import date, timedelta
 
 from memtree.memories.extraction.calendar import words
 from memtree.memories.extraction.calendar.mentions import DateKind, DateMention
+from memtree.text.lazy_patterns import lazily
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class DateRule:
 def _rule(
     pattern: str, read: Callable[[re.Match[str], date | None], DateMention | None]
 ) -> DateRule:
-    return DateRule(re.compile(pattern, re.IGNORECASE), read)
+    return DateRule(lazily(pattern, re.IGNORECASE), read)
 
 
 def _mention(match: re.Match[str], kind: DateKind, day: date | None = None) -> DateMention:
@@ -81,10 +82,10 @@ def _named(match: re.Match[str], said: date | None) -> DateMention | None:
     return _mention(match, DateKind.DAY, None if several else day) if day else None
 
 
-_SEVERAL = re.compile(r"\d\s?[-–]\s?\d")
-_MEASURED = re.compile(rf"\s?(?:{words.MEASURED})\b|[-–./:]\d|\.\w|%", re.IGNORECASE)
-_CERTAIN = re.compile(rf"\b(?:{words.AT_DAY}|{words.IN_MONTH})\s$", re.IGNORECASE)
-_OF = re.compile(r"\s(?:of|de)\s", re.IGNORECASE)
+_SEVERAL = lazily(r"\d\s?[-–]\s?\d")
+_MEASURED = lazily(rf"\s?(?:{words.MEASURED})\b|[-–./:]\d|\.\w|%", re.IGNORECASE)
+_CERTAIN = lazily(rf"\b(?:{words.AT_DAY}|{words.IN_MONTH})\s$", re.IGNORECASE)
+_OF = lazily(r"\s(?:of|de)\s", re.IGNORECASE)
 
 
 def _is_month(match: re.Match[str], name: str) -> bool:
@@ -120,9 +121,7 @@ def _month(match: re.Match[str], said: date | None) -> DateMention | None:
     return _mention(match, DateKind.MONTH) if (match["year"] and upper) or certain else None
 
 
-_GOES_ON = re.compile(
-    r"\s(?:or may|not\b|be\b|have\b|need\b|order|madness|company|cas)|['’]s\b|-\w"
-)
+_GOES_ON = lazily(r"\s(?:or may|not\b|be\b|have\b|need\b|order|madness|company|cas)|['’]s\b|-\w")
 _LOOSE = frozenset({"a", "de", "di", "da", "para", "for", "from", "this"})
 
 # -- weekdays and days counted from today ------------------------------------------------------
@@ -138,7 +137,7 @@ def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
     return _mention(match, DateKind.RECURRING if recurring else DateKind.WEEKDAY)
 
 
-_PLURAL = re.compile(r"(?:\w+days|\w+tags|mittwochs|\w+dis|domingos|sábados)", re.IGNORECASE)
+_PLURAL = lazily(r"(?:\w+days|\w+tags|mittwochs|\w+dis|domingos|sábados)", re.IGNORECASE)
 
 
 def _short_weekday(match: re.Match[str], said: date | None) -> DateMention | None:
@@ -175,13 +174,13 @@ def _counted(match: re.Match[str], said: date | None) -> DateMention | None:
     return _mention(match, DateKind.RELATIVE, _shifted(said, days) if exact else None)
 
 
-_TOOK = re.compile(
+_TOOK = lazily(
     r"\b(?:\w{2,20}ed|did|made|wrote|built|ran|read|lost|took|done|got|grew|had|was|were|been|first"
     r"|only|gelernt|geschafft|habe?|war|aprendí|hice|perdí|appris|fait|perdu|aprendi|fiz|ho"
     r"|geleerd)\b",
     re.IGNORECASE,
 )
-_AHEAD = re.compile(
+_AHEAD = lazily(
     r"\b(?:will|going|is|are|am|due|scheduled|planned|booked|starts?|begins?|ends?|expires?|have"
     r"|has"
     r"|get|ist|sind|werde|wird|voy|va|es|será|vais|sera|vou|será|sarà|ga|is)\b|['’](?:ll|m|re|s)\b",

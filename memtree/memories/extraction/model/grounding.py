@@ -40,6 +40,7 @@ _TOLD = frozenset(
     always never usually speak speaks native language some very uses using
     """.split()
 )
+_ASKS = re.compile(r"[?？؟](?=\s|$)")
 _LIKES = re.compile(r"\b(?:likes?|loves?|enjoys?|prefers?|favou?rites?|fond|fan)\b", re.IGNORECASE)
 _DISLIKES = re.compile(r"\b(?:dislikes?|hates?|loathes?|detests?|can't stand|avoids?)\b", re.I)
 
@@ -95,6 +96,8 @@ def grounded(memory: str, sentence: str, clause: str, said: str) -> bool:
     message's own words, which may hold a name that the sentence only means. Linear."""
     if not 0 < len(memory) <= LONGEST or sentence.rstrip("\"'”) ").endswith(("?", "？")):
         return False
+    if _ASKS.search(memory):
+        return False
     if injection.injected("", memory) or injection.meta("", memory):
         return False
     latin = languages.script(said) == "latin"
@@ -115,9 +118,9 @@ def _turned(memory: str, clause: str) -> bool:
     if _LIKES.search(memory) and _DISLIKES.search(clause) and not _LIKES.search(clause):
         return True
     if _DISLIKES.search(memory) and _LIKES.search(clause) and not _DISLIKES.search(clause):
-        return not _denies(clause)
+        return not denies(clause)
     disliked = _DISLIKES.search(memory) or _DISLIKES.search(clause)
-    return _denies(clause) != _denies(memory) and not disliked
+    return denies(clause) != denies(memory) and not disliked
 
 
 _DENIES = re.compile(
@@ -127,7 +130,8 @@ _DENIES = re.compile(
 )
 
 
-def _denies(text: str) -> bool:
+def denies(text: str) -> bool:
+    """Whether a text says "not", in one of some languages."""
     return bool(_DENIES.search(text.translate(_QUOTES)))
 
 

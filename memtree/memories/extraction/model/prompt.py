@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from memtree.memories.extraction import gate
 from memtree.memories.extraction.own_words import own_words
 from memtree.memories.extraction.sentences import sentences
 from memtree.memories.extraction.spans import Span
@@ -72,10 +73,15 @@ def shown_spans(text: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     shown: list[Span] = []
     secret: list[Span] = []
     room = SHOWN
+    # Of the whole text: the word that tells a secret may stand in the sentence before it.
+    hidden = iter(secrets.find(text))
+    one = next(hidden, None)
     for span in own_words(text):
         for sentence in sentences(text, span):
+            while one and one.end <= sentence.start:
+                one = next(hidden, None)
             said = text[sentence.start : sentence.end]
-            if secrets.find(said):
+            if (one and one.start < sentence.end) or gate.is_private(said):
                 secret.append(sentence)
             elif len(said) <= room:
                 shown.append(sentence)

@@ -55,7 +55,7 @@ def read(text: str, ids: Collection[str]) -> ModelNotes:
     text = answered(text[:REACH])
     notes: dict[ModelNote, None] = {}
     readable = False
-    for value in _values(text):
+    for value in outermost_values(text):
         known, found = _notes(value, ids)
         readable = readable or known
         notes.update(dict.fromkeys(found))
@@ -63,7 +63,7 @@ def read(text: str, ids: Collection[str]) -> ModelNotes:
     return ModelNotes(kept, readable or bool(kept))
 
 
-def _values(text: str) -> Iterator[Any]:
+def outermost_values(text: str) -> Iterator[Any]:
     """The outermost JSON objects and lists; of one that is cut off what is complete in it."""
     at = 0
     for _ in range(TRIES):

@@ -20,6 +20,7 @@ from memtree.memories.extraction.pasted.languages import (
     TEXTS,
     VERBS,
 )
+from memtree.text.lazy_patterns import lazily
 
 READ = 400  # characters of a line
 LEAST_ABOVE = 200  # characters before "summarise the above" that are a text
@@ -28,7 +29,7 @@ LONG = 1_500  # characters of it
 _ASSISTANT = r"(?:assistant|claude|chat ?gpt|gpt|gemini|copilot|ai|llm|bot|all)"
 
 # The line ends with a colon or the text follows behind it.
-_LABEL = re.compile(
+_LABEL = lazily(
     rf"(?:^|[.!?]\s|\b)(?:{HANDED})\b[^.!?\n:]{{0,80}}:|\b(?:{TEXTS})\b[^.!?\n:]{{0,60}}:\s*$"
     rf"|^(?:{TEXTS}|song|caption|post|review|story|sentence|prompt|title|issue|instructions|input"
     rf"|output|statement|example(?: \d{{1,2}})?)\s*:"
@@ -42,35 +43,35 @@ _THESE = (
     r"|esta|siguiente|isto|seguinte|questo|questa|seguente|dit|deze|volgende)"
 )
 # With a colon, or at the end of its line: "please proofread this", "can you shorten my essay?"
-_TASK = re.compile(
+_TASK = lazily(
     rf"\b(?:{VERBS})\b(?:[^.!?\n:]{{0,80}}?(?::|\s[-–—]\s)"
     rf"|[^.!?\n:]{{0,60}}\b(?:{_THESE}|my (?:[\w-]+ )?(?:{NOUNS}))\b[^.!?\n:]{{0,60}}[.!?]?$)",
     re.IGNORECASE,
 )
 # What a program asks: a text, then the question about it.
-_GIVEN = re.compile(
+_GIVEN = lazily(
     r"#{0,4} ?\**(?:context|documents?|passages?|information|sources?|background|chat history"
     r"|conversation(?: history)?|kontext|contexte|contexto|contesto)\**\s?:",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
+_ASKED = lazily(
     r"#{0,4} ?\**(?:(?:user |my |final |current )?(?:question|query|task|request|input|message)"
     r"|frage|pregunta|pergunta|domanda|vraag)\**\s?:",
     re.IGNORECASE,
 )
 # Files, and what agents say about them.
-_FILE = re.compile(
+_FILE = lazily(
     r"(?:(?:the )?contents? of|called the \w+ tool|file:|---? ?(?:file|context from):?"
     r"|={3,} ?file:?|#{2,4} file:?)\s?[^\n]{0,20}?\S*[./\\]\S+|# (?:AGENTS|CLAUDE|GEMINI"
     r"|QWEN)\.md\b",
     re.IGNORECASE,
 )
-_ABOVE = re.compile(
+_ABOVE = lazily(
     rf"\b(?:{VERBS})\b[^.!?\n]{{0,60}}\b(?:the above|above|this (?:{NOUNS})|obig\w*|ci-dessus"
     rf"|anterior|acima|sopra|bovenstaande)\b",
     re.IGNORECASE,
 )
-_DONE_WITH = re.compile(
+_DONE_WITH = lazily(
     rf"(?:(?:can|could|would|will) you|please|pls|now|so|then|help me|i(?:'d| would) like you to"
     rf"|i (?:want|need) you to|what|how|why|is|are|does|kannst du|bitte|peux-tu|pouvez-vous"
     rf"|puedes|por favor|você pode|puoi|per favore|kun je|alsjeblieft)?\b[^.!?\n]{{0,60}}?"
@@ -78,7 +79,7 @@ _DONE_WITH = re.compile(
     rf"|rispond\w*|antwoord\w*)\b",
     re.IGNORECASE,
 )
-_MAIL = re.compile(
+_MAIL = lazily(
     r"(?:-{3,}|_{3,})\s?(?:original message|forwarded message|ursprüngliche nachricht"
     r"|weitergeleitete nachricht|message d'origine|mensaje (?:original|reenviado)"
     r"|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)"
@@ -87,30 +88,30 @@ _MAIL = re.compile(
     r"|ha scritto|schreef)\b.{0,80}:$",
     re.IGNORECASE,
 )
-_HEADER = re.compile(
+_HEADER = lazily(
     r"\*{0,2}(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|à|objet"
     r"|envoyé|para|asunto|enviado|fecha|assunto|data|da|a|oggetto|inviato|aan|onderwerp|verzonden)"
     r"\*{0,2}\s?:\s?\S",
     re.IGNORECASE,
 )
-_MAIL_HEADER = re.compile(
+_MAIL_HEADER = lazily(
     r"\*{0,2}(?:from|to|subject|von|an|betreff|de|objet|asunto|assunto|da|oggetto|van|onderwerp)\b",
     re.IGNORECASE,
 )
-_LETTER = re.compile(
+_LETTER = lazily(
     rf"(?:dear|sehr geehrte\w*|liebe[rs]?|estimad[oa]s?|querid[oa]s?|ch[eè]re?s?|prezad[oa]s?|caro"
     rf"|cara|gentile|egregio|geachte|beste)\s(?!{_ASSISTANT}\b)[^.?\n:;]{{1,50}}[,!]?$"
     rf"|to whom it may concern",
     re.IGNORECASE,
 )
 _STAMP = r"(?:[\[(]?\d[\d/.,:\s\-]{2,24}(?:[AaPp]\.?[Mm]\.?)?[\])]?\s?[-–]?\s?)?"
-_SPEAKER = re.compile(
+_SPEAKER = lazily(
     rf"{_STAMP}(?:\*{{2}}|[-*]\s)?(?P<name>[A-ZÀ-Þ@][\w.'’-]{{0,24}}(?: [A-ZÀ-Þ][\w.'’-]{{0,24}})?"
     rf"|user|assistant|human|system|ai|bot|me|you)(?:\s?\([^)\n]{{1,20}}\))?\*{{0,2}}\s?[:>]"
     rf"\*{{0,2}}\s+\S"
 )
 _ROLES = frozenset("user assistant human ai bot me you q a interviewer".split())
-_HEADING = re.compile(r"#{1,4}\s\S")
+_HEADING = lazily(r"#{1,4}\s\S")
 
 
 def handed_over(lines: Sequence[str]) -> tuple[int, int, int]:

@@ -44,7 +44,10 @@ _MADE = re.compile(
 )
 _ENDING = re.compile(r"(?:[{};]|\)[,;:]|[\[({,]|=>|\\|->)$")
 _CODE_SIGN = re.compile(r"[=(){}\[\]<>|]|\w\.\w+\(|::|->|&&")
-_PLACE = re.compile(r"(?:[-*•]\s|\d+[.)]\s)?(?:(?:https?://|www\.)\S+[\s,;]*)+$|\S*[/\\]\S+$")
+_PLACE = re.compile(
+    r"(?:[-*•]\s|\d+[.)]\s)?(?:(?:https?://|www\.)\S++[\s,;]*+)++$"
+    r"|[^\s/\\]*+[/\\]\S++$"
+)
 _HEADING = re.compile(r"#{1,6}\s|[=\-*_~]{3,}$|[A-Z][A-Z /&-]{3,40}:?$")
 _DIFF = re.compile(r"\s{0,4}(?:@@ |diff --git )")  # all that follows in the paragraph is of it
 _QUOTED = re.compile(r"[>＞]|&gt;")

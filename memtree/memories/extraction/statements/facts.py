@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from memtree.memories.extraction.statements.people import AROUND, HAS, KIN, PET, TRAIT
+from memtree.text.lazy_patterns import lazily
 
 _ADVERBS = (
     r"(?:(?:also|usually|always|never|mostly|mainly|only|often|sometimes|generally|normally"
@@ -38,7 +37,7 @@ _DOES = (
     r"|belongs|weighs|starts? (?:school|kindergarten|university|college|work|a new)|attends?"
     r"|graduated|graduates|competes?|collects?)"
 )
-_PEOPLE = re.compile(
+_PEOPLE = lazily(
     rf"my (?:{KIN}|best friend) and i (?:are|have|live|work|own|both|moved|love|like|hate|run"
     rf"|share|got)\b|{_KIN_OR_PET}{_NAME}(?: \([\w' ,-]{{1,30}}\))? (?:(?:is|are|was"
     rf"|'s) {_NOT_NOW}\w|{_ADVERBS}{_DOES} )|(?:my|our) (?:[\w'-]+ ){{0,2}}?{AROUND}{_NAME}"
@@ -49,7 +48,7 @@ _PEOPLE = re.compile(
     rf"|{PET})\b(?! (?:(?:problem|issue|question)s?|object|model|table|class|field|emoji|column"
     rf"|id|page|list|array|names?|node|process|error|element|component)\b)"
 )
-_TRAITS = re.compile(
+_TRAITS = lazily(
     rf"(?:my|our) (?:(?:current|new|old|main|daily|work|personal|home"
     rf"|whole) ){{0,2}}{TRAIT}(?:'s)?(?: (?:for|of|at|in|to|from"
     rf"|with) [\w' .-]{{1,24}}?)?(?: (?:is|are|was|will be)|'s) {_NOT_NOW}\w|(?:my"
@@ -66,7 +65,7 @@ _ROLE_NOT = (
     r"|new (?:one|file)|couple|few|while|way|happy|sad|dragon|wizard|knight|vampire|elf|witch"
     r"|king|queen|god)\b)"
 )
-_SELF = re.compile(
+_SELF = lazily(
     rf"{_I_AM} {_ADVERBS}(?:an?|the) {_ROLE_NOT}(?:[\w'/&+#.-]+ ){{0,6}}?(?:[a-z-]*(?:er|or|ist"
     rf"|ian"
     r"|ant|ent|ess|ee|man|woman|ic|yst|eur)s?|nurse|chef|pilot|judge|coach|ceo|cto|cfo|vp|lead"
@@ -102,7 +101,7 @@ _SELF = re.compile(
     r"|(?:my name is|my name's|i go by|i was born|i was raised|i grew up|i was diagnosed"
     r"|people call me|everyone calls me|friends call me) \w"
 )
-_LIFE = re.compile(
+_LIFE = lazily(
     rf"i(?:'ve| have)? {_ADVERBS}(?:live|get paid|know \w+ (?:well|fluently)|work (?:as|at|for|in"
     rf"|with|from|night|part|full|on the|remote|three|four)"
     r"|study (?!this|that|it)|speak (?!of|for|about|to\b)|own (?:a|an|two|three|\d)|drive (?:a|an"
@@ -136,7 +135,7 @@ _LIFE = re.compile(
     r"|a \w+ )\w* (?:[\w'-]+ ){0,8}?(?:for|since) (?:\d|\w+ years|over|almost|about|my|a|the|19"
     r"|20)|i(?:'ve| have) (?:got )?(?:[\w+-]+ ){0,3}years(?: of|') \w*"
 )
-_TOOLS = re.compile(
+_TOOLS = lazily(
     rf"i {_ADVERBS}(?:use|run(?! (?:tests?|npm|pytest|make|docker|into|out|a)\b)|code in"
     rf"|program in|develop (?:in|on|for)|write (?:in|my)|deploy|host|work"
     r" (?:in|on|with)|switched|migrated|moved) (?!this|that|it|the\b|these|those|them|here|there"
@@ -149,7 +148,7 @@ _TOOLS = re.compile(
     r"|a (?:\w+ )?(?:diet|budget|visa)|parental leave|maternity leave|paternity leave"
     r"|sabbatical)\b)"
 )
-_WE = re.compile(
+_WE = lazily(
     rf"(?:at work,? |at our (?:company|office),? |in our (?:team|company|project),? )?(?:we"
     rf"|the team|my team|our team|my company|our company|the company) {_ADVERBS}(?:use|uses"
     rf"|deploy|deploys|run|runs"
@@ -178,7 +177,7 @@ _THINGS = (
     r"|ios app|android app|stack|tech stack|convention|conventions|license|kids|package manager"
     r"|queue|cache|firm|startup|farm)"
 )
-_PROJECT = re.compile(
+_PROJECT = lazily(
     rf"(?:our|the|my) (?:[\w.-]+ ){{0,3}}?{_THINGS}(?: (?:server|environment|box|cluster|database"
     rf"|db|team|deploy|branch|code|is|are|for [\w.-]+))*,? {_ADVERBS}(?:uses?|is written in"
     rf"|are written in|is"
@@ -207,33 +206,33 @@ _PASSING = (
     r"|calculation|math|homework|assignment|pr|mr|pull request|branch|diff|patch|environment"
     r"|config|settings?|imports?|types?|endpoint|response|payload)"
 )
-_OWNED = re.compile(
+_OWNED = lazily(
     rf"(?:my|our) (?!(?:(?!is |are )[\w.'/-]+ ){{0,3}}?{_PASSING} )(?:(?!is |are |was |has |have "
     rf"|to |that |and |which )[\w.'/-]+ ){{1,4}}?"
     r"(?:(?:for|of|at|in) (?!it |this |that )(?:the |my |our )?[\w.'-]+ )?(?:is|are) "
     rf"{_NOT_NOW}(?!\w+(?:ed|ing)\b|to be|too\b|in the same|the (?:following|same)|like\b|still\b"
     rf"|now\b|about\b)[\w#$€£]"
 )
-_LIMITS = re.compile(
+_LIMITS = lazily(
     r"we (?:can't|cannot|can not|must not|mustn't|are not allowed to|aren't allowed to) (?:use"
     r"|deploy|store|touch) (?!this|that|it\b|the\b)\w|i only have (?:\w+ )?\d+ ?(?:gb|mb|tb|g"
     r"|hours|minutes)\b|i get (?:migraines?|headaches?|hives|heartburn|seasick|carsick|hay fever"
     r"|panic attacks?) "
 )
 # "Celiac. Need ideas ...": who is short of words leaves out who.
-_TERSE = re.compile(
+_TERSE = lazily(
     r"(?:celiac|coeliac|vegan|vegetarian|pescatarian|lactose intolerant|gluten[- ]free"
     r"|diabetic)(?: (?:here|since \w+|household|family))?(?:[,.;]|$)|(?:allergic to|intolerant to"
     r"|living in|based in|married with|working as|born in) (?!this|that|it)\w"
 )
-_BODY = re.compile(
+_BODY = lazily(
     r"i(?:'ve got| have| have got| also have) (?:(?:very|really|quite|pretty|naturally) )?(?:wide"
     r"|narrow|flat|curly|straight|wavy|long|short|sensitive|dry|oily|combination|acne-prone|fair"
     r"|dark|blue|brown|green|grey|red|blond\w*|thin|thick|bad|weak|clay|sandy|poor|high|low|small"
     r"|big|large) (?:feet|foot|arches|hair|skin|eyes|knees?|back|teeth|hands|soil|eyesight"
     r"|blood pressure|cholesterol|blood sugar|scalp|nails)\b"
 )
-_WE_ARE = re.compile(
+_WE_ARE = lazily(
     r"we(?:'re| are) (?:(?:both|all|only|just) )?(?:an? (?!bit|little|lot|good|great|long|big)"
     r"|two|three|four|five|six|\d|based in|located in|vegan|vegetarian|expecting|married|engaged"
     r"|retired|german|french|dutch|italian|spanish|british|american)|our (?!code|test|tests|build"

@@ -3,9 +3,9 @@ mind by the user's own word."""
 
 from __future__ import annotations
 
-import re
+from memtree.text.lazy_patterns import lazily
 
-_GOALS = re.compile(
+_GOALS = lazily(
     r"(?:i'm|i am|im|we're|we are|i|we) (?:(?:also|really|currently|now|still"
     r"|actively) ){0,2}(?:planning (?:to|a|our|my|on)|hoping to|saving (?:up )?(?:for|to)"
     r"|training for|preparing for|looking for (?:a |an )?(?:new |better |part-time "
@@ -22,21 +22,21 @@ _GOALS = re.compile(
     r"|our) (?:[\w-]+ ){0,2}(?:goal|dream|aim|ambition|resolution)(?: for [\w ]{2,20})? (?:is"
     r"|are) (?!(?:this|that|here|below|as follows|attached)\b)\w"
 )
-_KEEP = re.compile(
+_KEEP = lazily(
     r"(?:please |also |and |just )*(?:remember|keep in mind|bear in mind|note|don't forget"
     r"|do not forget|for (?:the record|your information|future reference|context|background)|fyi"
     r"|just so you know|make a note|take note|for next time)(?: for (?:later|next time"
     r"|the future))?(?: that\b|[:,]| -)*\s+"
 )
-_KEPT_NOT = re.compile(
+_KEPT_NOT = lazily(
     r"(?:to|when|how|what|where|the time|me|this|it|that|these|you|your|only|not|no|if|i (?:don't"
     r"|want|need|asked|just|already|am (?:using|getting|running))|we (?:need|should|want|must"
     r"|can)|[\w-]+$)\b"
 )
 
-_AT_ONCE = re.compile(r"\b(?:now|today|tonight|tomorrow|this (?:function|file|test|code))\b")
+_AT_ONCE = lazily(r"\b(?:now|today|tonight|tomorrow|this (?:function|file|test|code))\b")
 # What happened to the user, where it is more than a step of the day.
-_MILESTONES = re.compile(
+_MILESTONES = lazily(
     r"(?:i|we)(?:'ve| have)? (?:(?:recently|just|finally|also|both"
     r"|actually) ){0,2}(?:applied (?:to|for) (?!this|that|it|the (?:fix|patch|change))|won (?:a"
     r"|an|the|my|our|second|first)\b|finished (?:my|writing my|reading my|school|college"
@@ -53,19 +53,19 @@ _MILESTONES = re.compile(
     r"|terrible at|allergic to|afraid of|scared of|addicted to|used to) (?!(?:this|that|it|these"
     r"|those|how|what|having|getting)\b)\w"
 )
-_OUTINGS = re.compile(
+_OUTINGS = lazily(
     r"(?:i|we|my (?:wife|husband|partner|family|kids|girlfriend|boyfriend"
     r"|friends?)(?: and i)?) (?:(?:recently|just|finally|also|both|all) ){0,2}(?:went (?:to|on"
     r"|hiking|camping|skiing|surfing|sailing|fishing|biking)|visited|attended|travel+ed (?:to"
     r"|through|around)|flew to|hosted|celebrated|met|saw|spent|drove (?:to|through)|had (?:a|an"
     r"|my|our))\b"
 )
-_OUTINGS_NOT = re.compile(
+_OUTINGS_NOT = lazily(
     r"\b(?:today|tonight|this morning|page|settings|website|link|url|docs|file|menu|tab|site"
     r"|console|dashboard|store|supermarket|bed|office|error|blast|time|day|look|chat|thought|idea"
     r"|question|problem|the doctor|feeling|chance|dream|talk)\b"
 )
-_DATED = re.compile(
+_DATED = lazily(
     r"\b(?:last|ago|yesterday|weekend|(?:19|20)\d\d|(?:in|on|since) (?:january|february|march"
     r"|april|may|june|july|august|september|october|november|december|spring|summer|autumn|fall"
     r"|winter|monday|tuesday|wednesday|thursday|friday|saturday|sunday))\b"

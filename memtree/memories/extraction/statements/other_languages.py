@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from memtree.memories.extraction.statements import germanic, romance
+from memtree.text.lazy_patterns import lazily
 
 _LANGUAGES = (
     germanic.GERMAN, romance.SPANISH, romance.FRENCH, romance.PORTUGUESE, romance.ITALIAN,
     germanic.DUTCH,
 )  # fmt: skip
 _PATTERNS = tuple(
-    (category, re.compile(rf"(?:{pattern})"))
+    (category, lazily(rf"(?:{pattern})"))
     for category in ("preference", "fact", "general")
     for pattern in (language[category] for language in _LANGUAGES)
 )
-_LEAD = re.compile(
+_LEAD = lazily(
     r"(?:(?:hallo|hi|hey|guten (?:tag|morgen)|moin|übrigens|also|ach|und|aber|ja|nein|danke|ok"
     r"|bonjour|salut|bonsoir|alors|merci|oui|non|et|mais|au fait|hola|buenas|buenos días|sí|pero"
     r"|gracias|además|bueno|por cierto|olá|oi|bom dia|sim|mas|obrigad[oa]|aliás|ciao|salve"
@@ -23,7 +22,7 @@ _LEAD = re.compile(
     r"|eigentlich|außerdem|tatsächlich|en fait|de plus|anche|inoltre|também)\b[\s,:;.!–—-]*+)++"
 )
 # What passes, what is at hand, and what is somebody else's, in any of them.
-_PASSING = re.compile(
+_PASSING = lazily(
     r"\b(?:branche?|rama|ramo|tak|code|código|codice|bugs?|fehler|erreur|error|erro|errore|fout"
     r"|problem\w*|problème|probleem|down|kaputt|defekt|lent[ao]?|langsam|rot|grün|en panne|caído"
     r"|giù|gerade|grad|jetzt|drüber|dein\w*|ton|tes|votre|tu|tus|tuo|tua|seu|sua|jouw|así|assim"

@@ -20,7 +20,7 @@ _LIKES = re.compile(
     r"|can't stand|cannot stand|can't"
     rf" bear|avoid) {_AT_HAND}\w|(?:i'd|i would) rather (?!you|not|see|have (?:it|this"
     rf"|that)){_AT_HAND}\w"
-    r"|(?:i'm|i am|im) (?:not |really |very |a |also |more of |such |huge |big |much of |an? )*"
+    r"|(?:i'm|i am|im) (?:not |really |very |also |more of |such |huge |big |much of |an? )*"
     rf"(?:fan of|fond of|keen on|into|partial to|person who) (?!account){_AT_HAND}\w"
     r"|(?:my|our) (?:[\w-]+ )?favou?rites? (?!part|thing|one\b|bit)(?:[\w' -]{2,40} )?(?:is|are"
     r"|was) (?!the (?:first|second|third|last|ending|one)|that|this)\w|i have a (?:soft spot"

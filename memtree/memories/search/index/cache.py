@@ -8,28 +8,39 @@ others.
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import Protocol
 
-from memtree.memories.scope import Scope
-from memtree.memories.search.index.scope_index import ScopeIndex
 
-Key = tuple[Scope, str]
+class CachedIndex(Protocol):
+    @property
+    def nbytes(self) -> int: ...
+
+
+class OfTenant(Protocol):
+    """What an index is of; it can be hashed."""
+
+    @property
+    def tenant(self) -> str: ...
+
+
+Key = tuple[OfTenant, str]
 
 
 class IndexCache:
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self.bytes = 0
-        self._tenants: dict[str, OrderedDict[Key, ScopeIndex]] = {}
+        self._tenants: dict[str, OrderedDict[Key, CachedIndex]] = {}
         self._held: dict[str, int] = {}  # bytes by tenant
 
-    def get(self, scope: Scope, recipe: str) -> ScopeIndex | None:
+    def get(self, scope: OfTenant, recipe: str) -> CachedIndex | None:
         rows = self._tenants.get(scope.tenant)
         if rows is None or (scope, recipe) not in rows:
             return None
         rows.move_to_end((scope, recipe))
         return rows[scope, recipe]
 
-    def put(self, scope: Scope, recipe: str, index: ScopeIndex) -> None:
+    def put(self, scope: OfTenant, recipe: str, index: CachedIndex) -> None:
         """An index larger than the whole cache is not kept."""
         rows = self._tenants.setdefault(scope.tenant, OrderedDict())
         before = rows.pop((scope, recipe), None)

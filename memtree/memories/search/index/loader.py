@@ -30,24 +30,25 @@ LARGEST_SEGMENT = 512 << 20  # bytes; a database takes no more than twice this i
 
 
 class IndexLoader:
-    """`cache_bytes`: of all indexes that are kept."""
+    """`cache_bytes`: of all indexes that are kept; `cache` also keeps those of several scopes."""
 
     def __init__(self, store: MemoryStore, cache_bytes: int) -> None:
         self._store = store
-        self._cache = IndexCache(cache_bytes)
+        self.cache = IndexCache(cache_bytes)
         self._locks: WeakValueDictionary[tuple[Scope, str], asyncio.Lock] = WeakValueDictionary()
         self._packing: dict[tuple[Scope, str], asyncio.Task[None]] = {}
 
     @property
     def bytes(self) -> int:
         """Of the indexes that are kept."""
-        return self._cache.bytes
+        return self.cache.bytes
 
     async def index(self, scope: Scope, recipe: str) -> ScopeIndex:
         """Searches of one scope that come at once share one load."""
         lock = self._locks.setdefault((scope, recipe), asyncio.Lock())
         async with lock:
-            known = self._cache.get(scope, recipe) or await self._restored(scope, recipe)
+            kept = self.cache.get(scope, recipe)
+            known = kept if isinstance(kept, ScopeIndex) else await self._restored(scope, recipe)
             found = await self._store.search_rows(scope, recipe, known.state.changed)
             if known is not NOTHING and not _continues(found.state, known.state):
                 known, found = NOTHING, await self._store.search_rows(scope, recipe, 0)
@@ -55,14 +56,14 @@ class IndexLoader:
                 index = known.refreshed(found)
             else:
                 index = await asyncio.to_thread(known.refreshed, found)
-            self._cache.put(scope, recipe, index)
+            self.cache.put(scope, recipe, index)
         if index.live_rows >= SMALL and index.outdated > TAIL * index.live_rows:
             self._pack_soon(scope, recipe, index)
         return index
 
     def forget(self, tenant: str) -> None:
         """Let go of all indexes of a tenant."""
-        self._cache.forget(tenant)
+        self.cache.forget(tenant)
 
     async def settled(self) -> None:
         """Wait for the segments that are being made."""
@@ -98,8 +99,8 @@ class IndexLoader:
         """Make one block of an index, keep it in the index's place, and store it."""
         state = index.state
         block = await asyncio.to_thread(index.whole)
-        if self._cache.get(scope, recipe) is not None:  # else it was forgotten meanwhile
-            self._cache.put(scope, recipe, _of_block(block, state))
+        if self.cache.get(scope, recipe) is not None:  # else it was forgotten meanwhile
+            self.cache.put(scope, recipe, _of_block(block, state))
         if block.nbytes > LARGEST_SEGMENT:
             return
         data = await asyncio.to_thread(packed, block, _key(scope, recipe))

@@ -1,7 +1,8 @@
 """Memories as the lines of an export, one JSON object each.
 
     {"type": "export", "format": "memtree-memories", "version": 1, "exported_at": "..."}
-    {"type": "settings", ...}   {"type": "group", ...}
+    {"type": "settings", ...}   {"type": "group", ...}      (of users)
+    {"type": "schema", ...}                                 (of agents)
     {"type": "memory", "id": "mem_...", "text": "...", ..., "versions": [...]}
     {"type": "tombstone", ...}
     {"type": "end", "memories": 2, ...}
@@ -21,10 +22,11 @@ import msgspec
 from memtree.memories.memory import Memory, MemorySource, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.rules.expiry import shown
+from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.user_memories import MemoryGroup, UserSettings
 
 FORMAT, VERSION = "memtree-memories", 1
-IMPORTANCE = 0.5  # by default
+IMPORTANCE, CONFIDENCE = 0.5, 1.0  # by default
 
 
 def header_line(exported: float) -> bytes:
@@ -53,6 +55,20 @@ def group_line(group: MemoryGroup) -> bytes:
     )
 
 
+def schema_line(schema: MemorySchema) -> bytes:
+    # As it is: in JSON the ends of lines only stand between values, never in them.
+    document = schema.document.replace("\n", " ").replace("\r", " ")
+    return _line(
+        type="schema",
+        name=schema.kind,
+        description=schema.description or None,
+        unique_on=list(schema.unique_on) or None,
+        json_schema=msgspec.Raw(document.encode()),
+        created_at=exact_time(schema.created),
+        updated_at=exact_time(schema.updated),
+    )
+
+
 def memory_line(record: MemoryRecord, groups: Sequence[str]) -> bytes:
     """`groups`: ids of the groups that it is in."""
     memory, tombstone = record.memory, record.tombstone
@@ -76,12 +92,15 @@ def tombstone_line(tombstone: Tombstone) -> bytes:
     return _line(type="tombstone", id=tombstone.id, **_left(tombstone))
 
 
-def end_line(*, memories: int, groups: int, tombstones: int, changed: bool) -> bytes:
+def end_line(
+    *, memories: int, groups: int, tombstones: int, changed: bool, schemas: int = 0
+) -> bytes:
     """`changed`: something was written while it was exported."""
     return _line(
         type="end",
         memories=memories,
         groups=groups,
+        schemas=schemas or None,
         tombstones=tombstones,
         changed_meanwhile=changed or None,
     )
@@ -118,6 +137,9 @@ def _said(memory: Memory) -> dict[str, Any]:
         "expires_at": _time(memory.expires),
         "last_confirmed_at": _time(memory.last_confirmed),
         "tainted": memory.tainted or None,
+        "confidence": None if memory.confidence == CONFIDENCE else memory.confidence,
+        "happened_at": _time(memory.happened),
+        "mentions": [mention._asdict() for mention in memory.mentions] or None,
         "source": None if memory.source is None else _source(memory.source),
     }
 

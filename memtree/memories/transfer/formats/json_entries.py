@@ -19,7 +19,9 @@ MOST_VALUES = 2_000_000  # of one entry
 _LINE = re.compile(rb"[^\s][^\n]*")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r"[^,\]}]*")
-_PIECE = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
+# A string that is never closed reaches to the end: looked for anew behind each of its quotation
+# marks, it would cost the square of the text.
+_PIECE = re.compile(r'"(?:[^"\\]|\\(?:.|\Z))*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _LONGEST_INTEGER = 20  # characters of a number that 64 bits hold
 
 
@@ -69,27 +71,28 @@ def _line_value(text: str, number: int, *, cut: bool) -> FileEntry | LineResult:
     return FileEntry(number, value)
 
 
-def document_entries(text: str) -> Iterator[FileEntry | LineResult]:
+def document_entries(text: str, most: int = MOST_VALUES) -> Iterator[FileEntry | LineResult]:
     """The elements of the list that a document is, or of the lists that stand in its object; its
-    other fields as they are."""
-    guarded = _values(text) > MOST_VALUES
+    other fields as they are. `most`: values of one entry."""
+    guard = most if _values(text) > most else 0
     at = _space(text, 0)
     if text[at : at + 1] == "[":
-        at = yield from _elements(text, at, "", guarded)
+        at = yield from _elements(text, at, "", guard)
     else:
-        at = yield from _members(text, at, guarded)
+        at = yield from _members(text, at, guard)
     if at >= 0 and (rest := _space(text, at)) < len(text):
         yield _broken(1, JSONDecodeError("Extra data", text, rest))
 
 
-def _elements(text: str, at: int, key: str, guarded: bool) -> Steps:
-    """Returns where the list ends, -1 where it is broken."""
+def _elements(text: str, at: int, key: str, guard: int) -> Steps:
+    """Returns where the list ends, -1 where it is broken. `guard`: values that one element may
+    hold; 0: all of the text holds no more."""
     at, number = _space(text, at + 1), 0
     while text[at : at + 1] != "]":
         number += 1
-        end = _end(text, at) if guarded else at
-        if guarded and _values(text, at, end) > MOST_VALUES:
-            yield _too_much(number)
+        end = _end(text, at) if guard else at
+        if guard and _values(text, at, end) > guard:
+            yield _too_much(number, guard)
             at = end
         else:
             try:
@@ -106,18 +109,18 @@ def _elements(text: str, at: int, key: str, guarded: bool) -> Steps:
     return at + 1
 
 
-def _members(text: str, at: int, guarded: bool) -> Steps:
+def _members(text: str, at: int, guard: int) -> Steps:
     """Returns where the object ends, -1 where it is broken."""
     at = _space(text, at + 1)
     while text[at : at + 1] != "}":
         try:
             key, at = _key(text, at)
             if text[at : at + 1] == "[":
-                at = yield from _elements(text, at, key, guarded)
+                at = yield from _elements(text, at, key, guard)
                 if at < 0:
                     return -1
-            elif guarded and _values(text, at, end := _end(text, at)) > MOST_VALUES:
-                yield _too_much(1)
+            elif guard and _values(text, at, end := _end(text, at)) > guard:
+                yield _too_much(1, guard)
                 at = end
             else:
                 value, at = _DECODER.raw_decode(text, at)
@@ -191,8 +194,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
 
 
-def _too_much(number: int) -> LineResult:
-    message = f"holds more than {MOST_VALUES:,} values"
+def _too_much(number: int, most: int = MOST_VALUES) -> LineResult:
+    message = f"holds more than {most:,} values"
     return LineResult(number, LineStatus.INVALID, "too_large", message)
 
 

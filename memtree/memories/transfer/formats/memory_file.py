@@ -148,7 +148,10 @@ def _format_of(entry: FileEntry) -> str:
         return CHATGPT
     if "entityType" in value or "relationType" in value:
         return SERVER_MEMORY
-    if value.get("format") == FORMAT or (key == "" and isinstance(value.get("text"), str)):
+    structured = isinstance(value.get("kind"), str) and isinstance(value.get("data"), dict)
+    if value.get("format") == FORMAT or (
+        key == "" and (structured or isinstance(value.get("text"), str))
+    ):
         return MEMTREE
     if key not in ("", "results", "memories"):
         return ""

@@ -5,15 +5,17 @@ Strictly: a field of a wrong type makes its line invalid, so nothing is half of 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from memtree.errors import BadRequest
-from memtree.memories.memory import Memory, MemorySource, Tombstone
+from memtree.memories.memory import EntityMention, Memory, MemorySource, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.rules.expiry import timestamp
 from memtree.memories.rules.tags import canonical_tags
+from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.scope import checked_id
 from memtree.memories.transfer.file_items import (
     FileEnd,
@@ -21,12 +23,18 @@ from memtree.memories.transfer.file_items import (
     FileHeader,
     FileItem,
     FileMemory,
+    FileSchema,
     FileSettings,
     FileTombstone,
     LineResult,
     LineStatus,
 )
-from memtree.memories.transfer.formats.export_lines import FORMAT, IMPORTANCE, VERSION
+from memtree.memories.transfer.formats.export_lines import (
+    CONFIDENCE,
+    FORMAT,
+    IMPORTANCE,
+    VERSION,
+)
 from memtree.memories.transfer.formats.foreign import no_object
 from memtree.memories.transfer.formats.json_entries import FileEntry
 from memtree.memories.user_memories import (
@@ -39,6 +47,7 @@ from memtree.memories.user_memories import (
 
 _MOST_NAME = 1_000  # characters of what names something
 _MOST_GROUPS = 1_000  # of one memory
+_MOST_MENTIONS = 1_000  # of one memory
 _LARGEST = 2**53
 
 
@@ -146,6 +155,8 @@ def _item(line: int, fields: FieldReader) -> FileItem:
             return _memory(line, fields)
         case "group":
             return FileGroup(line, _group(fields))
+        case "schema":
+            return FileSchema(line, _schema(fields))
         case "settings":
             return FileSettings(line, _settings(fields))
         case "tombstone":
@@ -187,6 +198,9 @@ def _memory(line: int, fields: FieldReader) -> FileMemory:
         thread_id=memory.thread_id,
         source=memory.source,
         tainted=memory.tainted,
+        confidence=memory.confidence,
+        happened=memory.happened,
+        mentions=memory.mentions,
         groups=tuple(checked_id(group, "groups") for group in groups),
         record=record if id_ else None,
     )
@@ -220,7 +234,49 @@ def _version(id_: str, fields: FieldReader) -> Memory:
         tainted=bool(fields.flag("tainted")),
         source=None if source is None else _source(source),
         version=fields.whole("version", 1, 1),
+        confidence=fields.number("confidence", CONFIDENCE, 0, 1),
+        happened=fields.time("happened_at"),
+        mentions=_mentions(fields),
     )
+
+
+def _mentions(fields: FieldReader) -> tuple[EntityMention, ...]:
+    mentions = fields.each("mentions")
+    if len(mentions) > _MOST_MENTIONS:
+        raise BadRequest(f"mentions must be at most {_MOST_MENTIONS}", param="mentions")
+    return tuple(
+        EntityMention(each.text("name", _MOST_NAME), each.text("type", _MOST_NAME))
+        for each in mentions
+    )
+
+
+def _schema(fields: FieldReader) -> MemorySchema:
+    """Whether it is one is told where it is kept."""
+    name, document = fields.named("name"), fields.object("json_schema")
+    if name is None or document is None:
+        param = "json_schema" if name else "name"
+        raise BadRequest("a schema must have a name and a json_schema", param=param)
+    unique = fields.list("unique_on")
+    if not all(isinstance(each, str) for each in unique):
+        raise BadRequest("unique_on must be an array of names", param="unique_on")
+    return MemorySchema(
+        name,
+        written(document, "json_schema"),
+        tuple(unique),
+        fields.text("description"),
+        fields.time("created_at") or 0.0,
+        fields.time("updated_at") or 0.0,
+    )
+
+
+def written(value: object, name: str) -> str:
+    """JSON text. Raises `BadRequest` naming the field."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text.encode()
+    except (ValueError, RecursionError):
+        raise BadRequest(f"{name} must be plain JSON", param=name) from None
+    return text
 
 
 def _source(fields: FieldReader) -> MemorySource:

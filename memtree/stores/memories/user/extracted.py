@@ -78,7 +78,7 @@ async def put_snapshot(
         memory.terms,
         expires=UNSET if memory.expires is None else memory.expires,
     )
-    return await changing.change_row(sql, at, rows[0], text)
+    return await changing.change_row(sql, at, rows[0], text, now)
 
 
 def marks(memory: Memory) -> dict[str, int]:

@@ -200,4 +200,4 @@ def _columns(scope: ScopeRow, group: MemoryGroup) -> dict[str, Any]:
 
 
 def _no_group() -> NotFound:
-    return NotFound("There is no such group of memories.", param="group_id")
+    return NotFound("No group of memories has this group_id.", param="group_id")

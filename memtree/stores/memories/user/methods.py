@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from memtree.memories.memory import Memory, NewMemory, Tombstone
+from memtree.memories.memory import Memory, MemoryChange, NewMemory, Tombstone
 from memtree.memories.ports import ANY, Added, MemoryFilter, MemoryPage, MemoryRecord, MemoryRef
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import (
@@ -31,9 +31,27 @@ class SqlUserMemories(MemoryTransactions):
             lambda sql: saving.add_many(sql, scope, memories, once=once, most=most, now=self.now())
         )
 
-    async def merge(self, scope: Scope, ref: MemoryRef, older: MemoryRef, reason: str) -> Memory:
+    async def merge(
+        self,
+        scope: Scope,
+        ref: MemoryRef,
+        older: MemoryRef,
+        reason: str,
+        *,
+        change: MemoryChange | None = None,
+        if_version: int | None = None,
+    ) -> Memory:
         return await self.write_memories(
-            lambda sql: changing.merge(sql, scope, ref, older, reason=reason, now=self.now())
+            lambda sql: changing.merge(
+                sql,
+                scope,
+                ref,
+                older,
+                reason=reason,
+                change=change,
+                if_version=if_version,
+                now=self.now(),
+            )
         )
 
     async def delete_matching(

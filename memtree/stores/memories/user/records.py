@@ -10,6 +10,7 @@ from memtree.errors import BadRequest
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import MemoryRecord
 from memtree.memories.scope import Scope
+from memtree.stores.memories.agent import unique
 from memtree.stores.memories.changing import KEEP_VERSION, PUT_TOMBSTONE
 from memtree.stores.memories.counters import ScopeRow, begin, commit, take_numbers
 from memtree.stores.memories.rows import (
@@ -74,11 +75,12 @@ async def restore(
     await refuse_taken(sql, at.number, [each.memory.id for each in given])
     there = await _created(sql, at, given)
     plain = [_linked(each.memory, there) for each in given]
+    keys = await _unique(sql, at, plain, there, now)
     counted = sum(_counts(each) for each in plain)
     count = len(given) + len(tombstones)
     first = await take_numbers(sql, at, count, most=most, now=now, live=counted)
     stored = [replace(each, number=first + place) for place, each in enumerate(plain)]
-    await _put(sql, at, given, stored, there, now)
+    await _put(sql, at, given, stored, keys, there, now)
     stones = [
         replace(each, number=first + place) for place, each in enumerate(tombstones, len(given))
     ]
@@ -132,18 +134,37 @@ def _counts(memory: Memory) -> bool:
     return not (memory.deleted or memory.superseded_by or memory.duplicate_of)
 
 
+async def _unique(
+    sql: Sql, scope: ScopeRow, memories: list[Memory], there: dict[str, float], now: float
+) -> list[str]:
+    """The keys of their unique values. Of those whose values a live memory of the scope has, or a
+    later one of these, each is superseded by that one, in `memories`. What expired has none."""
+    counting = [at for at, each in enumerate(memories) if each.live(now)]
+    found = await unique.unique_keys(sql, scope, [unique.keyed(memories[at]) for at in counting])
+    keys = dict(zip(counting, found, strict=True))
+    held = await unique.holders(sql, scope, found, now)
+    ids = {key: memories[at].id for at, key in keys.items() if key}
+    ids |= {key: row.id for key, row in held.items()}
+    there |= {row.id: row.memory().created for row in held.values()}
+    for at, key in keys.items():
+        if key and ids[key] != memories[at].id:
+            memories[at] = replace(memories[at], superseded_by=ids[key])
+    return [keys.get(at, "") for at in range(len(memories))]
+
+
 async def _put(
     sql: Sql,
     scope: ScopeRow,
     given: Sequence[MemoryRecord],
     stored: Sequence[Memory],
+    keys: Sequence[str],
     there: dict[str, float],
     now: float,
 ) -> None:
     rows: list[dict[str, Any]] = []
     versions: list[dict[str, Any]] = []
-    for record, memory in zip(given, stored, strict=True):
-        rows.append(_row(scope, record, memory, there))
+    for record, memory, key in zip(given, stored, keys, strict=True):
+        rows.append(_row(scope, record, memory, there) | {"unique_key": key})
         place = {"scope": scope.number, "number": memory.number}
         for old in record.versions:
             same = replace(_bare(old), id=memory.id, number=memory.number)

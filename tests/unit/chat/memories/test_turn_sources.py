@@ -59,6 +59,16 @@ def test_a_tool(messages: list[Any]):
     assert spoke(*messages)
 
 
+def test_words_behind_results_in_one_message_do_not_hide_the_tool():
+    body = json_body.split(b"{}")
+    messages = [Message.of(one) for one in (USER, CALL, RESULT)]
+    joined = Message(Message.of(USER).raw, joined=True)
+    assert others_spoke([*messages, joined], body, "m")
+    assert others_spoke([*messages, joined, joined], body, "m")
+    assert not others_spoke([*messages, Message.of(USER)], body, "m")
+    assert not others_spoke([Message.of(USER), joined], body, "m")
+
+
 @pytest.mark.parametrize(
     "asked",
     [{"model": "m:online"}, {"web_search_options": {}}, {"plugins": [{"id": "web"}]}],
@@ -66,3 +76,20 @@ def test_a_tool(messages: list[Any]):
 def test_a_search_of_the_web_by_the_provider(asked: dict[str, Any]):
     assert spoke(USER, **asked)
     assert not spoke(USER, web_search_options=None, plugins=None)
+
+
+@pytest.mark.parametrize(
+    ("tools", "read"),
+    [
+        ([{"type": "web_search_20250305", "name": "web_search"}], True),
+        ([{"name": "a", "input_schema": {}}, {"type": "mcp", "server_label": "a"}], True),
+        ([{"type": "file_search"}], True),
+        ([{"type": "function", "function": {"name": "web_search"}}], False),
+        ([{"type": 5}, "web_search"], False),
+        ({"web_search": 1}, False),
+        (None, False),
+    ],
+)
+def test_the_provider_may_read_for_itself(tools: Any, read: bool):
+    assert spoke(USER, tools=tools) is read
+    assert spoke(USER, tools=tools, mcp_servers=[{"url": "https://example.com"}])

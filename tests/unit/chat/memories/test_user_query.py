@@ -40,6 +40,16 @@ def test_the_newest_words_of_the_user(messages, asked):
     assert query(*messages) == asked
 
 
+def test_a_word_of_the_client_s_program_is_no_question():
+    asked = Message.of(user("Which port?"))
+    result = Message.of({"role": "tool", "content": "42"})
+    reminder = Message(Message.of(user("<system-reminder>12:00</system-reminder>")).raw, True)
+    aside = Message(Message.of(user("3,000 tokens are left.")).raw, True, aside=True)
+    said = Message(Message.of(user("Stop.")).raw, True)
+    assert user_query([asked, result, reminder, aside], Volatile()) == "Which port?"
+    assert user_query([asked, result, said, aside], Volatile()) == "Stop."
+
+
 def test_of_a_long_message_its_ends():
     asked = query(user(f"Why this? {'x' * 1_000_000} So why?"))
     assert len(asked) == REACH + 1

@@ -117,7 +117,7 @@ def test_a_key_names_its_tenant(shell: Shell, capsys: pytest.CaptureFixture[str]
         (["add", " "], "text must not be empty"),
         (["add", "token ghp_" + "a1B2c3" * 6], "API key (github)"),
         (["add", "x", "--expires", "soon"], "expires"),
-        (["add", "x", "--chat", "no spaces"], "chat must be"),
+        (["add", "x", "--chat", "no spaces"], "--chat must be"),
         (["add", "x", "--subject", "s"], "--agent"),
         (["add", "x", "--tenant", "nobody"], "no key nobody"),
         (["search", " "], "query must not be empty"),
@@ -162,4 +162,4 @@ def test_what_a_model_saved_is_confirmed_by_a_person(shell: Shell) -> None:
     assert "unconfirmed" in shell.run("list", *scope)[0][1]
     shell.run("confirm", id_, *scope)
     assert "unconfirmed" not in shell.run("list", *scope)[0][1]
-    assert "no such memory" in shell.run("confirm", "77", *scope, code=1)[1]
+    assert "no memory with this id" in shell.run("confirm", "77", *scope, code=1)[1]

@@ -132,13 +132,13 @@ def test_what_a_memory_said_before_and_what_it_replaced(shell: Shell) -> None:
     (newest,) = [row for row in shell.rows("list", "--user", "u") if "York" in row["text"]]
     lines, _ = shell.run("history", "--user", "u", newest["id"])
     assert [line.split("  ", 1)[1] for line in lines[::2]] == [
-        "v1  User lives [2J in York", "v1  User lives in Leeds",
+        "v1  User lives�[2J in York", "v1  User lives in Leeds",
     ]  # fmt: skip
-    assert lines[1].endswith(": moved")
+    assert lines[1].endswith(": moved�")
     assert [row["text"] for row in shell.rows("history", "--user", "u", newest["id"])] == [
         "User lives\x1b[2J in York", "User lives in Leeds",
     ]  # fmt: skip
-    assert "no such memory" in shell.run("history", "--user", "v", newest["id"], code=1)[1]
+    assert "no memory with this id" in shell.run("history", "--user", "v", newest["id"], code=1)[1]
 
 
 def test_one_memory_replaces_another(shell: Shell) -> None:
@@ -149,3 +149,37 @@ def test_one_memory_replaces_another(shell: Shell) -> None:
     assert "User lives in Leeds" not in shell.texts()
     assert any("moved" in line for line in shell.run("history", "--user", "u", new["id"])[0])
     assert "replaces" in shell.run("merge", "--user", "u", new["id"], "99", code=1)[1]
+
+
+def test_a_subject_is_forgotten_by_all_agents(shell: Shell) -> None:
+    for agent in ("a", "b"):
+        for subject in ("s", "t"):
+            shell.added(f"{agent} knows {subject}", "--agent", agent, "--subject", subject)
+        shell.added(f"{agent} knows", "--agent", agent)
+    shell.added("User s is a user", "--user", "s")
+    of_s = ("--agent", "*", "--subject", "s")
+    (counted,), _ = shell.run("delete", *of_s, "--all", "--dry-run")
+    assert counted == "2 would be deleted"
+    gone, _ = shell.run("delete", *of_s, "--all", "--purge")
+    assert len(gone) == 2
+    left = [row["text"] for row in shell.rows("list")]
+    assert {"User s is a user", "a knows", "a knows t", "b knows", "b knows t"} <= set(left)
+    assert not {"a knows s", "b knows s"} & set(left)
+    (row,) = shell.rows("list", "--agent", "b", "--subject", "t")
+    gone, _ = shell.run("delete", row["id"], "--agent", "*", "--subject", "*")
+    assert gone == [row["id"]]
+    gone, _ = shell.run("delete", "--agent", "a", "--subject", "*", "--all")
+    assert len(gone) == 2
+    assert [row["text"] for row in shell.rows("list", "--agent", "b")] == ["b knows"]
+
+
+@pytest.mark.parametrize("action", ["list", "export", "undelete x", "history x", "search x"])
+def test_a_star_is_for_deletion_alone(shell: Shell, action: str) -> None:
+    _, told = shell.run(*action.split(), "--agent", "*", code=1)
+    assert "memories delete" in told
+
+
+def test_a_subject_needs_an_agent(shell: Shell) -> None:
+    for words in (("search", "x"), ("delete", "--all")):
+        _, told = shell.run(*words, "--subject", "*", code=1)
+        assert "--agent" in told

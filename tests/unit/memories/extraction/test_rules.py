@@ -131,3 +131,10 @@ def test_a_rule_that_speaks_to_nobody_is_no_wish():
 @pytest.mark.parametrize("text", ["", " \n", "\ud800", "İ am a nurse in İzmir", "```", "." * 50])
 def test_odd_texts_give_nothing(text):
     assert extract(text).candidates == ()
+
+
+def test_two_statements_joined_by_and_are_two_memories():
+    assert found("My name is Alice and I live in Seattle.") == [
+        ("User's name is Alice", "fact"),
+        ("User lives in Seattle", "fact"),
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from memtree.memories.memory import Memory, MemorySource, Tombstone
+from memtree.memories.memory import EntityMention, Memory, MemorySource, Tombstone
 from memtree.memories.ports import MemoryRecord
 
 # Microseconds are kept, what is finer is not.
@@ -24,6 +24,7 @@ SOURCES = st.builds(
     origin=st.sampled_from(["", "ef" * 32]),
     recorded=st.none() | MOMENTS,
 )
+MENTIONS = st.builds(EntityMention, WORDS, st.sampled_from(["person", "place"]))
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**62), 2**62) | WORDS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
@@ -69,6 +70,9 @@ def _version(draw: st.DrawFn, id_: str, version: int) -> Memory:
         tainted=draw(st.booleans()),
         source=draw(st.none() | SOURCES),
         version=version,
+        confidence=draw(st.sampled_from([0.0, 0.75, 1.0])),
+        happened=draw(st.none() | MOMENTS),
+        mentions=tuple(draw(st.lists(MENTIONS, max_size=2))),
     )
 
 

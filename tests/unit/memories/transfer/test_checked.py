@@ -169,3 +169,58 @@ def test_the_rules_for_texts_hold_for_all_of_it(record: MemoryRecord | None, rea
 def test_and_for_groups(group: MemoryGroup, reason: str):
     found = checked_group(FileGroup(3, group))
     assert (found.reason if isinstance(found, LineResult) else "") == reason
+
+
+# -- both ------------------------------------------------------------------------------------
+
+SOURCES = [
+    (MemorySource(message="\ud800"), "field"),
+    (MemorySource(message=KEY), "secret"),
+    *[
+        (source, "field")
+        for value in (KEY, "\ud800", "ab" * 65, "AB", "abc")
+        for source in (
+            MemorySource(digest=value),
+            MemorySource(address=value),
+            MemorySource(origin=value),
+        )
+    ],
+]
+
+
+@pytest.mark.parametrize(("source", "reason"), SOURCES)
+def test_a_source_holds_ids_and_addresses_alone(source, reason):
+    """What else stood there would be stored and exported unseen, or be refused by the store and so
+    end the import."""
+    assert refused(item(source=source)).reason == reason
+    memory = Memory("mem_a", 1, "Lives in Graz.", NOW, NOW, source=source)
+    made = restorable(item(record=MemoryRecord(memory)), MOST)
+    assert isinstance(made, LineResult)
+    assert made.reason == reason
+
+
+def test_the_id_of_a_message_may_be_long():
+    source = MemorySource(message="m" * 1_000)
+    assert new(item(source=source)).source == source
+
+
+def test_data_has_an_end():
+    data = {"a": "x " * 20_000}
+    assert refused(item(data=data)).reason == "field"
+    memory = Memory("mem_a", 1, "Lives in Graz.", NOW, NOW, data=data)
+    assert isinstance(restorable(item(record=MemoryRecord(memory)), MOST), LineResult)
+
+
+@pytest.mark.parametrize("text", ["x" * (MOST + 1), " ", "\0"])
+def test_where_secrets_are_allowed_a_text_still_has_its_limits(text: str):
+    memory = Memory("mem_a", 1, text, NOW, NOW)
+    given = item(text, record=MemoryRecord(memory))
+    made = restorable(given, MOST, of_agent=True, allow_secrets=True)
+    assert isinstance(made, LineResult)
+
+
+def test_a_memory_that_claims_versions_without_number_is_no_work():
+    memory = Memory("mem_a", 1, "Lives in Graz.", NOW, NOW, version=2**53)
+    made = restorable(item(record=MemoryRecord(memory)), MOST)
+    assert isinstance(made, LineResult)
+    assert (made.status, made.reason) == (LineStatus.INVALID, "field")

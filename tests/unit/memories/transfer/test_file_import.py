@@ -240,6 +240,23 @@ async def test_what_was_imported_is_found_by_meaning_and_words():
     assert found.hits[0].memory.text == "Has a beagle"
 
 
+@pytest.mark.parametrize("keep_ids", [False, True])
+async def test_what_an_import_stored_before_it_was_hung_up_on_gets_its_vectors(keep_ids: bool):
+    head = {"type": "export", "format": "memtree-memories", "version": 1}
+    lines = [head, *({**line, "id": f"mem_{at}"} for at, line in enumerate(MANY * 8))]
+    async with transferring(HashingEmbedder()) as t:
+        task = asyncio.create_task(t.imported(lines, keep_ids=keep_ids))
+        for _ in range(100_000):
+            if task.done() or (await t.store.state(ADA)).total:
+                break
+            await asyncio.sleep(0)
+        task.cancel()
+        assert isinstance(*await asyncio.gather(task, return_exceptions=True), BaseException)
+        assert (await t.store.state(ADA)).total
+        await t.book.join()
+        assert await t.store.without_vectors(ADA, HashingEmbedder().recipe, 10) == []
+
+
 async def test_whoever_watches_is_told():
     async with transferring() as t:
         watching = asyncio.create_task(t.book.changed(ADA, 0, 30.0))

@@ -48,6 +48,7 @@ FILES = st.one_of(
     ),
 )
 CUT = st.floats(0, 1)
+LOOKS = 2 * settings().max_examples  # of the profile that was chosen
 
 
 async def run(t: Transfer, raw: bytes, **options: Any) -> ImportReport | None:
@@ -57,7 +58,7 @@ async def run(t: Transfer, raw: bytes, **options: Any) -> ImportReport | None:
         return None
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=LOOKS)
 @given(FILES, CUT, st.sampled_from([AUTO, *FORMATS]), st.booleans(), st.booleans())
 def test_nothing_that_is_stored_changes(
     file: bytes, cut: float, format_: str, keep_ids: bool, dry_run: bool
@@ -85,7 +86,7 @@ def test_nothing_that_is_stored_changes(
     asyncio.run(look())
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=LOOKS)
 @given(st.lists(LINES, max_size=6))
 def test_a_restore_of_anything_is_an_export_again(lines: list[Any]):
     """What was taken in can go out and come back."""

@@ -12,6 +12,7 @@ import msgspec
 from memtree.memories.book import MemoryRules
 from memtree.memories.draft import DedupPolicy, MemoryDraft
 from memtree.memories.memory import Memory
+from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.scope import Scope
 from memtree.memories.transfer.import_options import ImportOptions
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
@@ -30,6 +31,7 @@ class Transfer:
         groups = count(1)
         self.transfer = MemoryTransfer(
             opened.store,
+            SchemaBook(opened.store, opened.clock),
             opened.book.saving,
             opened.clock,
             lambda: f"mem_{next(opened.ids):024x}",

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from memtree.memories.agents.agent_memory import StructuredWrite
 from memtree.memories.ports import ShownMemory
+from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.schemas.unique_on import unique_key
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import MemoryGroup, SettingsChange
 from memtree.stores import SqliteStore
 from tests.contracts.memory_backends import START, new, rewritten, save
 
+AGENT = Scope.of_agent("agents", "agent")
 SCOPE, OTHER = Scope.of_chat("tenant", "chat"), Scope.of_user("tenant")
 
 
@@ -31,6 +36,11 @@ async def sound_store(path: Path) -> None:
     await memories.add_members(SCOPE, "grp", ["mem_one"])
     await memories.change_settings(SCOPE, SettingsChange(save=True))
     await memories.add_extracted(SCOPE, b"digest", [], most=0)
+    profile = MemorySchema("Profile", "{}", ("name",))
+    await memories.put_schema("agents", profile, partial(unique_key, profile), most=1)
+    for scope in (AGENT, Scope.of_agent("agents", "other")):
+        memory = new("ann", id=f"mem_{scope.owner}", kind="Profile", data={"name": "ann"})
+        await memories.write(scope, [StructuredWrite(memory)], idempotency_key="key")
     assert await store.check() == []
     await store.close()
 
@@ -78,6 +88,19 @@ DAMAGE = [
     ("UPDATE memory_settings SET data = x'ff'", "settings: Stored settings of a user do not"),
     ("UPDATE memory_settings SET scope = 9", "scope 9: settings: there is no such scope"),
     ("UPDATE extracted_messages SET scope = 9", "9: extracted message: there is no such scope"),
+    ("UPDATE memory_schemas SET data = x'ff'", "schema Profile: A stored schema does not decode"),
+    ("UPDATE memory_schemas SET unique_on = '1'", "schema Profile: A stored schema does not dec"),
+    ("UPDATE memory_schemas SET unique_on = '[]'", "memory 1: its unique values are others"),
+    ("UPDATE memories SET unique_key = 'x' WHERE scope = 3", "memory 1: its unique values are oth"),
+    (
+        "UPDATE memories SET scope = 3 WHERE scope = 4",
+        "memory 2: another one has its unique values",
+    ),
+    ("UPDATE memory_writes SET data = x'ff'", "answer of a write: A stored answer does not decode"),
+    (
+        "UPDATE memory_writes SET scope = scope + 6",
+        "scope 9: answer of a write: there is no such scope",
+    ),
     (
         "INSERT INTO erased_memories VALUES (1, 1, 'mem_one', 1, 1, 1)",
         "event of memory 1, which is",
@@ -90,10 +113,11 @@ async def test_damage_is_found(tmp_path, damage, found):
     path = tmp_path / "store.db"
     await sound_store(path)
     with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DROP INDEX unique_memories")  # which would not let it happen
         assert db.execute(damage).rowcount
     store = SqliteStore(path)
     lines = await store.check()
     await store.close()
     assert [line for line in lines if found in line], lines
-    assert all(line.startswith("memories of scope ") for line in lines)
+    assert all(line.startswith(("memories of scope ", "schema ")) for line in lines)
     assert not [line for line in lines if "uno" in line or "zwei" in line]

@@ -29,6 +29,17 @@ def test_code_quotes_injected_text_and_secrets_are_not_shown():
     assert [KEY in text[start:end] for start, end in secret] == [True]
 
 
+def test_a_secret_is_told_by_the_words_before_it():
+    text = "token:\n\nq7Hd93kLmZpX2vTb8RwYx4\n\nI live in Graz."
+    assert shown(text).shown == "token:\nI live in Graz."
+
+
+def test_what_is_no_secret_but_nobody_elses_business_is_not_shown():
+    text = "My card number is 4111 1111 1111 1111. I live in Graz."
+    assert shown(text).shown == "I live in Graz."
+    assert len(shown_spans(text)[1]) == 1
+
+
 def test_the_first_message_is_the_same_in_every_call():
     one = prompt.prompt([shown("I live in Graz.")])
     two = prompt.prompt([shown("I have two cats.", "1"), shown("I am a baker.", "2")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +13,14 @@ from hypothesis import strategies as st
 
 from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.ports import MemoryRecord
+from memtree.memories.schemas.memory_schema import MemorySchema
 from memtree.memories.transfer.file_items import (
     FileEnd,
     FileGroup,
     FileHeader,
     FileItem,
     FileMemory,
+    FileSchema,
     FileSettings,
     FileTombstone,
     LineResult,
@@ -81,6 +84,19 @@ def test_everything_else_of_an_export_is_read_as_well():
     ]
 
 
+def test_a_schema_is_one_line_however_it_was_written():
+    document = (
+        '{\r\n "type": "object",\n "title": "a\\nb",\n "maxProperties": 9223372036854775807\n}'
+    )
+    kept = MemorySchema("Profile", document, ("name", "kind"), "Who\nit is", 1.5, 2.5)
+    line = export_lines.schema_line(kept)
+    assert line.count(b"\n") == 1
+    (item,) = items(line)
+    assert isinstance(item, FileSchema), item
+    assert item == FileSchema(1, replace(kept, document=item.schema.document))
+    assert json.loads(item.schema.document) == json.loads(document)
+
+
 def test_a_line_holds_no_more_than_is_said():
     line = export_lines.memory_line(MemoryRecord(Memory("mem_1", 5, "Likes tea", 0.0, 0.0)), ())
     assert msgspec.json.decode(line) == {
@@ -132,6 +148,15 @@ def test_a_text_alone_is_a_memory_without_an_id():
         ({"groups": ["grp_1"] * 1_001}, "groups"),
         ({"versions": [5]}, "versions"),
         ({"versions": [{"text": "a", "version": 1}]}, "versions"),
+        ({"confidence": "high"}, "confidence"),
+        ({"confidence": 1.5}, "confidence"),
+        ({"confidence": float("nan")}, "confidence"),
+        ({"happened_at": 5}, "happened_at"),
+        ({"mentions": {"name": "Ada"}}, "mentions"),
+        ({"mentions": ["Ada"]}, "mentions"),
+        ({"mentions": [{"name": 5}]}, "name"),
+        ({"mentions": [{"name": "x" * 2_000}]}, "name"),
+        ({"mentions": [{"name": "Ada"}] * 1_001}, "mentions"),
         ({"tombstone": []}, "tombstone"),
         ({"type": "note"}, "type"),
         ({"type": 5}, "type"),
@@ -139,6 +164,12 @@ def test_a_text_alone_is_a_memory_without_an_id():
         ({"type": "group", "title": "x" * 300}, "title"),
         ({"type": "group", "id": None, "title": "Work"}, "id"),
         ({"type": "tombstone", "id": None}, "id"),
+        ({"type": "schema", "json_schema": {}}, "name"),
+        ({"type": "schema", "name": "Profile"}, "json_schema"),
+        ({"type": "schema", "name": "Profile", "json_schema": "{}"}, "json_schema"),
+        ({"type": "schema", "name": 5, "json_schema": {}}, "name"),
+        ({"type": "schema", "name": "P", "json_schema": {}, "unique_on": "a"}, "unique_on"),
+        ({"type": "schema", "name": "P", "json_schema": {}, "unique_on": [1]}, "unique_on"),
         ({"type": "settings", "top_k": 0}, "top_k"),
         ({"type": "settings", "memories_save_enabled": "on"}, "memories_save_enabled"),
     ],
@@ -148,6 +179,14 @@ def test_a_field_of_a_wrong_type_makes_its_line_invalid(fields: dict[str, Any], 
     assert isinstance(item, LineResult), item
     assert (item.line, item.reason) == (1, "field")
     assert name in item.message
+
+
+def test_a_schema_with_half_a_character_is_none():
+    head = b'{"type": "export", "format": "memtree-memories", "version": 1}\n'
+    raw = head + b'{"type": "schema", "name": "P", "json_schema": {"title": "\\ud800"}}'
+    (_, item) = items(raw)
+    assert isinstance(item, LineResult)
+    assert "json_schema" in item.message
 
 
 def test_the_line_of_a_sound_memory_is_no_such_line():

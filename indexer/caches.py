@@ -1,0 +1,38 @@
+"""The caches of posted conversations of one process, made from its settings."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from memtree.bounded import SizedCache
+from memtree.cache_limits import CacheLimits
+from memtree.context.caches import TreeCaches
+from memtree.context.read_histories import ReadHistories
+from memtree.conversation.message_cache import MessageCache
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCaches:
+    """Those of `ContextMemory`. The names are those of `CacheLimits`."""
+
+    message_infos: MessageCache
+    read_histories: ReadHistories
+    trees: TreeCaches
+
+    @classmethod
+    def of(cls, limits: CacheLimits) -> ContextCaches:
+        return cls(
+            MessageCache(secrets.randbits(32), limits.message_infos),
+            ReadHistories(limits.read_histories),
+            TreeCaches.of(limits),
+        )
+
+    def by_name(self) -> Mapping[str, SizedCache]:
+        trees = {each.name: getattr(self.trees, each.name) for each in fields(self.trees)}
+        return {
+            "message_infos": self.message_infos,
+            "read_histories": self.read_histories,
+            **trees,
+        }

@@ -1,0 +1,105 @@
+"""The embedder that the settings name, opened so that a server need not wait for it.
+
+A missing embedder is no failure: ranking is BM25 alone, and `trouble` says why. A remote one that
+does not answer at the start of a server is used as soon as it does, without a restart; a command
+that ends soon does without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from memtree.config import Settings
+from memtree.errors import BadRequest, EmbedderUnavailable
+from memtree.ports.models import Embedder
+
+log = logging.getLogger("memtree.indexer")
+
+
+async def nothing() -> None:
+    """There is nothing to load."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedEmbedder:
+    """`trouble`: why there is none, or what is the matter with it; "" where nothing is. `load`:
+    what its first use would wait for; raises `EmbedderUnavailable`."""
+
+    embedder: Embedder | None
+    trouble: str = ""
+    load: Callable[[], Awaitable[None]] = nothing
+
+
+async def open_embedder(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
+    """The embedder, loaded, and what is the matter with it.
+
+    `patient`: keep a remote one that does not answer yet. Raises `BadRequest` where a setting that
+    it needs is missing.
+    """
+    opened = await loaded(await open_unloaded(settings, patient=patient))
+    return opened.embedder, opened.trouble
+
+
+async def loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
+    """The same when it is loaded; without it where that cannot be done."""
+    try:
+        await opened.load()
+    except EmbedderUnavailable as error:
+        return OpenedEmbedder(*_without(error.message))
+    return opened
+
+
+async def open_unloaded(settings: Settings, *, patient: bool) -> OpenedEmbedder:
+    """The same for who loads it later. That its files are there, and the right ones, is known."""
+    if settings.embedder == "none":
+        return OpenedEmbedder(None, "switched off")
+    if settings.embedder == "remote" or (settings.embedder == "auto" and settings.embedding_model):
+        return OpenedEmbedder(*await _remote(settings, patient=patient))
+    try:
+        from memtree.models.local_embedder import LocalEmbedder  # noqa: PLC0415  the optional `local` extra
+
+        embedder = LocalEmbedder(query_bytes=settings.cache_limits.queries)
+        await asyncio.to_thread(embedder.locate)
+    except ImportError as error:
+        trouble = f"{error.name} is not installed (pip install '.[local]' in the folder of MemTree)"
+        return OpenedEmbedder(*_without(trouble))
+    except EmbedderUnavailable as error:
+        return OpenedEmbedder(*_without(error.message))
+    return OpenedEmbedder(embedder, load=embedder.warm_up)
+
+
+def _without(trouble: str) -> tuple[None, str]:
+    log.warning("embedder.unavailable, ranking by words alone: %s", trouble)
+    return None, trouble
+
+
+async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
+    # Half a second and 25 MB that only those pay who use it.
+    from memtree.models.remote_embedder import RemoteEmbedder  # noqa: PLC0415
+
+    if not settings.embedding_base_url or not settings.embedding_model:
+        raise BadRequest(
+            "the remote embedder needs embedding_base_url and embedding_model",
+            param="embedding_base_url",
+        )
+    embedder = RemoteEmbedder(
+        settings.embedding_base_url,
+        settings.embedding_model,
+        settings.embedding_api_key,
+        dimensions=settings.embedding_dimensions,
+        max_tokens=settings.embedding_tokens,
+        relevant=settings.embedding_relevant,
+        query_bytes=settings.cache_limits.queries,
+    )
+    try:
+        await embedder.warm_up()
+    except EmbedderUnavailable as error:
+        if patient:
+            log.warning("embedder.unavailable, asked again later: %s", error.message)
+            return embedder, error.message
+        await embedder.close()
+        return _without(error.message)
+    return embedder, ""

@@ -1,0 +1,74 @@
+"""How many bytes each cache of posted conversations may take: shares of one setting.
+
+Nothing in these caches is needed for an answer, so a share that is too small costs time and changes
+nothing else. The shares are what a process holds of conversations of a million tokens, in
+proportion (docs/decisions/0038-memory.md). Indexes of saved memories have a setting of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+MEGABYTES = 512
+_THOUSANDTHS = {
+    "message_infos": 50,
+    "read_histories": 40,
+    "known_bodies": 30,
+    "nodes": 290,
+    "corpora": 325,
+    "texts": 15,
+    "passed": 10,
+    "titles": 5,
+    "message_translations": 80,
+    "response_translations": 80,
+    "vectors": 30,
+    "queries": 5,
+    "read_messages": 15,
+    "read_infos": 10,
+    "snapshots": 15,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLimits:
+    """Bytes.
+
+    `message_infos`: what is known of posted messages. `read_histories`: addresses, rounds and
+    totals of posted histories. `known_bodies`: digests of posted bodies. `nodes`: of trees.
+    `corpora`: their passages with vectors, ready to rank. `texts`: rendered memory messages.
+    `passed`: which histories went whole. `titles`: of conversations.
+    `message_translations`, `response_translations`: posted items of the two APIs as chat messages.
+    `vectors`: of passages that were embedded lately. `queries`: vectors of questions.
+    `read_messages`, `read_infos`: which messages were read for memories, and what is
+    known of them; `snapshots`: which stretches of a conversation were kept.
+    """
+
+    message_infos: int
+    read_histories: int
+    known_bodies: int
+    nodes: int
+    corpora: int
+    texts: int
+    passed: int
+    titles: int
+    message_translations: int
+    response_translations: int
+    vectors: int
+    queries: int
+    read_messages: int
+    read_infos: int
+    snapshots: int
+
+    @classmethod
+    def of(cls, megabytes: int = MEGABYTES) -> CacheLimits:
+        """Of so many in all.
+
+        >>> CacheLimits.of(100).nodes
+        30408704
+        """
+        every = megabytes << 20
+        return cls(**{each.name: every * _THOUSANDTHS[each.name] // 1_000 for each in fields(cls)})
+
+    def total(self) -> int:
+        """Of all caches."""
+        return sum(getattr(self, each.name) for each in fields(self))

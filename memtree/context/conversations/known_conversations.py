@@ -1,0 +1,230 @@
+"""Which conversations the store knows, and what it knows of one: values made from the store alone.
+
+Awaits the store; asks for no text, and has none. What is told of a conversation are its summaries
+and numbers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import binascii
+import struct
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isnan
+
+from memtree.context.caches import TitleCache
+from memtree.context.conversations.stored_plan import PassageSizes, StoredPlan, stored_plan
+from memtree.context.index_state import with_summary
+from memtree.conversation.addresses import DIGEST_BYTES
+from memtree.errors import BadRequest, NotFound
+from memtree.ports.clock import Clock
+from memtree.ports.conversations import ConversationPlace, StoredConversation
+from memtree.ports.store import ContextStore, ContinuedTurn
+from memtree.tree.node import Node, Summary
+from memtree.unfolding.plan import OutlineNode
+from memtree.unfolding.recall_block import Versions
+from memtree.unfolding.stored_tree import StoredTree, stored_tree, title
+
+REACH = 2_000  # newest addresses among which the newest turn is looked for, and its epoch's blocks
+Tops = tuple[bytes, ...]  # the nodes of a frontier
+_CURSOR = struct.Struct(f">d{DIGEST_BYTES}s")
+
+
+class ConversationState(StrEnum):
+    """What is known of the newest request of a conversation."""
+
+    PACKED = "packed"  # it was folded, and its epoch is kept
+    INDEXED = "indexed"  # it has its tree, and went whole or was folded for itself alone
+    INDEXING = "indexing"  # only the beginning of it has a tree yet
+
+
+@dataclass(frozen=True, slots=True)
+class KnownConversation:
+    """`messages`, `tokens`: of its history, at least. `last_used`: unix seconds. `saved_tokens`: as
+    `Answer.saved_tokens`."""
+
+    address: bytes
+    title: str
+    messages: int
+    tokens: int
+    last_used: float
+    state: ConversationState
+    saved_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationPage:
+    """Newest first. `next_cursor`: for the page after this one, None on the last."""
+
+    conversations: tuple[KnownConversation, ...]
+    next_cursor: str | None
+
+
+class KnownConversations:
+    """Each method raises store errors."""
+
+    def __init__(
+        self,
+        store: ContextStore,
+        clock: Clock,
+        generation: Callable[[str], int],
+        titles: TitleCache | None = None,
+    ) -> None:
+        """`generation`: of a tenant's deletions; what was read before one is not kept."""
+        self._store, self._clock, self._generation = store, clock, generation
+        self._titles = titles or TitleCache()
+
+    async def page(self, tenant: str, limit: int, cursor: str | None = None) -> ConversationPage:
+        """Raises `BadRequest` for a cursor that is none of ours."""
+        before = read_cursor(cursor)
+        found = await self._store.conversations(tenant, self._clock.now(), limit + 1, before)
+        listed = found[:limit]
+        titles = await self._titled(tenant, [one.frontier.nodes for one in listed])
+        more = len(found) > limit
+        return ConversationPage(
+            tuple(shown(one, titles[one.frontier.nodes]) for one in listed),
+            made_cursor(listed[-1].place) if more else None,
+        )
+
+    async def _titled(self, tenant: str, trees: Sequence[Tops]) -> dict[Tops, str]:
+        """The titles of trees with these top nodes."""
+        generation = self._generation(tenant)
+        ids = dict.fromkeys(id_ for tops in trees for id_ in tops)
+        later = await self._store.newest_summaries(tenant, list(ids))
+        versions = {
+            tops: tuple(later[id_].version if id_ in later else 0 for id_ in tops) for tops in trees
+        }
+        titles = {tops: self._titles.get(tenant, tops, versions[tops]) for tops in trees}
+        wanted = [tops for tops, known in titles.items() if known is None]
+        if wanted:
+            new = await self._made(tenant, wanted, later)
+            titles |= new
+            if generation == self._generation(tenant):
+                for tops, made in new.items():
+                    self._titles.add(tenant, tops, versions[tops], made)
+        return {tops: known or "" for tops, known in titles.items()}
+
+    async def _made(
+        self, tenant: str, trees: Sequence[Tops], later: Mapping[bytes, Summary]
+    ) -> dict[Tops, str]:
+        ids = dict.fromkeys(id_ for tops in trees for id_ in tops)
+        stored = await self._store.nodes(tenant, list(ids))
+        nodes = {id_: with_summary(node, later.get(id_)) for id_, node in stored.items()}
+        return await asyncio.to_thread(lambda: {tops: title(tops, nodes) for tops in trees})
+
+    @property
+    def cached_tenants(self) -> set[str]:
+        """Tenants of whom a title is cached in this process."""
+        return self._titles.tenants
+
+    def forget(self, tenant: str | None) -> None:
+        """Let go of what is kept in memory; None: of all tenants."""
+        self._titles.forget(tenant)
+
+    async def tree(self, tenant: str, address: bytes) -> StoredTree:
+        """Raises `NotFound`."""
+        found = await self._known(tenant, address)
+        stored = await self._store.descendants(tenant, found.frontier.nodes)
+        nodes = await self._newest(tenant, stored)
+        end = found.end
+        try:
+            return await asyncio.to_thread(
+                stored_tree, found.frontier, nodes, end.first, end.messages
+            )
+        except KeyError:  # deleted meanwhile
+            raise _unknown() from None
+
+    async def plan(self, tenant: str, address: bytes) -> StoredPlan:
+        """That of the newest turn on its chain. Raises `NotFound`."""
+        found = await self._known(tenant, address)
+        chain = await self._store.chain(tenant, address, REACH)
+        turn = await self._store.newest_turn(tenant, chain)
+        if turn is None:
+            return StoredPlan()
+        on_chain = set(chain)
+        blocks = [
+            block
+            for at, block in turn.blocks.items()
+            if at in on_chain and block.recalled and block.recalled[-1] in turn.turn.recalled
+        ]
+        versions = await self._versions(tenant, turn)
+        nodes = await self._store.descendants(tenant, found.frontier.nodes)
+
+        def work() -> StoredPlan:
+            sizes = PassageSizes(found.frontier, nodes)
+            return stored_plan(turn.epoch, blocks, versions, sizes, found.end.first)
+
+        try:
+            return await asyncio.to_thread(work)
+        except KeyError:  # deleted meanwhile
+            raise _unknown() from None
+
+    async def _known(self, tenant: str, address: bytes) -> StoredConversation:
+        found = await self._store.conversation(tenant, address, self._clock.now())
+        if found is None:
+            raise _unknown()
+        return found
+
+    async def _versions(self, tenant: str, turn: ContinuedTurn) -> Versions:
+        """The nodes that the plan names, with the summaries that it shows."""
+        outline: Sequence[OutlineNode] = turn.epoch.plan.outline
+        nodes = await self._store.nodes(tenant, [each.id for each in outline])
+        later = [(each.id, each.version) for each in outline if each.version]
+        summaries = await self._store.summaries(tenant, later) if later else {}
+        return {
+            (each.id, each.version): with_summary(
+                nodes[each.id], summaries.get((each.id, each.version))
+            )
+            for each in outline
+            if each.id in nodes
+        }
+
+    async def _newest(self, tenant: str, nodes: Mapping[bytes, Node]) -> Mapping[bytes, Node]:
+        """With the newest version of each summary."""
+        later = await self._store.newest_summaries(tenant, list(nodes))
+        if not later:
+            return nodes
+        return {id_: with_summary(node, later.get(id_)) for id_, node in nodes.items()}
+
+
+def shown(stored: StoredConversation, titled: str) -> KnownConversation:
+    end, frontier, turn = stored.end, stored.frontier, stored.turn
+    state = ConversationState.PACKED if turn else ConversationState.INDEXED
+    return KnownConversation(
+        address=stored.address,
+        title=titled,
+        messages=end.messages or frontier.messages,
+        tokens=end.tokens or frontier.tokens,
+        last_used=end.used,
+        state=state if end.whole else ConversationState.INDEXING,
+        saved_tokens=round(turn.direct - turn.paid) if turn else 0,
+    )
+
+
+def made_cursor(place: ConversationPlace) -> str:
+    """
+    >>> read_cursor(made_cursor(ConversationPlace(1.5, bytes(32)))).used
+    1.5
+    """
+    return urlsafe_b64encode(_CURSOR.pack(*place)).decode().rstrip("=")
+
+
+def read_cursor(cursor: str | None) -> ConversationPlace | None:
+    """Raises `BadRequest` for one that is none of ours."""
+    if cursor is None:
+        return None
+    try:
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        place = ConversationPlace(*_CURSOR.unpack(urlsafe_b64decode(padded)))
+    except (UnicodeEncodeError, binascii.Error, struct.error):
+        place = ConversationPlace(float("nan"), b"")
+    if isnan(place.used) or made_cursor(place) != cursor:
+        raise BadRequest("cursor must be the next_cursor of an earlier page", param="cursor")
+    return place
+
+
+def _unknown() -> NotFound:
+    return NotFound("nothing is known of this address", param="address")

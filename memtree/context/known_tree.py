@@ -1,0 +1,166 @@
+"""The nodes of a tree that only grows: each turn shares them with the turn before it.
+
+A turn adds a few nodes to thousands. All trees of one growing history share one set of nodes and
+one list of leaves, and each of them knows how many of these are its own, so that a turn costs what
+is new in it. A branch that grows from an earlier turn makes a copy once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from memtree.tree.btree import walk
+from memtree.tree.node import Frontier, Node, NodePlace, after
+from memtree.tree.node_size import node_bytes
+
+PLACE_BYTES = 200  # of a node in a tree, beside itself
+
+
+@dataclass(slots=True)
+class _SharedNodes:
+    """What all trees of one growing history have together; only ever added to. `counts`: leaves
+    below each node."""
+
+    nodes: dict[bytes, Node] = field(default_factory=dict)
+    leaves: list[Node] = field(default_factory=list)
+    places: list[NodePlace] = field(default_factory=list)
+    counts: dict[bytes, int] = field(default_factory=dict)
+    nbytes: int = 0
+
+    def add(self, nodes: Sequence[Node]) -> None:
+        """Leaves in their order; inner nodes in any, but their children are here or among them."""
+        self.nbytes += sum(PLACE_BYTES + node_bytes(node) for node in nodes)
+        for leaf in (node for node in nodes if node.is_leaf):
+            self.nodes[leaf.id], self.counts[leaf.id] = leaf, 1
+            self.leaves.append(leaf)
+            self.places.append(after(self.places[-1] if self.places else None, leaf))
+        for node in sorted(
+            (node for node in nodes if not node.is_leaf), key=lambda node: node.level
+        ):
+            self.nodes[node.id] = node
+            self.counts[node.id] = sum(self.counts[child] for child in node.children)
+
+    def fits(self, frontier: Frontier, leaves: int, made: Sequence[Node]) -> bool:
+        """Whether these nodes lead from the first `leaves` to that frontier, with none missing."""
+        new = [node for node in made if node.is_leaf]
+        if leaves + len(new) != frontier.leaves:
+            return False
+        place = self.places[leaves - 1] if leaves else NodePlace(0, 0, 0, 0)
+        for leaf in new:
+            place = after(place, leaf)
+        known = {node.id for node in made}
+        children = (child for node in made for child in node.children)
+        ends = (place.end, place.tail) == (frontier.messages, frontier.tail)
+        return ends and all(child in known or child in self.counts for child in children)
+
+
+class KnownTree(Mapping[bytes, Node]):
+    """The nodes of one tree by their ids. What is asked for by its id may also be a node that a
+    later tree of the same history has: ids are hashes of what nodes hold, so it is the same."""
+
+    __slots__ = ("_nodes", "_shared", "leaves")
+
+    def __init__(self, shared: _SharedNodes, nodes: int, leaves: int) -> None:
+        """The first so many of the shared ones. `leaves`: how many it has."""
+        self._shared, self._nodes = shared, nodes
+        self.leaves = leaves
+
+    @classmethod
+    def of(cls, frontier: Frontier, nodes: Mapping[bytes, Node]) -> KnownTree:
+        """The tree below a frontier. Raises `KeyError` where a node is missing."""
+        shared = _SharedNodes()
+        shared.add([node for node, _ in walk(frontier.nodes, nodes)])
+        return cls(shared, len(shared.nodes), len(shared.leaves))
+
+    def grown(self, frontier: Frontier, made: Sequence[Node]) -> KnownTree:
+        """The tree below a later frontier of the same history; `made`: the nodes that it has beside
+        those of this tree, and maybe more, in the order in which they were sealed."""
+        if not made:
+            return self
+        if not self._shared.fits(frontier, self.leaves, made):  # it had begun before this one ends
+            known = {**{id_: self[id_] for id_ in self}, **{node.id: node for node in made}}
+            return KnownTree.of(frontier, known)
+        # The empty tree is everybody's: it is never added to.
+        shared = self._shared if self.is_newest and self.leaves else self._copied()
+        shared.add(made)
+        return KnownTree(shared, len(shared.nodes), len(shared.leaves))
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether no later tree shares its nodes."""
+        shared = self._shared
+        return len(shared.nodes) == self._nodes and len(shared.leaves) == self.leaves
+
+    @property
+    def shared(self) -> object:
+        """One and the same for all trees of one growing history."""
+        return self._shared
+
+    @property
+    def shared_bytes(self) -> int:
+        """That the nodes which it keeps in memory take, those of later trees included."""
+        return self._shared.nbytes
+
+    def shares_with(self, other: KnownTree | None) -> bool:
+        """Whether both are of one growing history, so that one's leaves begin the other's."""
+        return other is not None and self._shared is other._shared
+
+    def leaves_from(self, start: int) -> tuple[list[Node], list[NodePlace]]:
+        """The leaves from the `start`-th on, and their places."""
+        shared = self._shared
+        return shared.leaves[start : self.leaves], shared.places[start : self.leaves]
+
+    def leaf_count(self, id_: bytes) -> int | None:
+        """Leaves below a node; None where it is not known."""
+        return self._shared.counts.get(id_)
+
+    def __getitem__(self, id_: bytes) -> Node:
+        return self._shared.nodes[id_]
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._shared.nodes
+
+    def __iter__(self) -> Iterator[bytes]:
+        # A list: another request may add to it meanwhile.
+        return iter(list(islice(self._shared.nodes, self._nodes)))
+
+    def __len__(self) -> int:
+        return self._nodes
+
+    def _copied(self) -> _SharedNodes:
+        shared = self._shared
+        nodes = dict(islice(shared.nodes.items(), self._nodes))
+        counts = {id_: shared.counts[id_] for id_ in nodes}
+        size = sum(PLACE_BYTES + node_bytes(node) for node in nodes.values())
+        return _SharedNodes(
+            nodes, shared.leaves[: self.leaves], shared.places[: self.leaves], counts, size
+        )
+
+
+EMPTY_TREE = KnownTree(_SharedNodes(), 0, 0)
+
+
+class NodeLayers(Mapping[bytes, Node]):
+    """Several sets of nodes as one; of a node that stands in more than one, that of the first."""
+
+    __slots__ = ("_layers",)
+
+    def __init__(self, *layers: Mapping[bytes, Node]) -> None:
+        self._layers = layers
+
+    def __getitem__(self, id_: bytes) -> Node:
+        for layer in self._layers:
+            if id_ in layer:
+                return layer[id_]
+        raise KeyError(id_)
+
+    def __contains__(self, id_: object) -> bool:
+        return any(id_ in layer for layer in self._layers)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(dict.fromkeys(id_ for layer in self._layers for id_ in layer))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

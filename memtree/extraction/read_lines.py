@@ -1,0 +1,70 @@
+"""What was found in the lines of one history, for the next time that one of them is met.
+
+A coding session shows files and outputs again and again: of a million tokens four lines in five
+were there before. Kept while one history is read and not longer, since these are its words.
+What this file does not do: read them (`clauses.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+LONGEST = 1_000  # characters of a line that is kept: a longer one is hardly met again
+MOST = 4_000_000  # characters in all
+
+
+class Judgement(NamedTuple):
+    """What is told of a sentence by itself, whoever says it.
+
+    `merit`: how telling its words are; `boilerplate`: it recurs in every session; `source`: it is
+    a line of source or of numbered output (not told of boilerplate that counts as such in any
+    case); `ends`: it may say how something ended.
+    """
+
+    merit: float
+    boilerplate: bool
+    source: bool
+    ends: bool
+
+
+class ReadLines:
+    """Sentences by line, judgements by sentence. All are dropped when there are too many."""
+
+    def __init__(
+        self,
+        split: Callable[[str], tuple[str, ...]],
+        judge: Callable[[str], Judgement],
+        most: int = MOST,
+    ) -> None:
+        """`split` and `judge` are pure. `most`: characters of lines and sentences in all."""
+        self._split, self._judge, self._most = split, judge, most
+        self._sentences: dict[str, tuple[str, ...]] = {}
+        self._judgements: dict[str, Judgement] = {}
+        self.size = 0
+
+    def sentences(self, line: str) -> tuple[str, ...]:
+        found = self._sentences.get(line)
+        if found is None:
+            found = self._split(line)
+            if self._has_room(line):
+                self._sentences[line] = found
+        return found
+
+    def judgement(self, sentence: str) -> Judgement:
+        found = self._judgements.get(sentence)
+        if found is None:
+            found = self._judge(sentence)
+            if self._has_room(sentence):
+                self._judgements[sentence] = found
+        return found
+
+    def _has_room(self, text: str) -> bool:
+        if len(text) > LONGEST:
+            return False
+        self.size += len(text)
+        if self.size > self._most:
+            self._sentences.clear()
+            self._judgements.clear()
+            self.size = len(text)
+        return True

@@ -1,0 +1,274 @@
+"""What agents keep as it is: structured memories made, read, changed and deleted.
+
+    create   schema -> text, terms, secrets -> vectors, one call -> stored, all or none
+
+No failure of the embedder loses a memory: it is stored, words rank it, and its vector follows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from memtree.errors import BadRequest, NotFound
+from memtree.memories.agents.agent_memory import (
+    AgentScopes,
+    LocatedMemory,
+    StructuredResult,
+    StructuredWrite,
+    WriteOutcome,
+)
+from memtree.memories.agents.ports import AgentMemories
+from memtree.memories.agents.structured_memory import structured_memory
+from memtree.memories.book import MAX_PAGE, MemoryBook, before_number
+from memtree.memories.memory import UNSET, Memory, MemoryChange, Unset
+from memtree.memories.ports import ANY, MemoryFilter, MemoryStore
+from memtree.memories.saving import Vector
+from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.schemas.schema_book import SchemaBook
+from memtree.memories.schemas.unique_on import unique_key
+from memtree.memories.scope import Scope
+
+MOST_TOGETHER = 100  # memories, or ids, of one request
+_WRITES = "writes"  # what the store calls them in errors
+_OFF_LOOP = 3  # memories, above which their texts are read in a thread: up to 7 ms each
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredDraft:
+    """A memory as an agent gives it, its fields checked. `id`: of the one whose place it takes.
+    `expires`: unix seconds."""
+
+    kind: str
+    data: Mapping[str, Any]
+    id: str = ""
+    tags: tuple[str, ...] = ()
+    expires: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEdit:
+    """Fields that are `UNSET` stay as they are; no expiry: kept for good."""
+
+    tags: tuple[str, ...] | Unset = UNSET
+    expires: float | Unset | None = UNSET
+
+
+class StoredMemories(NamedTuple):
+    """In the order of what was given. `degraded`: what searches have to do without for now."""
+
+    results: list[StructuredResult]
+    degraded: tuple[str, ...] = ()
+
+
+class AgentBookPage(NamedTuple):
+    """`next_cursor`: for the page of older memories. `total`: live memories of the scopes."""
+
+    memories: tuple[LocatedMemory, ...]
+    next_cursor: str | None
+    total: int
+
+
+class AgentBook:
+    """Bound to its ports; safe for concurrent calls. `book`: of the same store. `secrets`: whether
+    data may hold them."""
+
+    def __init__(
+        self,
+        agents: AgentMemories,
+        store: MemoryStore,
+        book: MemoryBook,
+        schemas: SchemaBook,
+        new_id: Callable[[], str],
+        *,
+        secrets: bool = False,
+    ) -> None:
+        self._agents, self._store, self._book = agents, store, book
+        self._schemas, self._new_id = schemas, new_id
+        self._rules, self._secrets = book.rules, secrets
+
+    # -- making ------------------------------------------------------------------------------
+
+    async def create(
+        self,
+        scope: Scope,
+        drafts: Sequence[StructuredDraft],
+        *,
+        thread: str | None = None,
+        idempotency_key: str = "",
+        name: str = "memories",
+    ) -> StoredMemories:
+        """All or none. `name`: what errors call them, as in `memories[3].data`.
+
+        Raises `BadRequest`, `SecretRejected`, `SchemaViolation`, `NotFound` for an `id` that is not
+        there, `MemoryLimit`, store errors, and `EmbedderUnavailable` where the setting
+        `strict_embedding` asks for it."""
+        places = [f"{name}[{at}]" for at in range(len(drafts))]
+        schemas = await self._schemas.check(
+            scope.tenant,
+            [(each.kind, each.data, place) for each, place in zip(drafts, places, strict=True)],
+        )
+        for draft, schema, place in zip(drafts, schemas, places, strict=True):
+            if draft.id and schema is not None and schema.unique_on:
+                raise BadRequest(
+                    f"{place}.id: ids are made for kinds with uniqueOn; a new memory takes the "
+                    "place of the one with the same values by itself",
+                    param=f"{place}.id",
+                )
+        made = partial(self._writes, drafts, schemas, places, thread, self._book.clock.now())
+        writes = await asyncio.to_thread(made) if len(drafts) > _OFF_LOOP else made()
+        saving = self._book.saving
+        vectors = await saving.vectors(
+            [each.memory.text for each in writes], strict=self._rules.strict
+        )
+        try:
+            results = await self._agents.write(
+                scope, writes, idempotency_key=idempotency_key, most=self._rules.most
+            )
+        except (BadRequest, NotFound) as error:
+            raise _placed(error, name) from None
+        stored = results or []
+        rows = _vectors_of(stored, writes, vectors)
+        if rows:
+            await saving.keep_vectors(scope, rows)
+        return StoredMemories(stored, _degraded(saving.degraded, [one for _, one in rows]))
+
+    def _writes(
+        self,
+        drafts: Sequence[StructuredDraft],
+        schemas: Sequence[MemorySchema | None],
+        places: Sequence[str],
+        thread: str | None,
+        now: float,
+    ) -> list[StructuredWrite]:
+        return [
+            structured_memory(
+                self._new_id(),
+                draft.kind,
+                draft.data,
+                now,
+                most=self._rules.max_text_chars,
+                tags=draft.tags,
+                thread_id=thread,
+                expires=draft.expires,
+                unique_key=unique_key(schema, draft.data) if schema else b"",
+                replaces=draft.id,
+                allow_secrets=self._secrets,
+                name=f"{place}.data",
+            )
+            for draft, schema, place in zip(drafts, schemas, places, strict=True)
+        ]
+
+    # -- reading -----------------------------------------------------------------------------
+
+    async def locate(
+        self, scopes: AgentScopes, ids: Sequence[str], also: Sequence[Scope] = ()
+    ) -> list[LocatedMemory]:
+        """Live memories with these ids in the scopes, or in one of `also`; each once."""
+        return await self._agents.locate(scopes, ids, also) if ids else []
+
+    async def page(
+        self,
+        scopes: AgentScopes,
+        wanted: MemoryFilter = ANY,
+        *,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> AgentBookPage:
+        """Newest first. Raises `BadRequest` for a cursor that is none of ours."""
+        limit = min(MAX_PAGE, max(1, limit))
+        page = await self._agents.agent_page(
+            scopes, wanted, before=before_number(cursor), limit=limit
+        )
+        more = page.more and page.memories
+        following = str(page.memories[-1].memory.number) if more else None
+        return AgentBookPage(page.memories, following, page.total)
+
+    # -- changing ----------------------------------------------------------------------------
+
+    async def edit(
+        self, scope: Scope, id_: str, edit: AgentEdit, *, if_version: int | None = None
+    ) -> Memory:
+        """Raises `NotFound` and `VersionConflict`."""
+        memory = await self._store.change(scope, id_, self._change(edit), if_version=if_version)
+        self._book.announce(scope)
+        return memory
+
+    async def edit_all(self, rows: Sequence[LocatedMemory], edit: AgentEdit) -> int:
+        """The same for all of them, in one step. How many were there."""
+        changed = await self._agents.change_all(_refs(rows), self._change(edit))
+        self._announce({row.scope: None for row in changed})
+        return len(changed)
+
+    async def delete(self, rows: Sequence[LocatedMemory], *, purge: bool = False) -> int:
+        """In one step; how many were there. They can be brought back for `deleted_days` days, or
+        not at all where these are 0 or `purge` is asked for."""
+        purge = purge or not self._rules.deleted_days
+        gone = await self._agents.delete_all(_refs(rows), purge=purge)
+        self._announce(dict(gone), erased=purge)
+        return len(gone)
+
+    async def delete_matching(
+        self, scopes: AgentScopes, wanted: MemoryFilter, *, purge: bool = False
+    ) -> int:
+        """`delete` of what a filter means."""
+        purge = purge or not self._rules.deleted_days
+        gone = await self._agents.delete_matching_all(scopes, wanted, purge=purge)
+        self._announce(dict(gone), erased=purge)
+        return len(gone)
+
+    def _change(self, edit: AgentEdit) -> MemoryChange:
+        return MemoryChange(self._book.clock.now(), tags=edit.tags, expires=edit.expires)
+
+    def _announce(self, scopes: Mapping[Scope, object], *, erased: bool = False) -> None:
+        for scope in scopes:
+            self._book.announce(scope, erased=erased)
+
+
+def _refs(rows: Sequence[LocatedMemory]) -> list[tuple[Scope, str]]:
+    return [(row.scope, row.memory.id) for row in rows]
+
+
+def _vectors_of(
+    results: Sequence[StructuredResult],
+    writes: Sequence[StructuredWrite],
+    vectors: Sequence[Vector | None],
+) -> list[tuple[Memory, Vector | None]]:
+    """Of what was stored now and counts still: an earlier call with the same key stored it then,
+    and what says the same has its vector. A memory that has another text by now (a repeated call
+    answers with memories as they are) keeps the vector of that one."""
+    given = {
+        each.replaces or each.memory.id: (each.memory.text, vector)
+        for each, vector in zip(writes, vectors, strict=True)
+    }
+    gone = {each.superseded for each in results}
+    told = {
+        each.memory.id: each.memory
+        for each in results
+        if each.outcome is not WriteOutcome.UNCHANGED and each.memory.id not in gone
+    }
+    return [
+        (memory, given[id_][1])
+        for id_, memory in told.items()
+        if id_ in given and given[id_][0] == memory.text
+    ]
+
+
+def _degraded(
+    told: Callable[[Vector | None], tuple[str, ...]], vectors: Sequence[Vector | None]
+) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for vector in vectors for name in told(vector)))
+
+
+def _placed(error: BadRequest | NotFound, name: str) -> BadRequest | NotFound:
+    """The store counts what it was given to write; the caller knows them by another name."""
+    place = (error.param or "").removesuffix(".replaces")
+    if not place.startswith(_WRITES):
+        return error
+    param = f"{name}{place.removeprefix(_WRITES)}.id"
+    if isinstance(error, NotFound):
+        return NotFound(f"{param} names no memory that is there.", param=param)
+    return BadRequest(f"{param} names a memory of another kind", param=param)

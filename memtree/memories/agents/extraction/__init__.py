@@ -1,0 +1,1 @@
+"""Conversations read for an agent's memories."""

@@ -1,0 +1,274 @@
+"""Memories of an agent, extracted from a conversation that a caller posts: from each message once.
+
+    new messages of the user -> what they say (rules or a model) -> memories that fit the schemas
+    -> those that are not known yet; with them, in one step, that the messages are done
+
+Without schemas a memory is a sentence (`extraction.rules`); with schemas it is data of their kinds.
+A message is known by the id that the caller gave it, else by its text, so branches, retries,
+restarts and other processes extract nothing twice, and what was deleted does not come back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from memtree.errors import Conflict, MemoryLimit, SchemaViolation, Unavailable
+from memtree.memories.agents.agent_memory import StructuredResult, WriteOutcome
+from memtree.memories.agents.extraction.agent_messages import (
+    AgentMessage,
+    ToldMessage,
+    batches,
+    told_by_user,
+)
+from memtree.memories.agents.extraction.extraction_plan import (
+    MODEL,
+    REQUEST_CAP,
+    ExtractionPlan,
+    ExtractionPlanner,
+    ExtractionRequest,
+    ExtractionStore,
+    Found,
+    Schemas,
+)
+from memtree.memories.agents.extraction.structured_readers import TOLD, StructuredReader
+from memtree.memories.extracting import LIMIT, CandidateReader, SkippedText
+from memtree.memories.extraction.candidates import SkipReason
+from memtree.memories.memory import MAX_TEXT_CHARS
+from memtree.memories.saving import MemorySaving
+from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.schemas.nearest_kind import nearest_kind
+from memtree.memories.scope import Scope
+from memtree.ports.clock import Clock
+
+__all__ = ["AgentExtraction", "AgentExtractionReport", "AgentMessage"]
+
+PER_CALL = 200  # memories of one conversation that is posted
+RULE_BATCH, MODEL_BATCH = (500, 2_000_000), (16, 32_000)  # messages and characters read at once
+SECONDS = 30.0  # after which a request begins to read no further messages
+READS = 5  # of a message that says parts of memories only: the rest may come with the next ones
+ATTEMPTS = 5  # against others who write the same
+# Why a message is read another time: a day's limit is reached, the time of a request is over, or
+# the model or the store fails, or others write all the time, after something was read.
+MODEL_LIMIT, TIME_LIMIT = "model_limit", "time_limit"
+UNAVAILABLE, CONFLICT = "unavailable", "conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentExtractionReport:
+    """`messages`: how many were read. `skipped`: texts of which nothing was made, and why."""
+
+    created: tuple[StructuredResult, ...] = ()
+    updated: tuple[StructuredResult, ...] = ()
+    skipped: tuple[SkippedText, ...] = ()
+    messages: int = 0
+
+    def __add__(self, other: AgentExtractionReport) -> AgentExtractionReport:
+        return AgentExtractionReport(
+            (*self.created, *other.created),
+            (*self.updated, *other.updated),
+            (*self.skipped, *other.skipped),
+            self.messages + other.messages,
+        )
+
+
+class AgentExtraction:
+    """Bound to its ports; safe for concurrent calls. `most`: memories that a tenant may have;
+    `per_call`: that come of one conversation, the rest of which is read with the next call.
+    `seconds`: after which a call begins to read no further messages; what it began, it ends."""
+
+    def __init__(
+        self,
+        store: ExtractionStore,
+        schemas: Schemas,
+        saving: MemorySaving,
+        free: CandidateReader,
+        structured: StructuredReader,
+        clock: Clock,
+        new_id: Callable[[], str],
+        *,
+        most: int = 0,
+        per_call: int = PER_CALL,
+        seconds: float = SECONDS,
+        max_text_chars: int = MAX_TEXT_CHARS,
+    ) -> None:
+        self._store, self._schemas, self._saving = store, schemas, saving
+        self._free, self._structured = free, structured
+        self._clock, self._most = clock, most
+        self._per_call, self._seconds = per_call, seconds
+        self.planner = ExtractionPlanner(store, schemas, saving, clock, new_id, max_text_chars)
+
+    async def extract(
+        self,
+        scope: Scope,
+        messages: Sequence[AgentMessage],
+        *,
+        thread: str | None = None,
+        schemas: Sequence[str] | None = None,
+        expires: float | None = None,
+        force: bool = False,
+    ) -> AgentExtractionReport:
+        """Read what the user says in a conversation, and keep it. `schemas`: names of those to be
+        filled; None or none: all that the tenant has. `expires`: unix seconds, of all memories.
+        `force`: read what was read before, too.
+
+        Raises `SchemaViolation` for a schema that there is not (`schemas[i]`); `MemoryLimit`, store
+        errors, and `Unavailable` where a model does not answer, if nothing was read before it: else
+        the messages that were not read are told in `skipped`."""
+        chosen = await self._chosen(scope.tenant, schemas)
+        mode = (self._structured if chosen else self._free).mode
+        asked = ExtractionRequest(scope, chosen, thread, expires, mode)
+        told = await asyncio.to_thread(told_by_user, messages, thread or "", self._today())
+        known = await self._store.extracted(scope, {one.key for one in told}) if told else set()
+        fresh = [one for one in told if force or one.key not in known]
+        began = self._clock.monotonic()
+        report, read, reason = AgentExtractionReport(), 0, ""
+        for batch in batches(fresh, MODEL_BATCH if mode == MODEL else RULE_BATCH):
+            room = self._per_call - len(report.created) - len(report.updated)
+            if room <= 0:
+                reason = REQUEST_CAP
+            elif read and self._clock.monotonic() - began >= self._seconds:
+                reason = TIME_LIMIT
+            if reason:
+                break
+            try:
+                report += await self._batch(asked, batch, room, force)
+            except (Conflict, Unavailable) as error:
+                if not (report.messages or report.created or report.updated):
+                    raise
+                reason = _why(error)  # the caller must hear of what is stored
+                break
+            read += len(batch)
+        return report + _unread(fresh[read:], reason)
+
+    async def _chosen(self, tenant: str, names: Sequence[str] | None) -> tuple[MemorySchema, ...]:
+        have = {one.kind: one for one in await self._schemas.list(tenant)}
+        if not names:
+            return tuple(have.values())
+        for at, name in enumerate(names):
+            if name not in have:
+                near = nearest_kind(name, list(have))
+                meant = f" The nearest is {near}." if near else ""
+                place = f"schemas[{at}]"
+                text = f"{place}: there is no schema of this name.{meant}"
+                raise SchemaViolation(text, param=place)
+        return tuple(have[name] for name in dict.fromkeys(names))
+
+    def _today(self) -> date:
+        return datetime.fromtimestamp(self._clock.now(), UTC).date()
+
+    # -- reading -----------------------------------------------------------------------------
+
+    async def _batch(
+        self, asked: ExtractionRequest, batch: Sequence[ToldMessage], most: int, force: bool
+    ) -> AgentExtractionReport:
+        read = [one.read for one in batch]
+        done: dict[bytes, Found]
+        if asked.schemas:
+            structured = await self._structured.read(asked.scope, read, asked.schemas)
+            done = {one.message.digest: one for one in structured}
+        else:
+            done = {one.message.digest: one for one in await self._free.read(asked.scope, read)}
+        left = [one for one in batch if one.key not in done]
+        return _unread(left, MODEL_LIMIT) + await self._kept(
+            asked, [one for one in batch if one.key in done], done, most, force
+        )
+
+    # -- keeping -----------------------------------------------------------------------------
+
+    async def _kept(
+        self,
+        asked: ExtractionRequest,
+        batch: Sequence[ToldMessage],
+        done: Mapping[bytes, Found],
+        most: int,
+        force: bool,
+    ) -> AgentExtractionReport:
+        """Write what was read, unless somebody else did meanwhile."""
+        read = [done[one.key] for one in batch]
+        vectors = await self.planner.sentence_vectors(asked, batch, read, most)
+        for _ in range(ATTEMPTS):
+            known = await self._store.extracted(asked.scope, {one.key for one in batch})
+            mine = [one for one in batch if force or one.key not in known]
+            if not mine:
+                break
+            async with self._saving.turn(asked.scope):
+                found = [done[one.key] for one in mine]
+                plan = await self.planner.plan(asked, mine, found, most, vectors)
+                whole = [one for at, one in enumerate(mine) if at not in plan.cut]
+                keys = await self._marks(
+                    asked.scope,
+                    [one.key for one in whole if one.key not in known],
+                    {mine[at].key for at in plan.parts - plan.settled},
+                )
+                written = await self._store.write(
+                    asked.scope, plan.writes, done=keys, most=self._most
+                )
+                if written is not None:
+                    return await self._report(asked, plan, written, len(whole))
+        else:
+            raise Conflict("Others write memories of this scope at the same time: try again.")
+        return AgentExtractionReport()
+
+    async def _marks(
+        self, scope: Scope, keys: Sequence[bytes], parts: Collection[bytes]
+    ) -> list[bytes]:
+        """What is kept of messages that were read: that they are done; of one that says `parts` of
+        memories only, how often it was read, until that is enough."""
+        times = {
+            key: [_nth_reading(key, nth) for nth in range(1, READS)] for key in keys if key in parts
+        }
+        every = {mark for marks in times.values() for mark in marks}
+        there = await self._store.extracted(scope, every) if every else set()
+        return [
+            next((mark for mark in times.get(key, ()) if mark not in there), key) for key in keys
+        ]
+
+    async def _report(
+        self,
+        asked: ExtractionRequest,
+        plan: ExtractionPlan,
+        written: Sequence[StructuredResult],
+        messages: int,
+    ) -> AgentExtractionReport:
+        stored = [
+            (row.memory, vector)
+            for row, vector in zip(written, plan.vectors, strict=True)
+            if row.outcome is not WriteOutcome.UNCHANGED
+        ]
+        if stored:
+            await self._saving.keep_vectors(asked.scope, stored, check=not asked.schemas)
+        same = [
+            SkippedText(row.memory.text[:TOLD], SkipReason.DUPLICATE)
+            for row in written
+            if row.outcome is WriteOutcome.UNCHANGED
+        ]
+        return AgentExtractionReport(
+            tuple(row for row in written if row.outcome is WriteOutcome.CREATED),
+            tuple(row for row in written if row.outcome is WriteOutcome.UPDATED),
+            (*plan.skipped, *same),
+            messages,
+        )
+
+
+def _nth_reading(key: bytes, nth: int) -> bytes:
+    """That a message was read so many times, and is not done."""
+    said = json.dumps(["memtree agent message read", key.hex(), nth])
+    return hashlib.sha256(said.encode()).digest()
+
+
+def _unread(rest: Sequence[ToldMessage], reason: str) -> AgentExtractionReport:
+    """Messages that the next call reads."""
+    return AgentExtractionReport(
+        skipped=tuple(SkippedText(one.read.text[:TOLD], reason) for one in rest)
+    )
+
+
+def _why(error: Conflict | Unavailable) -> str:
+    if isinstance(error, MemoryLimit):
+        return LIMIT
+    return CONFLICT if isinstance(error, Conflict) else UNAVAILABLE

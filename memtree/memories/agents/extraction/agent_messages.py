@@ -1,0 +1,74 @@
+"""The messages of a posted conversation: which are the user's, and what each is known by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from memtree.memories.extracting import UserMessage
+from memtree.memories.extraction.gate import is_role_play
+
+_ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMessage:
+    """A posted message. `id`: of the caller, "" for none."""
+
+    role: str
+    text: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldMessage:
+    """A message of the user as it is read. `key`: that it is done is kept under."""
+
+    key: bytes
+    id: str
+    read: UserMessage
+
+
+def told_by_user(messages: Sequence[AgentMessage], thread: str, today: date) -> list[ToldMessage]:
+    """The user's messages, each once. Only of the newest is the day known on which it was said."""
+    last = max((at for at, one in enumerate(messages) if _role(one) == "user"), default=-1)
+    found: dict[bytes, ToldMessage] = {}
+    fiction = False
+    for at, one in enumerate(messages):
+        role = _role(one)
+        if role == "user" and one.text.strip():
+            key = message_key(one, thread)
+            said = today if at == last else None
+            found.setdefault(
+                key, ToldMessage(key, one.id, UserMessage(key, one.text, said, fiction))
+            )
+        fiction = fiction or is_role_play(one.text, role)
+    return list(found.values())
+
+
+def message_key(message: AgentMessage, thread: str = "") -> bytes:
+    """32 bytes that name a message within a scope: by its id and its thread, else by its text."""
+    named = ["id", thread, message.id] if message.id else ["text", message.text]
+    said = json.dumps(["memtree agent message", *named], ensure_ascii=True)
+    return hashlib.sha256(said.encode()).digest()
+
+
+def _role(message: AgentMessage) -> str:
+    return _ROLES.get(message.role, "system")
+
+
+def batches(fresh: Sequence[ToldMessage], limits: tuple[int, int]) -> Iterator[list[ToldMessage]]:
+    batch: list[ToldMessage] = []
+    size = 0
+    for one in fresh:
+        length = len(one.read.text)
+        if batch and (len(batch) >= limits[0] or size + length > limits[1]):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += length
+    if batch:
+        yield batch

@@ -1,0 +1,440 @@
+"""What becomes of what was found in messages: memories to be written, or why not.
+
+A memory is held against its schema, joined with the one whose place it takes, and left out where
+the scope knows it already.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, time
+from typing import Any, NamedTuple, Protocol
+
+from memtree.errors import BadRequest, SchemaViolation, SecretRejected
+from memtree.memories.agents.agent_memory import NOBODY, StructuredResult, StructuredWrite
+from memtree.memories.agents.extraction.agent_messages import ToldMessage
+from memtree.memories.agents.extraction.structured_readers import TOLD, StructuredReading
+from memtree.memories.agents.structured_extraction.merging import (
+    StructuredCandidate,
+    gathered,
+    lacking,
+    merged,
+    same_data,
+)
+from memtree.memories.agents.structured_extraction.rules import Finding
+from memtree.memories.agents.structured_extraction.schema_fields import kind_fields
+from memtree.memories.agents.structured_extraction.text_kinds import text_confidence
+from memtree.memories.agents.structured_extraction.values import one_day
+from memtree.memories.agents.structured_memory import structured_memory
+from memtree.memories.extracting import (
+    EXPIRED,
+    PER_MESSAGE,
+    UNSTORABLE,
+    ReadMessage,
+    SkippedText,
+    UserMessage,
+)
+from memtree.memories.extraction.candidates import SkipReason
+from memtree.memories.memory import EXTRACTED, MAX_TEXT_CHARS, Memory, MemorySource, NewMemory
+from memtree.memories.ports import MemoryFilter, MemoryPage
+from memtree.memories.saving import MemorySaving, Vector
+from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.schemas.unique_on import unique_key
+from memtree.memories.scope import Scope
+from memtree.ports.clock import Clock
+from memtree.text.standing_rules import standing_rules
+
+INCOMPLETE, INVALID = "incomplete", "invalid"
+REQUEST_CAP = "request_cap"  # a request gives so many memories: the message is read another time
+MODEL = "model"
+
+Found = StructuredReading | ReadMessage
+
+
+class ExtractionStore(Protocol):
+    """What this needs of a store: parts of `AgentMemories`, `ExtractedMessages`, `MemoryStore`."""
+
+    async def write(
+        self,
+        scope: Scope,
+        writes: Sequence[StructuredWrite],
+        *,
+        done: Sequence[bytes] = (),
+        idempotency_key: str = "",
+        most: int = 0,
+    ) -> list[StructuredResult] | None: ...
+
+    async def unique_holders(
+        self, scope: Scope, kind: str, keys: Sequence[bytes]
+    ) -> dict[bytes, Memory]: ...
+
+    async def extracted(self, scope: Scope, digests: Collection[bytes]) -> set[bytes]: ...
+
+    async def page(
+        self,
+        scope: Scope,
+        wanted: MemoryFilter = ...,
+        *,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> MemoryPage: ...
+
+
+class Schemas(Protocol):
+    """What this needs of a `SchemaBook`."""
+
+    async def list(self, tenant: str) -> list[MemorySchema]: ...
+
+    async def violations(
+        self, tenant: str, items: Sequence[tuple[str, Mapping[str, Any], str]]
+    ) -> Sequence[tuple[MemorySchema | None, SchemaViolation | None]]: ...
+
+
+class ExtractionRequest(NamedTuple):
+    """What one call asks for. `schemas`: of the kinds to be found, () for sentences. `mode`: who
+    reads it, the `capture_mode` of the memories."""
+
+    scope: Scope
+    schemas: tuple[MemorySchema, ...]
+    thread: str | None = None
+    expires: float | None = None
+    mode: str = "rule"
+
+
+@dataclass(slots=True)
+class ExtractionPlan:
+    """What is to be written, and what is not. `planned`: where the write with a unique key stands.
+    `live`: the newest two memories of a kind. `cut`: messages of which something is left for
+    another time. `parts`: those that say a part of a memory whose rest is missing; `settled`: those
+    that say anything else."""
+
+    skipped: list[SkippedText]
+    writes: list[StructuredWrite] = field(default_factory=list)
+    vectors: list[Vector | None] = field(default_factory=list)
+    planned: dict[bytes, int] = field(default_factory=dict)
+    live: dict[str, Sequence[Memory]] = field(default_factory=dict)
+    cut: set[int] = field(default_factory=set)
+    parts: set[int] = field(default_factory=set)
+    settled: set[int] = field(default_factory=set)
+
+
+class ExtractionPlanner:
+    """Bound to its ports."""
+
+    def __init__(
+        self,
+        store: ExtractionStore,
+        schemas: Schemas,
+        saving: MemorySaving,
+        clock: Clock,
+        new_id: Callable[[], str],
+        max_text_chars: int = MAX_TEXT_CHARS,
+    ) -> None:
+        self._store, self._schemas, self._saving = store, schemas, saving
+        self._clock, self._new_id, self._max_text_chars = clock, new_id, max_text_chars
+
+    async def sentence_vectors(
+        self,
+        asked: ExtractionRequest,
+        batch: Sequence[ToldMessage],
+        read: Sequence[Found],
+        most: int,
+    ) -> dict[str, Vector | None]:
+        """Of the first `most` sentences that can be stored, by their text, in one call: planning
+        holds the turn of the scope and must not wait for the embedder. Data needs none to be
+        planned."""
+        if asked.schemas:
+            return {}
+        taken = Counter[int]()
+        texts: dict[str, None] = {}
+        for one in _sentences(batch, read):
+            taken[one.message] += 1
+            if len(texts) >= most or taken[one.message] > PER_MESSAGE:
+                continue
+            made = self._made(asked, batch[one.message], one, b"")
+            if not isinstance(made, str):  # no secret is shown to an embedder
+                texts[made.memory.text] = None
+        return dict(zip(texts, await self._saving.vectors(list(texts)), strict=True))
+
+    async def plan(
+        self,
+        asked: ExtractionRequest,
+        batch: Sequence[ToldMessage],
+        read: Sequence[Found],
+        most: int,
+        vectors: Mapping[str, Vector | None],
+    ) -> ExtractionPlan:
+        """`batch` and `read` belong together. `most`: memories that may come of them. `vectors`: of
+        sentences; one that has none is compared by its words, and its vector follows."""
+        plan = ExtractionPlan([skip for one in read for skip in one.skipped])
+        if asked.schemas:
+            candidates = gathered(_findings(read))
+        else:
+            candidates = _sentences(batch, read)
+        taken = Counter[int]()
+        for one in candidates:
+            taken[one.message] += 1
+            reason: str
+            if len(plan.writes) >= most:
+                plan.cut.update(one.messages)
+                reason = REQUEST_CAP
+            elif taken[one.message] > PER_MESSAGE:
+                reason = SkipReason.CAP
+            elif asked.schemas:
+                reason = await self._add_data(asked, batch, one, plan)
+            else:
+                reason = await self._add_sentence(asked, batch, one, plan, vectors)
+            (plan.parts if reason == INCOMPLETE else plan.settled).update(one.messages)
+            if reason:
+                plan.skipped.append(SkippedText(_shown(batch, one), reason))
+        if asked.schemas:
+            texts = [one.memory.text for one in plan.writes]
+            plan.vectors = list(await self._saving.vectors(texts))
+        return plan
+
+    # -- sentences ---------------------------------------------------------------------------
+
+    async def _add_sentence(
+        self,
+        asked: ExtractionRequest,
+        batch: Sequence[ToldMessage],
+        one: StructuredCandidate,
+        plan: ExtractionPlan,
+        vectors: Mapping[str, Vector | None],
+    ) -> str:
+        """Put one more memory into the plan; why not, where it is none."""
+        made = self._made(asked, batch[one.message], one, b"")
+        if isinstance(made, str):
+            return made
+        text = made.memory.text
+        vector = vectors.get(text)
+        said = zip(plan.writes, plan.vectors, strict=True)
+        if any(
+            self._saving.says_the_same(text, vector, each.memory.text, other)
+            for each, other in said
+        ):
+            return SkipReason.DUPLICATE
+        near = await self._saving.near(asked.scope, text, vector)
+        if near and near[0].says_the_same:
+            return SkipReason.DUPLICATE
+        plan.writes.append(made)
+        plan.vectors.append(vector)
+        return ""
+
+    # -- data of schemas ---------------------------------------------------------------------
+
+    async def _add_data(
+        self,
+        asked: ExtractionRequest,
+        batch: Sequence[ToldMessage],
+        one: StructuredCandidate,
+        plan: ExtractionPlan,
+    ) -> str:
+        """Put one more memory into the plan, or what it says to one that is there; why not, where
+        it is none."""
+        schema = next(each for each in asked.schemas if each.kind == one.kind)
+        base = await self._base(asked.scope, schema, one, plan)
+        data = merged(_data_of(base), one.data)
+        key = unique_key(schema, data)
+        at = plan.planned.get(key) if key else None
+        if at is not None:
+            base = plan.writes[at].memory  # it knows more than what is stored
+            data = merged(_data_of(base), one.data)
+        if base and same_data(_data_of(base), data):
+            return SkipReason.DUPLICATE
+        if lacking(data, kind_fields(schema).required):
+            return INCOMPLETE
+        fitting = await self._fitting(asked.scope.tenant, schema, one, _data_of(base))
+        if fitting is None:
+            return INVALID
+        data = merged(_data_of(base), fitting)
+        made = self._made(asked, batch[one.message], replace(one, data=data), key, base)
+        if isinstance(made, str):
+            return made
+        left_out = [value for name, value in one.data.items() if name not in fitting]
+        plan.skipped += [SkippedText(str(value)[:TOLD], INVALID) for value in left_out]
+        if base and same_data(_data_of(base), data):
+            return SkipReason.DUPLICATE
+        if at is not None:
+            plan.writes[at] = replace(made, expected=plan.writes[at].expected)
+            return ""
+        if not base and await self._known(asked.scope, made, plan):
+            return SkipReason.DUPLICATE
+        if key:
+            plan.planned[key] = len(plan.writes)
+        plan.writes.append(replace(made, expected=_expected(schema, base)))
+        return ""
+
+    async def _fitting(
+        self,
+        tenant: str,
+        schema: MemorySchema,
+        one: StructuredCandidate,
+        known: Mapping[str, Any],
+    ) -> Mapping[str, Any] | None:
+        """What was found, without the fields that the schema refuses beside what is known. None
+        where nothing is left, or where one is refused that tells which memory is meant."""
+        data = dict(one.data)
+        while data:
+            whole = merged(known, data)
+            [(_, broken)] = await self._schemas.violations(tenant, [(one.kind, whole, "")])
+            if broken is None:
+                required = kind_fields(schema).required
+                return None if lacking(whole, required) else data
+            name = broken_field(broken.param or "", data)
+            if name is None or name in schema.unique_on:
+                return None
+            del data[name]
+        return None
+
+    async def _base(
+        self, scope: Scope, schema: MemorySchema, one: StructuredCandidate, plan: ExtractionPlan
+    ) -> Memory | NewMemory | None:
+        """The memory whose place this one takes: that with the same unique values; where it does
+        not tell them, the only one of its kind, unless it is a thing of its own."""
+        if not schema.unique_on:
+            return None
+        key = unique_key(schema, one.data)
+        if key in plan.planned:
+            return plan.writes[plan.planned[key]].memory
+        if key:
+            return (await self._store.unique_holders(scope, schema.kind, [key])).get(key)
+        if one.alone:
+            return None
+        if schema.kind not in plan.live:
+            page = await self._store.page(scope, MemoryFilter(kind=schema.kind), limit=2)
+            plan.live[schema.kind] = page.memories
+        rows = plan.live[schema.kind]
+        return rows[0] if len(rows) == 1 and unique_key(schema, rows[0].data or {}) else None
+
+    async def _known(self, scope: Scope, made: StructuredWrite, plan: ExtractionPlan) -> bool:
+        """Whether a memory has the same data, or another of the plan has."""
+        new = made.memory
+        near = await self._saving.near(scope, new.text, None)
+        rows: list[Memory | NewMemory] = [each.memory for each in plan.writes]
+        rows += [row.memory for row in near]
+        return any(
+            row.kind == new.kind and same_data(row.data or {}, new.data or {}) for row in rows
+        )
+
+    # -- what is stored ----------------------------------------------------------------------
+
+    def _made(
+        self,
+        asked: ExtractionRequest,
+        message: ToldMessage,
+        one: StructuredCandidate,
+        key: bytes,
+        base: Memory | NewMemory | None = None,
+    ) -> StructuredWrite | str:
+        """What is to be written; a reason where that cannot be. `base`: the memory whose data it
+        took over. With the data come its tags and its expiry, and the new memory is not surer and
+        not cleaner than the old one."""
+        now = self._clock.now()
+        if asked.expires is not None and asked.expires <= now:
+            return EXPIRED
+        source = MemorySource(
+            message=_storable(message.id),
+            start=one.start,
+            end=one.end,
+            digest=message.key.hex(),
+            recorded=now,
+        )
+        try:
+            made = structured_memory(
+                self._new_id(),
+                one.kind,
+                one.data,
+                now,
+                most=self._max_text_chars,
+                tags=base.tags if base else (),
+                thread_id=asked.thread,
+                expires=base.expires if base and asked.expires is None else asked.expires,
+                source_type=EXTRACTED,
+                source=source,
+                confidence=min(one.confidence, base.confidence) if base else one.confidence,
+                happened=one.happened,
+                unique_key=key,
+            )
+        except SecretRejected:
+            return SkipReason.SECRET
+        except BadRequest:
+            return UNSTORABLE
+        orders = asked.mode == MODEL and bool(standing_rules(made.memory.text))
+        tainted = orders or (base is not None and base.tainted)
+        return replace(made, memory=replace(made.memory, capture_mode=asked.mode, tainted=tainted))
+
+
+def _data_of(memory: Memory | NewMemory | None) -> Mapping[str, Any]:
+    return (memory.data or {}) if memory else {}
+
+
+def broken_field(place: str, names: Iterable[str]) -> str | None:
+    """The outermost field in which the data of a memory breaks its schema.
+
+    >>> broken_field("data.address.lines[0]", ["name", "address"])
+    'address'
+    >>> broken_field("data", ["name"])  # as a whole
+    """
+    fits = (
+        name
+        for name in names
+        if place == f"data.{name}" or place.startswith((f"data.{name}.", f"data.{name}["))
+    )
+    return max(fits, key=len, default=None)
+
+
+def _expected(schema: MemorySchema, base: Memory | NewMemory | None) -> tuple[str, int] | None:
+    """What must be as it was looked at when the memory is stored. A base that is planned itself is
+    nobody else's to change."""
+    if isinstance(base, Memory):
+        return base.id, base.version
+    return NOBODY if schema.unique_on and base is None else None
+
+
+def _findings(read: Sequence[Found]) -> list[tuple[int, Finding]]:
+    """With the index of their message, in order."""
+    return [
+        (at, finding)
+        for at, one in enumerate(read)
+        if isinstance(one, StructuredReading)
+        for finding in one.findings
+    ]
+
+
+def _sentences(batch: Sequence[ToldMessage], read: Sequence[Found]) -> list[StructuredCandidate]:
+    """The memories of a tenant without schemas: each is one sentence."""
+    return [
+        StructuredCandidate(
+            found.category,
+            {"text": found.text},
+            at,
+            found.start,
+            found.end,
+            text_confidence(found.text, found.category),
+            alone=True,
+            happened=_happened(batch[at].read, found.start, found.end),
+        )
+        for at, one in enumerate(read)
+        if isinstance(one, ReadMessage)
+        for found in one.candidates
+    ]
+
+
+def _happened(message: UserMessage, start: int, end: int) -> float | None:
+    """The beginning (UTC) of the one day that a sentence names."""
+    named = one_day(message.text[start:end], message.said)
+    if named is None or named.day is None:
+        return None
+    return datetime.combine(named.day, time(), UTC).timestamp()
+
+
+def _storable(id_: str) -> str:
+    """An id that a caller chose, "" where it holds what is no text to a store."""
+    return id_ if id_.isprintable() else ""
+
+
+def _shown(batch: Sequence[ToldMessage], one: StructuredCandidate) -> str:
+    return batch[one.message].read.text[one.start : one.end][:TOLD]

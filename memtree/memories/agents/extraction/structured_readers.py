@@ -1,0 +1,60 @@
+"""Who reads messages for structured memories: by rules here, by a model in `indexer/extracting`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memtree.memories.agents.structured_extraction.rules import Finding, kind_fields, read
+from memtree.memories.extracting import READ, SkippedText, UserMessage
+from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.scope import Scope
+
+TOLD = 300  # characters of a text that was left out
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredReading:
+    """What was found in a message."""
+
+    message: UserMessage
+    findings: tuple[Finding, ...] = ()
+    skipped: tuple[SkippedText, ...] = ()
+
+
+class StructuredReader(Protocol):
+    """`mode`: the `capture_mode` of its memories."""
+
+    mode: str
+
+    async def read(
+        self, scope: Scope, messages: Sequence[UserMessage], schemas: Sequence[MemorySchema]
+    ) -> Sequence[StructuredReading]:
+        """In the order of the messages; one that is missing is not done. `Unavailable` where it is
+        to be tried again."""
+        ...
+
+
+class StructuredRuleReader:
+    """By rules, in a thread."""
+
+    mode = "rule"
+
+    async def read(
+        self, scope: Scope, messages: Sequence[UserMessage], schemas: Sequence[MemorySchema]
+    ) -> Sequence[StructuredReading]:
+        return await asyncio.to_thread(
+            lambda: [read_by_rules(message, schemas) for message in messages]
+        )
+
+
+def read_by_rules(message: UserMessage, schemas: Sequence[MemorySchema]) -> StructuredReading:
+    kinds = [kind_fields(schema) for schema in schemas]
+    text = message.text[:READ]
+    found = read(text, kinds, message.said, fiction=message.fiction)
+    skipped = tuple(
+        SkippedText(text[one.start : one.end][:TOLD], one.reason) for one in found.skipped
+    )
+    return StructuredReading(message, found.findings, skipped)

@@ -1,0 +1,1 @@
+"""Search over many scopes of agents at once."""

@@ -1,0 +1,253 @@
+"""Search over the memories of agents, one's own and those that grants opened: the use case.
+
+    search = AgentSearch(store, memory_search, now=time.time)
+    asked = AgentQuery("which port?", AgentScopes("acme", "helper", None))
+    found = await search.search(asked)
+    found.hits[0].memory.memory.data
+
+Scopes of one tenant are ranked as one collection, however many there are; what another tenant
+shares is ranked for itself, and stands between one's own by its score (`search/ranking_many.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from memtree.errors import BadRequest
+from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree.memories.agents.search.group_loader import GroupLoader
+from memtree.memories.agents.search.ranking_many import (
+    AgentHit,
+    RankedQuery,
+    hits,
+    in_one_order,
+    ranked_queries,
+)
+from memtree.memories.agents.search.targets import (
+    ManyScopes,
+    OneScope,
+    SearchStore,
+    SearchTarget,
+)
+from memtree.memories.ports import ANY, MemoryFilter
+from memtree.memories.scope import Scope
+from memtree.memories.search.hit_order import without_common
+from memtree.memories.search.hits import NO_EMBEDDER
+from memtree.memories.search.index.block_rows import BlockRows
+from memtree.memories.search.query import Query
+from memtree.memories.search.ranking import Ranked
+from memtree.memories.search.searcher import IN_A_THREAD, SPARE, MemorySearch
+from memtree.memories.search.vector_bytes import Vector
+from memtree.ranking.relevance_scale import RelevanceScale
+
+PATIENCE = 0.3  # seconds that a search waits for its vector
+MORE_PATIENCE = 0.1  # for each other search of a batch
+
+
+@dataclass(frozen=True, slots=True)
+class AgentQuery:
+    """`own`: one scope, or those of agents; None: none of one's own. `shared`: what grants opened.
+    `wanted`: of one's own; `wanted_shared`: of the others, where only what is live counts.
+    `least`: relevance that a hit must have. `vectors`: hits come with theirs."""
+
+    text: str
+    own: Scope | AgentScopes | None
+    shared: tuple[AgentScopes, ...] = ()
+    wanted: MemoryFilter = ANY
+    wanted_shared: MemoryFilter = ANY
+    limit: int = 10
+    least: float = 0.0
+    vectors: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSearchResult:
+    """Best first. `degraded`: as in `SearchResult`. `at`: unix seconds."""
+
+    hits: tuple[AgentHit, ...] = ()
+    degraded: tuple[str, ...] = ()
+    at: float = 0.0
+
+
+class _Place(NamedTuple):
+    """Where a query looks. `past`: for what is not live, too."""
+
+    scopes: Scope | AgentScopes
+    shared: bool = False
+    past: bool = False
+
+
+class AgentSearch:
+    """One per process; safe for concurrent calls. `search`: whose indexes and embedder it uses.
+    `now`: unix seconds."""
+
+    def __init__(
+        self, store: SearchStore, search: MemorySearch, *, now: Callable[[], float]
+    ) -> None:
+        self._store, self._now = store, now
+        self._indexes, self._vectors = search.loader, search.vectors
+        self._groups = GroupLoader(store, search.loader)
+
+    @property
+    def scale(self) -> RelevanceScale | None:
+        """What cosines of vectors mean; None without an embedder."""
+        return self._vectors.scale
+
+    async def search(
+        self, query: AgentQuery, patience: float | None = PATIENCE
+    ) -> AgentSearchResult:
+        """`patience`: seconds that the embedder has. Raises `BadRequest` for an empty query, and
+        store errors."""
+        [found] = await self.search_many([query], patience)
+        return found
+
+    async def search_many(
+        self, queries: Sequence[AgentQuery], patience: float | None = PATIENCE
+    ) -> list[AgentSearchResult]:
+        """All or none; each as if it were alone. What several of them read is read once, and all
+        are embedded in one call."""
+        for query in queries:
+            if not query.text.strip():
+                raise BadRequest("query must not be empty", param="query")
+        now = self._now()
+        await self._vectors.meet(_until(patience))
+        places = [list(_places(query)) for query in queries]
+        order = list(dict.fromkeys(place for each in places for place in each))
+        loaded = {
+            place: await self._loaded(place) for place in {each[0]: 0 for each in places if each}
+        }
+        if patience is not None:
+            patience += MORE_PATIENCE * (len(queries) - 1)
+        asked = await self._embedded(queries, places, loaded, now, patience)
+        found: list[list[list[AgentHit]]] = [[] for _ in queries]
+        complete = [True] * len(queries)
+        for place in order:
+            here = [at for at, each in enumerate(places) if place in each]
+            # One after the other, so that few indexes are held at a time.
+            index = loaded.pop(place, None) or await self._loaded(place)
+            lists = await self._found(place, index, [(queries[at], asked[at]) for at in here], now)
+            for at, (hits_here, whole) in zip(here, lists, strict=True):
+                found[at].append(hits_here)
+                complete[at] = complete[at] and whole
+        return [
+            AgentSearchResult(
+                tuple(in_one_order(found[at], query.limit)),
+                self._degraded(asked[at], complete[at]),
+                now,
+            )
+            for at, query in enumerate(queries)
+        ]
+
+    def _degraded(self, query: Query, complete: bool) -> tuple[str, ...]:
+        lacking = self._vectors.available and (query.vector is None or not complete)
+        return NO_EMBEDDER if lacking else ()
+
+    def _target(self, place: _Place) -> SearchTarget:
+        scopes = place.scopes
+        one = scopes.single if isinstance(scopes, AgentScopes) else scopes
+        if one is not None:
+            return OneScope(self._store, self._indexes, one)
+        if isinstance(scopes, AgentScopes):
+            return ManyScopes(self._store, self._groups, scopes)
+        raise TypeError("neither a scope nor scopes")
+
+    async def _loaded(self, place: _Place) -> BlockRows:
+        target, recipe = self._target(place), self._vectors.recipe
+        return await (target.past if place.past else target.index)(recipe)
+
+    async def _embedded(
+        self,
+        queries: Sequence[AgentQuery],
+        places: Sequence[Sequence[_Place]],
+        loaded: dict[_Place, BlockRows],
+        now: float,
+        patience: float | None,
+    ) -> list[Query]:
+        """Which words are common, the first scopes of a query say: its own, if it has any."""
+        if not self._vectors.available:
+            return [Query.of(query.text) for query in queries]
+
+        def particular() -> list[str]:
+            return [
+                without_common(loaded[each[0]], query.text, now) if each else ""
+                for query, each in zip(queries, places, strict=True)
+            ]
+
+        size = sum(len(loaded[each[0]]) for each in places if each)
+        left = particular() if size < IN_A_THREAD else await asyncio.to_thread(particular)
+        texts = list(dict.fromkeys([*(query.text for query in queries), *filter(None, left)]))
+        rows = await self._vectors.of(texts, _until(patience))
+        if rows is None:
+            return [Query.of(query.text) for query in queries]
+        vectors: dict[str, Vector] = dict(zip(texts, rows, strict=True))
+        made = []
+        for query, rest in zip(queries, left, strict=True):
+            whole = Query.of(query.text, vectors[query.text])
+            made.append(whole.with_particular(vectors[rest]) if rest else whole)
+        return made
+
+    async def _found(
+        self,
+        place: _Place,
+        index: BlockRows,
+        asked: Sequence[tuple[AgentQuery, Query]],
+        now: float,
+    ) -> list[tuple[list[AgentHit], bool]]:
+        """For each query the hits in one place, and whether all rows have vectors."""
+        target = self._target(place)
+        numbers = {}
+        for query, _ in asked:
+            wanted = _wanted(query, place)
+            if wanted != ANY and wanted not in numbers:
+                numbers[wanted] = np.array(await target.matching(wanted), np.int32)
+        ranking = [
+            RankedQuery(
+                vectors, query.limit + SPARE, numbers.get(_wanted(query, place)), query.least
+            )
+            for query, vectors in asked
+        ]
+
+        def rank() -> list[Ranked]:
+            return ranked_queries(index, ranking, self._vectors.scale, now)
+
+        small = len(index) * len(ranking) < IN_A_THREAD
+        ranks = rank() if small else await asyncio.to_thread(rank)
+        there = await self._there(target, index, ranks, past=place.past)
+        return [
+            (
+                hits(index, asked_for, found, there, shared=place.shared, vectors=query.vectors),
+                found.complete,
+            )
+            for (query, asked_for), found in zip(asked, ranks, strict=True)
+        ]
+
+    async def _there(
+        self, target: SearchTarget, index: BlockRows, ranks: Sequence[Ranked], *, past: bool
+    ) -> list[LocatedMemory]:
+        rows, first = np.unique(np.concatenate([one.rows for one in ranks]), return_index=True)
+        numbers = np.concatenate([one.numbers for one in ranks])[first]
+        return await target.memories(index, rows, numbers, past=past)
+
+
+def _places(query: AgentQuery) -> Iterator[_Place]:
+    """Its own first."""
+    if query.own is not None:
+        wanted = query.wanted
+        yield _Place(query.own, past=wanted.superseded or wanted.expired or wanted.deleted)
+    for scopes in dict.fromkeys(query.shared):
+        yield _Place(scopes, shared=True)
+
+
+def _wanted(query: AgentQuery, place: _Place) -> MemoryFilter:
+    if not place.shared:
+        return query.wanted
+    return replace(query.wanted_shared, superseded=False, expired=False, deleted=False)
+
+
+def _until(patience: float | None) -> float | None:
+    return None if patience is None else asyncio.get_running_loop().time() + patience

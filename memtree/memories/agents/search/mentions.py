@@ -1,0 +1,277 @@
+"""Whom and what a memory names, by rules: for memories of which no model has said it.
+
+    capitalised words        not where they begin a sentence, for there every word is capitalised
+    @handles, paths, identifiers of code, hosts of addresses
+
+Rules know no people: a name is a person's where a word for a relation or a title stands before it,
+and else a concept. What only a reader would know is left out rather than guessed.
+
+    >>> mentions({"text": "I met my sister Ada Smith at Blue Bottle, see docs/plan.md"})
+    (EntityMention(name='Ada Smith', type='person'), EntityMention(name='Blue Bottle', \
+type='concept'), EntityMention(name='docs/plan.md', type='concept'))
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memtree.memories.extraction.statements.people import AROUND, KIN
+from memtree.memories.memory import EntityMention, Memory
+
+MOST = 12  # mentions of one memory
+READ = 4_000  # characters of it that are read
+VALUES = 200  # texts in its data that are read
+LONGEST = 80  # characters of a name, and of a word that may be one
+RUN = 6  # words of a name
+PERSON, CONCEPT = "person", "concept"
+
+_TOKEN = re.compile(r"\S+")
+_EDGE = "\"'“”„«»‚‘’`()[]{}<>,;:!?.…*"
+_ENDS = (".", "!", "?", ":", ";", "…")  # of a sentence, or of what stands before a list
+_BREAKS = (*_ENDS, ",", ")", "]", "}", '"', "”", "»")
+_OPENS = ("(", "[", "{", '"', "“", "„", "«")
+_URL = re.compile(r"[a-z][a-z0-9+.-]{1,15}://(?:[^/@]{1,80}@)?([\w-]+(?:\.[\w-]+)+)", re.IGNORECASE)
+_EMAIL = re.compile(r"[\w.+-]+@([\w-]+(?:\.[\w-]+)+)")
+_HANDLE = re.compile(r"@[A-Za-z0-9_][\w.-]*")
+_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]?[\w.@+-]+(?:[/\\][\w.@+-]+)*[/\\]?")
+_ROOTED = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]")
+_FILE = re.compile(r"[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,5}")
+_CODE = re.compile(
+    r"[A-Za-z]\w*_\w+(?:\(\))?|[a-z]+[0-9]*(?:[A-Z][a-z0-9]*)+(?:\(\))?"
+    r"|(?:[A-Z][a-z0-9]+){2,}(?:\(\))?|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\(\)"
+)
+_EXTENSIONS = frozenset(
+    """
+    py js ts tsx rs go java c cpp rb php md rst txt toml json yaml yml sh sql html css xml csv log
+    pdf png jpg svg zip db conf ini cfg env lock doc docx xls xlsx ppt
+    """.split()
+)
+_SHORT = re.compile(r"[A-ZÀ-Þ][A-Z0-9À-Þ&-]+")  # an abbreviation, wherever it stands
+_KIN = re.compile(rf"(?:{KIN}|{AROUND})")
+_KIN_ELSEWHERE = frozenset(
+    """
+    schwester bruder mutter vater frau mann freund freundin chef chefin kollege kollegin sohn
+    tochter oma opa onkel tante nachbar nachbarin
+    hermana hermano madre padre amigo amiga esposa esposo hijo hija jefe jefa
+    soeur sœur frère mère père ami amie mari femme fils fille collègue
+    sorella fratello amico amica moglie marito irmã irmão
+    """.split()
+)
+_TITLES = frozenset("mr mrs ms mx dr prof professor sir lady frau herr señor señora madame".split())
+_CALLED = frozenset(["named", "called"])
+_INSIDE = frozenset("of de du da del della di van von der den la le & y e".split())
+_TIMES = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday
+    january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec am pm utc gmt
+    """.split()
+)
+_WORDS = frozenset(
+    """
+    i i'm i'll i'd i've a an the this that these those it its he she they we you my your his her
+    our their and or but if when while because so as at by for from in into of on to with without
+    after before about also always never often sometimes usually only just still yet yes no not
+    ok okay please thanks what who where why how which there here then now today yesterday tomorrow
+    all any each every some most more many much few user assistant prefers likes loves hates wants
+    needs uses works lives has had is are was were does did do can could should would will shall
+    may might must let note remember ask tell use add see make get go set later earlier recently
+    der die das ein eine ich wir sie es und oder aber wenn mit für von zu im am nicht kein meine
+    mein le la les un une des je nous vous il elle et ou mais si avec pour dans mon ma mes
+    el los las una yo nosotros y o pero si con para en mi mis
+    """.split()
+)
+_GERMAN = frozenset(
+    "ich und der die das den dem nicht ist mit ein eine mein meine im auf für".split()
+)
+# Fields whose value is a name although it stands alone.
+_NAMING = frozenset(
+    """
+    name fullname firstname lastname nickname person author owner contact customer client company
+    employer organization organisation team project product city country place location venue
+    title assignee brand event pet topic subject hometown school university
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A token without its punctuation. `starts`: it begins a sentence; `opens`, `breaks`: a name
+    does not go on over its beginning, or its end."""
+
+    text: str
+    starts: bool
+    opens: bool
+    breaks: bool
+
+    @property
+    def lower(self) -> str:
+        return self.text.lower()
+
+    @property
+    def capital(self) -> bool:
+        return self.text[:1].isupper() and not (
+            self.lower in _WORDS
+            or self.lower in _TIMES
+            or self.lower in _TITLES
+            or self.lower in _KIN_ELSEWHERE
+        )
+
+
+def named_in(memory: Memory) -> tuple[EntityMention, ...]:
+    """What whoever made it said it names; else what rules find."""
+    return memory.mentions or mentions(
+        {"text": memory.text} if memory.data is None else memory.data
+    )
+
+
+def mentions(data: Mapping[str, Any], read: int = READ) -> tuple[EntityMention, ...]:
+    """In the order in which they stand there. `read`: characters that are read."""
+    found: dict[str, EntityMention] = {}
+    for field, value in _texts(data, read):
+        for one in _in_text(field, value):
+            known = found.get(one.name.casefold())
+            if known is None or (known.type != PERSON and one.type == PERSON):
+                found[one.name.casefold()] = one if known is None else known._replace(type=PERSON)
+    return tuple(found.values())[:MOST]
+
+
+def _texts(data: Mapping[str, Any], room: int) -> Iterator[tuple[str, str]]:
+    """Texts in the data, each with the name of the field that holds it, in order."""
+    left: list[tuple[str, Any]] = [("", data)]
+    values = VALUES
+    while left and room > 0 and values > 0:
+        field, value = left.pop()
+        values -= 1
+        if isinstance(value, str):
+            yield field, value[:room]
+            room -= len(value)
+        elif isinstance(value, Mapping):
+            first = list(value.items())[:VALUES]
+            left += [(str(name), inner) for name, inner in reversed(first)]
+        elif isinstance(value, list | tuple):
+            left += [(field, inner) for inner in reversed(value[:VALUES])]
+
+
+def _in_text(field: str, text: str) -> Iterator[EntityMention]:
+    words = list(_words(text))
+    plain = "".join(filter(str.isalnum, field[:LONGEST].lower()))
+    german = len(_GERMAN & {word.lower for word in words}) >= 2
+    alone = _all_capital(words) and (len(words) > 1 or plain in _NAMING or _is_kin(plain))
+    at = 0
+    while at < len(words):
+        word = words[at]
+        special = _special(word.text)
+        if special:
+            yield EntityMention(special, CONCEPT)
+            at += 1
+            continue
+        end = _run(words, at)
+        if end == at:
+            at += 1
+            continue
+        name = " ".join(_bare(word.text) for word in words[at:end])
+        kin = _is_kin(plain) if at == 0 else _after_kin(words, at)
+        begins = word.starts and not alone and not _SHORT.fullmatch(word.text)
+        single = end - at == 1
+        if len(name) <= LONGEST and (kin or not (single and (begins or _is_noun(word, german)))):
+            yield EntityMention(name, PERSON if kin else CONCEPT)
+        at = end
+
+
+def _words(text: str) -> Iterator[_Word]:
+    starts, last = True, 0
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        starts = starts or "\n" in text[last : match.start()]
+        last = match.end()
+        if len(token) > 2 * LONGEST:  # no name; what follows it begins nothing
+            starts = False
+            continue
+        core = token.strip(_EDGE)
+        if not core or core in "-*•–—#" or core.isdigit():
+            starts = starts or not core or token.endswith(_ENDS) or core in "-*•–—#"
+            continue
+        yield _Word(core, starts, token.startswith(_OPENS), token.endswith(_BREAKS))
+        starts = token.endswith(_ENDS) and core.lower() not in _TITLES
+
+
+def _special(word: str) -> str:
+    """A host, a handle, a path or an identifier, as it is named; "" for other words."""
+    if "://" in word:
+        return found[1] if (found := _URL.match(word)) else ""
+    if "@" in word:
+        if found := _EMAIL.fullmatch(word):
+            return found[1]
+        return word if _HANDLE.fullmatch(word) else ""
+    if "/" in word or "\\" in word:
+        return word if _is_path(word) else ""
+    if _CODE.fullmatch(word):
+        return word
+    known = word.rpartition(".")[2].lower() in _EXTENSIONS
+    return word if known and _FILE.fullmatch(word) else ""
+
+
+def _is_path(word: str) -> bool:
+    """`and/or`, `km/h` and dates are none."""
+    if not _PATH.fullmatch(word) or not any(map(str.isalpha, word)):
+        return False
+    parts = [part for part in re.split(r"[/\\]", word) if part]
+    return len(parts) > 1 and (
+        bool(_ROOTED.match(word)) or len(parts) > 2 or bool(_FILE.fullmatch(parts[-1]))
+    )
+
+
+def _run(words: Sequence[_Word], at: int) -> int:
+    """The end of the name that begins with a word; `at` itself where none does."""
+    if not words[at].capital or _special(words[at].text):
+        return at
+    end = at + 1
+    while end - at < RUN and end < len(words) and not words[end - 1].breaks:
+        following = words[end]
+        if following.opens or following.starts or _special(following.text):
+            break
+        if following.capital:
+            end += 1
+            continue
+        beyond = end + 1
+        inside = following.lower in _INSIDE and not following.breaks and beyond < len(words)
+        if not (inside and words[beyond].capital and not words[beyond].opens):
+            break
+        end += 2
+    return end
+
+
+def _after_kin(words: Sequence[_Word], at: int) -> bool:
+    """Whether a word for a relation or a title stands before, in the same sentence."""
+    before = at - 1
+    if words[at].starts and words[before].lower not in _TITLES:
+        return False
+    if words[before].lower in _CALLED and before > 0:
+        before -= 2 if words[before - 1].lower in ("is", "was") and before > 1 else 1
+    if words[before].breaks and words[before].lower not in _TITLES:
+        return False
+    two = " ".join(word.lower for word in words[max(0, before - 1) : before + 1])
+    return words[before].lower in _TITLES or _is_kin(words[before].lower) or _is_kin(two)
+
+
+def _is_kin(text: str) -> bool:
+    return len(text) <= LONGEST and (bool(_KIN.fullmatch(text)) or text in _KIN_ELSEWHERE)
+
+
+def _is_noun(word: _Word, german: bool) -> bool:
+    """In German every noun is capitalised."""
+    return german and not _SHORT.fullmatch(word.text)
+
+
+def _all_capital(words: Iterable[_Word]) -> bool:
+    every = list(words)
+    return 0 < len(every) <= RUN and all(word.capital for word in every)
+
+
+def _bare(word: str) -> str:
+    """Without the mark of a genitive."""
+    return word[:-2] if word.endswith(("'s", "’s")) else word

@@ -1,0 +1,1 @@
+"""Structured memories out of what users say, by rules: which fields a sentence fills."""

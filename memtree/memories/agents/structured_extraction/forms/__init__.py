@@ -1,0 +1,1 @@
+"""The forms of statements that rules read: what each says, whatever the schemas are."""

@@ -1,0 +1,1 @@
+"""What a model is asked that fills schemas from messages, and what of its answer is believed."""

@@ -1,0 +1,1 @@
+"""Grants: one tenant's agents may search another's, signed by wallets."""

@@ -1,0 +1,46 @@
+"""A grant, as values: who opens what for whom, until when."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from memtree.memories.agents.agent_memory import AgentScopes
+
+MAX_GRANTS = 32  # of one request
+MAX_HEADER_BYTES = 16_384
+
+
+class Chain(enum.StrEnum):
+    """Which kind of wallet signed."""
+
+    EVM = "evm"
+    SOLANA = "sol"
+
+
+@dataclass(frozen=True, slots=True)
+class GrantPayload:
+    """`grantor` and `grantee`: wallet addresses as signed. `agent`, `subject`: None: not limited.
+    `expires`: unix seconds."""
+
+    grantor: str
+    grantee: str
+    expires: int
+    agent: str | None = None
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SignedGrant:
+    payload: GrantPayload
+    signature: str
+    chain: Chain
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedGrants:
+    """What the grants of a request open, for the tenant that asks. `warnings`: of those that open
+    nothing, and why: "grant 2: expired"; no address, no signature."""
+
+    scopes: tuple[AgentScopes, ...] = ()
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,191 @@
+"""Grants and the wallets that sign them, as the routes use them.
+
+    prove    a request's proof -> the wallet is the tenant's from now on
+    opened   the grants of a search -> the scopes of others that they open, and why some do not
+    revoke   a grant, by the tenant of its grantor
+
+Grants are not kept: they come with each request. Checked signatures are remembered in the process;
+times, wallets and revocations are looked at each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memtree.bounded import remember
+from memtree.errors import BadRequest, Forbidden, NotFound
+from memtree.memories.agents.agent_memory import AgentScopes
+from memtree.memories.grants.grant import OpenedGrants, SignedGrant
+from memtree.memories.grants.grant_json import HEADER, read_header
+from memtree.memories.grants.ports import WalletStore
+from memtree.memories.grants.signatures.wallets import SignedMessage, are_signed, canonical_address
+from memtree.memories.grants.signed_text import grant_digest, signed_text
+from memtree.memories.grants.verification import GrantFacts, Refusal, opens, without_covered
+from memtree.memories.grants.wallet_proof import ProvenWallet, WalletProof, proven
+from memtree.ports.clock import Clock
+
+MAX_CACHED = 4_096  # valid signatures of a process, some 100 bytes each
+CLOCKS_DIFFER = 3_600.0  # seconds for which another server may take a grant that has expired here
+OFF_LOOP = 2  # so many signatures are checked in a thread
+
+
+@dataclass(frozen=True, slots=True)
+class GrantReport:
+    """What a grant would open for the tenant that asks, or why nothing. `digest`: what it is known
+    by."""
+
+    grant: SignedGrant
+    digest: bytes
+    opens: AgentScopes | Refusal
+
+
+class GrantBook:
+    """Bound to its store; safe for concurrent calls."""
+
+    def __init__(self, store: WalletStore, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._valid: OrderedDict[bytes, None] = OrderedDict()
+
+    # -- grants ------------------------------------------------------------------------------
+
+    async def opened(
+        self,
+        tenant: str,
+        header: str | None,
+        wanted: AgentScopes | None = None,
+        *,
+        strict: bool = False,
+    ) -> OpenedGrants:
+        """`header`: the value of `x-grants`. `wanted`: the agent and subject that the request
+        names (of any tenant; `subject` "" is not narrowed), None for none. The scopes may overlap,
+        and may be the tenant's own.
+
+        `strict`: raises `Forbidden` where a grant is not sound; what is just for another agent
+        or subject is a warning still. `BadRequest`, `HeadersTooLarge` as `read_header`, and
+        `BadRequest` where `strict` has no grants.
+        """
+        given = read_header(header) if header else []
+        if strict and not given:
+            raise BadRequest(f"scope=shared needs grants in {HEADER}", param=HEADER)
+        grants = [one for one in given if isinstance(one, SignedGrant)]
+        judged = iter(await self._judged(tenant, grants, wanted))
+        scopes: list[AgentScopes] = []
+        warnings: list[str] = []
+        for number, one in enumerate(given, start=1):
+            found = next(judged) if isinstance(one, SignedGrant) else one
+            if isinstance(found, AgentScopes):
+                scopes.append(found)
+                continue
+            warning = f"grant {number}: {found}"
+            if strict and not (isinstance(found, Refusal) and found.narrows):
+                raise Forbidden(f"{HEADER}: {warning}", param=HEADER)
+            warnings.append(warning)
+        return OpenedGrants(without_covered(scopes), tuple(warnings))
+
+    async def inspected(self, tenant: str, grant: SignedGrant) -> GrantReport:
+        """What it would open for a tenant now, in a request that names no agent."""
+        (found,) = await self._judged(tenant, [grant], None)
+        return GrantReport(grant, grant_digest(grant.payload), found)
+
+    async def revoke(self, tenant: str, grant: SignedGrant) -> bool:
+        """From now on it opens nothing, on any server of this store. Whether it was not revoked
+        before, and has not expired. Raises `Forbidden` unless the tenant is the grantor's."""
+        (signed,) = await self._signed([grant])
+        if not signed:
+            raise Forbidden(f"the grant cannot be revoked: {Refusal.BAD_SIGNATURE}", param="grant")
+        grantor = canonical_address(grant.payload.grantor) or ""
+        if (await self._store.wallet_tenants([grantor])).get(grantor) != tenant:
+            raise Forbidden(
+                "the grant can be revoked by its grantor alone: prove to own that wallet first",
+                param="grant",
+            )
+        if grant.payload.expires <= self._clock.now():
+            return False
+        until = grant.payload.expires + CLOCKS_DIFFER
+        return await self._store.revoke_grant(grant_digest(grant.payload), grantor, tenant, until)
+
+    # -- wallets -----------------------------------------------------------------------------
+
+    async def proven(self, proof: WalletProof) -> ProvenWallet:
+        """Raises as `wallet_proof.proven`."""
+        return await asyncio.to_thread(proven, proof, self._clock.now())
+
+    async def prove(self, tenant: str, wallet: ProvenWallet) -> None:
+        """The wallet is this tenant's from now on. Raises `Conflict` where it is another's, and
+        `Forbidden` where another tenant used this proof."""
+        await self._store.prove_wallet(wallet.address, tenant, wallet.digest, wallet.until)
+
+    async def wallets(self, tenant: str) -> list[tuple[str, float]]:
+        """Canonical addresses, and since when they are this tenant's (unix seconds)."""
+        return await self._store.wallets(tenant)
+
+    async def release(self, tenant: str, address: str) -> None:
+        """Let another tenant have it. Raises `BadRequest` for what is no address, `NotFound` where
+        it is not this tenant's."""
+        known = canonical_address(address)
+        if known is None:
+            raise BadRequest("address must be the address of a wallet", param="address")
+        if not await self._store.release_wallet(known, tenant):
+            raise NotFound("You have no wallet with this address.", param="address")
+
+    # -- checking ----------------------------------------------------------------------------
+
+    async def _judged(
+        self, tenant: str, grants: Sequence[SignedGrant], wanted: AgentScopes | None
+    ) -> list[AgentScopes | Refusal]:
+        if not grants:
+            return []
+        now = self._clock.now()
+        live = [grant for grant in grants if grant.payload.expires > now]
+        signed = dict(zip(live, await self._signed(live), strict=True))
+        sound = [grant for grant in live if signed[grant]]
+        addresses = {
+            canonical_address(one) or ""
+            for grant in sound
+            for one in (grant.payload.grantor, grant.payload.grantee)
+        }
+        digests = {grant: grant_digest(grant.payload) for grant in sound}
+        facts = GrantFacts(
+            now,
+            await self._store.wallet_tenants(sorted(addresses)) if sound else {},
+            await self._store.revoked_grants(sorted(digests.values())) if sound else (),
+        )
+        return [
+            opens(
+                grant.payload,
+                digests.get(grant, b""),
+                facts,
+                tenant,
+                wanted,
+                signed=signed.get(grant, False),
+            )
+            for grant in grants
+        ]
+
+    async def _signed(self, grants: Sequence[SignedGrant]) -> list[bool]:
+        """Whether their signatures are valid."""
+        keys = [_signature_key(grant) for grant in grants]
+        new = {key: one for key, one in zip(keys, grants, strict=True) if key not in self._valid}
+        messages = [_message(one) for one in new.values()]
+        if len(new) < OFF_LOOP:
+            checked = are_signed(messages)
+        else:
+            checked = await asyncio.to_thread(are_signed, messages)
+        invalid = {key for key, valid in zip(new, checked, strict=True) if not valid}
+        for key in keys:
+            if key not in invalid:
+                remember(self._valid, key, None, MAX_CACHED)
+        return [key not in invalid for key in keys]
+
+
+def _signature_key(grant: SignedGrant) -> bytes:
+    """Text and signature: a valid signature of a text says nothing of another one."""
+    return hashlib.sha256(f"{signed_text(grant.payload)}|{grant.signature}".encode()).digest()
+
+
+def _message(grant: SignedGrant) -> SignedMessage:
+    return SignedMessage(grant.payload.grantor, signed_text(grant.payload), grant.signature)

@@ -1,0 +1,1 @@
+"""Schemas of structured memories: which kinds there are, and what their data must look like."""

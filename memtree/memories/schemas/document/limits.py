@@ -1,0 +1,176 @@
+"""What a schema may be: its limits, checked before anything compiles it.
+
+A schema comes from a caller and is applied to the data of callers, so what it can cost is bounded
+by what is written: 25 definitions that each use the one before twice are 33 million checks.
+`CheckedSchema` is what a schema has to be to be compiled. Raises `SchemaInvalid`, which says which
+limit, and where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memtree.errors import SchemaInvalid
+from memtree.memories.schemas.document.compilable import CompilableDocument
+from memtree.memories.schemas.document.schema_text import parsed
+from memtree.memories.schemas.document.sub_schemas import (
+    DEFINITIONS,
+    REF,
+    SubSchema,
+    shown,
+    sub_schemas,
+)
+from memtree.memories.schemas.memory_schema import KIND
+
+MAX_EXPANDED = 1_000  # sub-schemas, each as often as references use it
+MAX_UNIQUE = 16  # names in `uniqueOn`
+
+_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
+_ALL, _ANY = "allOf", ("anyOf", "oneOf")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSchema:
+    """`document`: what is compiled: without `$id` and `$schema`, its references in one spelling,
+    its patterns in the engine's. `patterns`: of these, what was written. `sub_schemas`: the
+    document itself first; `order`: each behind those that it uses. `properties`: names of the
+    fields that it knows at the top; `names`: anywhere. `expanded`: its sub-schemas, each as often
+    as it is used."""
+
+    document: Mapping[str, Any]
+    patterns: Mapping[str, str]
+    sub_schemas: Sequence[SubSchema]
+    order: Sequence[int]
+    properties: frozenset[str]
+    names: frozenset[str]
+    expanded: int
+
+
+def checked_schema(text: str, unique_on: Sequence[str] = ()) -> CheckedSchema:
+    """Of the text of a schema. Linear in its length."""
+    document = parsed(text)
+    if not isinstance(document, dict):
+        raise SchemaInvalid("the schema must be a JSON object", param="schema")
+    found = sub_schemas(document)
+    order = _order(found)
+    expanded = _expanded(found, order)
+    if not _describes_object(found, order):
+        raise SchemaInvalid(
+            'the schema must describe an object at the top: "type": "object"', param="schema"
+        )
+    properties = _properties(found)
+    check_unique(unique_on, properties)
+    compilable = CompilableDocument(found)
+    return CheckedSchema(
+        compilable.document, compilable.patterns, found, order, properties, _names(found), expanded
+    )
+
+
+def check_unique(unique_on: Sequence[str], properties: frozenset[str]) -> None:
+    if len(unique_on) > MAX_UNIQUE:
+        raise SchemaInvalid(f"uniqueOn has more than {MAX_UNIQUE} names", param="uniqueOn")
+    for at, name in enumerate(unique_on):
+        if name != KIND and name not in properties:
+            raise SchemaInvalid(
+                f"uniqueOn[{at}] is no property at the top of the schema, and not {KIND!r}",
+                param=f"uniqueOn[{at}]",
+            )
+
+
+def _used(one: SubSchema) -> list[int]:
+    """What is applied wherever this one is."""
+    inside = [child.at for child in one.children if child.keyword not in DEFINITIONS]
+    return inside if one.target is None else [*inside, one.target]
+
+
+def _order(found: list[SubSchema]) -> list[int]:
+    """All of them, each behind those that it uses. A reference that comes back to where it stands
+    has no such order."""
+    order: list[int] = []
+    state = [0] * len(found)  # 1: begun, 2: done
+    for start in range(len(found)):
+        waiting = [start]
+        while waiting:
+            at = waiting[-1]
+            if state[at] == 0:
+                state[at] = 1
+                for inner in _used(found[at]):
+                    if state[inner] == 1:
+                        raise SchemaInvalid(
+                            f"the schema at {shown(found[at].place)}: {REF} leads back to where "
+                            "it stands; a schema may not hold itself",
+                            param="schema",
+                        )
+                    if state[inner] == 0:
+                        waiting.append(inner)
+            else:
+                waiting.pop()
+                if state[at] == 1:
+                    state[at] = 2
+                    order.append(at)
+    return order
+
+
+def _expanded(found: list[SubSchema], order: list[int]) -> int:
+    """How many sub-schemas are applied where each stands once for each use. Beside `unevaluated...`
+    they are applied twice: once for what they say, once for what they leave."""
+    sizes = [0] * len(found)
+    for at in order:
+        times = 2 if any(keyword in found[at].rules for keyword in _UNEVALUATED) else 1
+        sizes[at] = 1 + times * sum(sizes[inner] for inner in _used(found[at]))
+        if sizes[at] > MAX_EXPANDED:
+            raise SchemaInvalid(
+                f"the schema at {shown(found[at].place)}: more than {MAX_EXPANDED:,} sub-schemas, "
+                f"each counted as often as {REF} uses it",
+                param="schema",
+            )
+    return sizes[0]
+
+
+def _describes_object(found: list[SubSchema], order: list[int]) -> bool:
+    """Whether the top says that it is about objects: by itself, by what it refers to, by one of
+    `allOf`, or by each of `anyOf` or `oneOf`."""
+    objects = [False] * len(found)
+    for at in order:
+        one = found[at]
+        if "type" in one.rules:
+            objects[at] = one.rules["type"] in ("object", ["object"])
+            continue
+        by_use = "properties" in one.rules or (one.target is not None and objects[one.target])
+        every = [objects[inner.at] for inner in one.children if inner.keyword == _ALL]
+        options = [
+            [objects[inner.at] for inner in one.children if inner.keyword == keyword]
+            for keyword in _ANY
+        ]
+        objects[at] = by_use or any(every) or any(bool(each) and all(each) for each in options)
+    return objects[0]
+
+
+def _properties(found: list[SubSchema]) -> frozenset[str]:
+    """Names of the fields at the top, wherever it takes them from."""
+    waiting, seen, names = [0], {0}, set[str]()
+    while waiting:
+        one = found[waiting.pop()]
+        listed = one.rules.get("properties")
+        names.update(listed if isinstance(listed, Mapping) else ())
+        aside = [child.at for child in one.children if child.keyword in (_ALL, *_ANY)]
+        for at in aside if one.target is None else [*aside, one.target]:
+            if at not in seen:
+                seen.add(at)
+                waiting.append(at)
+    return frozenset(names)
+
+
+def _names(found: list[SubSchema]) -> frozenset[str]:
+    """Of fields, wherever the schema has any."""
+    names = set[str]()
+    for one in found:
+        for keyword in ("properties", "dependentSchemas", "dependentRequired"):
+            listed = one.rules.get(keyword)
+            names.update(listed if isinstance(listed, Mapping) else ())
+        required = one.rules.get("required")
+        listed = required if isinstance(required, list) else []
+        names.update(name for name in listed if isinstance(name, str))
+    return frozenset(names)

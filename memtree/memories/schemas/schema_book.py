@@ -1,0 +1,240 @@
+"""The use case of schemas: a tenant's schemas kept, and data held against them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from memtree.errors import Conflict, NotFound, SchemaViolation, VersionConflict
+from memtree.memories.schemas.compiled_schemas import CompiledSchemas
+from memtree.memories.schemas.document.limits import checked_schema
+from memtree.memories.schemas.document.schema_text import schema_text
+from memtree.memories.schemas.memory_schema import (
+    MAX_SCHEMAS,
+    MemorySchema,
+    checked_kind,
+    same_content,
+)
+from memtree.memories.schemas.nearest_kind import nearest_kind
+from memtree.memories.schemas.ports import SchemaStore
+from memtree.memories.schemas.schema_fields import checked_description, checked_unique_on
+from memtree.memories.schemas.unique_on import unique_key
+from memtree.memories.schemas.validation import CompiledSchema, compiled, load, violation_of
+from memtree.ports.clock import Clock
+
+MAX_ON_LOOP = 20_000  # sub-schemas times values of a request: beyond it, a thread
+_TRIES = 20  # of a change, while others change the same schema
+
+Document = str | Mapping[str, Any]
+
+
+class PutSchema(NamedTuple):
+    schema: MemorySchema
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """None: stays as it is."""
+
+    document: Document | None = None
+    unique_on: Sequence[str] | None = None
+    description: str | None = None
+
+
+class SchemaBook:
+    """Bound to its ports; safe for concurrent calls. `strict`: no kind without a schema, also
+    where the tenant has none."""
+
+    def __init__(
+        self, store: SchemaStore, clock: Clock, *, most: int = MAX_SCHEMAS, strict: bool = False
+    ) -> None:
+        self._store, self._clock, self._most, self._strict = store, clock, most, strict
+        self._compiled = CompiledSchemas()
+
+    # -- schemas -----------------------------------------------------------------------------
+
+    async def list(self, tenant: str) -> list[MemorySchema]:
+        """By kind."""
+        return await self._store.schemas(tenant)
+
+    async def get(self, tenant: str, kind: str) -> MemorySchema:
+        """Raises `NotFound`, naming the nearest one."""
+        return _of_kind(await self._store.schemas(tenant), kind)
+
+    async def put(
+        self,
+        tenant: str,
+        kind: str,
+        document: Document,
+        unique_on: Sequence[str] = (),
+        description: str = "",
+    ) -> PutSchema:
+        """Keep it, in the place of one that the kind has. Raises `SchemaInvalid`, `BadRequest`
+        naming the field, and `Conflict` beyond the limit."""
+        schema = self._made(kind, document, unique_on, description)
+        await asyncio.to_thread(_refuse_invalid, schema)
+        created = await self._keep(tenant, schema)
+        return PutSchema(schema if created else await self.get(tenant, kind), created)
+
+    async def create(
+        self,
+        tenant: str,
+        kind: str,
+        document: Document,
+        unique_on: Sequence[str] = (),
+        description: str = "",
+    ) -> PutSchema:
+        """`put` where the kind has none. The same again changes nothing; `Conflict` where it has
+        another."""
+        schema = self._made(kind, document, unique_on, description)
+        await asyncio.to_thread(_refuse_invalid, schema)
+        if await self._keep(tenant, schema, once=True):
+            return PutSchema(schema, created=True)
+        there = await self.get(tenant, kind)
+        if not same_content(there, schema):
+            raise Conflict(
+                "There is another schema of this name: PATCH /schemas/{name} changes it, and "
+                "PUT /schemas/{kind} replaces it.",
+                param="name",
+            )
+        return PutSchema(there, created=False)
+
+    async def change(self, tenant: str, kind: str, change: SchemaChange) -> MemorySchema:
+        """Raises `NotFound`, also where it is deleted meanwhile, and as `put` does. Of two changes
+        at once each leaves what the other named; `VersionConflict` where too many come at once."""
+        for _ in range(_TRIES - 1):
+            with suppress(VersionConflict):
+                return await self._change(tenant, kind, change)
+        return await self._change(tenant, kind, change)
+
+    async def _change(self, tenant: str, kind: str, change: SchemaChange) -> MemorySchema:
+        there = await self.get(tenant, kind)
+        schema = self._made(
+            kind,
+            there.document if change.document is None else change.document,
+            there.unique_on if change.unique_on is None else change.unique_on,
+            there.description if change.description is None else change.description,
+        )
+        await asyncio.to_thread(_refuse_invalid, schema)
+        await self._keep(tenant, schema, expected=there)
+        return replace(schema, created=there.created)
+
+    async def delete(self, tenant: str, kind: str) -> bool:
+        """Whether there was one. Its memories stay as they are."""
+        return await self._store.delete_schema(tenant, kind)
+
+    def _made(
+        self, kind: str, document: Document, unique_on: Sequence[str], description: str
+    ) -> MemorySchema:
+        now = self._clock.now()
+        return MemorySchema(
+            checked_kind(kind, "kind"),
+            schema_text(document),
+            checked_unique_on(unique_on),
+            checked_description(description),
+            now,
+            now,
+        )
+
+    async def _keep(
+        self,
+        tenant: str,
+        schema: MemorySchema,
+        *,
+        once: bool = False,
+        expected: MemorySchema | None = None,
+    ) -> bool:
+        """Whether it is new."""
+        key = partial(unique_key, schema)
+        return await self._store.put_schema(
+            tenant, schema, key, most=self._most, once=once, expected=expected
+        )
+
+    # -- data --------------------------------------------------------------------------------
+
+    async def check(
+        self, tenant: str, items: Sequence[tuple[str, Mapping[str, Any], str]]
+    ) -> Sequence[MemorySchema | None]:
+        """The schema of each item (kind, data, name), None where it is free form. All keep to
+        theirs, or `SchemaViolation` names the first that does not and the place in it, as
+        `memories[2].data.age: must be integer`; `BadRequest` where a kind is no name of one."""
+        found = await self.violations(tenant, items)
+        broken = next((error for _, error in found if error is not None), None)
+        if broken is not None:
+            raise broken
+        return [schema for schema, _ in found]
+
+    async def violations(
+        self, tenant: str, items: Sequence[tuple[str, Mapping[str, Any], str]]
+    ) -> Sequence[tuple[MemorySchema | None, SchemaViolation | None]]:
+        """Of each item its schema, and what is wrong with it."""
+        schemas = {one.kind: one for one in await self._store.schemas(tenant)}
+        free = not schemas and not self._strict
+        rows = [_Row.of(kind, data, name, schemas) for kind, data, name in items]
+        against = {
+            kind: await self._compiled.of(tenant, schemas[kind])
+            for kind in dict.fromkeys(row.kind for row in rows if row.kind in schemas)
+        }
+        known = [row for row in rows if row.kind in against]
+        much = sum(load(against[row.kind], row.data) for row in known) > MAX_ON_LOOP
+
+        def found() -> list[tuple[MemorySchema | None, SchemaViolation | None]]:
+            return [
+                (schemas[row.kind], row.held_against(against[row.kind]))
+                if row.kind in against
+                else (None, None if free else row.unknown(list(schemas)))
+                for row in rows
+            ]
+
+        return await asyncio.to_thread(found) if much else found()
+
+
+class _Row(NamedTuple):
+    """An item, and what errors call its kind."""
+
+    kind: str
+    data: Mapping[str, Any]
+    name: str
+    place: str
+
+    @classmethod
+    def of(cls, kind: str, data: Mapping[str, Any], name: str, known: Collection[str]) -> _Row:
+        place = f"{name}.kind" if name else "kind"
+        return cls(kind if kind in known else checked_kind(kind, place), data, name, place)
+
+    def held_against(self, schema: CompiledSchema) -> SchemaViolation | None:
+        broken = violation_of(schema, self.data)
+        if broken is None:
+            return None
+        called = f"{self.name}.data" if self.name else "data"
+        return SchemaViolation(broken.told(called), param=broken.place(called))
+
+    def unknown(self, known: Sequence[str]) -> SchemaViolation:
+        return SchemaViolation(
+            f"{self.place}: there is no schema of this kind.{_meant(self.kind, known)}",
+            param=self.place,
+        )
+
+
+def _refuse_invalid(schema: MemorySchema) -> None:
+    compiled(checked_schema(schema.document, schema.unique_on))
+
+
+def _of_kind(schemas: Sequence[MemorySchema], kind: str) -> MemorySchema:
+    found = next((one for one in schemas if one.kind == kind), None)
+    if found is None:
+        raise NotFound(
+            f"There is no schema of this kind.{_meant(kind, [one.kind for one in schemas])}",
+            param="kind",
+        )
+    return found
+
+
+def _meant(kind: str, known: Sequence[str]) -> str:
+    near = nearest_kind(kind, known)
+    return "" if near is None else f" The nearest is {near}."

@@ -1,0 +1,151 @@
+"""Rows of several blocks as if they were one: what a ranking reads of them.
+
+A word's weight is made of all live rows, whichever block they lie in, so that the scores of rows of
+different blocks compare.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtree.memories.search.index.row_block import RowBlock
+from memtree.memories.search.vector_bytes import Vector
+
+# Memories are short and of similar length: k1 and b from 0.6 to 1.2 and 0 to 0.3 differ by less
+# than a question in a hundred, b = 0.75 loses two.
+K1, B = 0.9, 0.2
+_MOST_OF_TERM = 3  # times that a term of the query counts
+
+Flags = NDArray[np.bool_]
+Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordScores:
+    """Of each row: `scores` by BM25, and the share of the weight (idf) of the query's terms that it
+    holds (`covered`, 0 to 1). `most`: the score of a row that holds each term as often as an
+    average row does."""
+
+    scores: Scores
+    covered: Scores
+    most: float
+
+
+class BlockRows(ABC):
+    """Rows are numbered through all blocks, in the order of these."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def blocks(self) -> Sequence[tuple[RowBlock, Flags]]:
+        """At least one; and which of its rows count."""
+
+    def __len__(self) -> int:
+        return sum(len(block) for block, _ in self.blocks)
+
+    @property
+    def live_rows(self) -> int:
+        """Expiry aside."""
+        return sum(int(kept.sum()) for _, kept in self.blocks)
+
+    @property
+    def numbers(self) -> NDArray[np.int32]:
+        return np.concatenate([block.numbers for block, _ in self.blocks])
+
+    @property
+    def sessions(self) -> NDArray[np.int64]:
+        return np.concatenate([block.sessions for block, _ in self.blocks])
+
+    @property
+    def embedded(self) -> Flags:
+        return np.concatenate([block.embedded for block, _ in self.blocks])
+
+    def live(self, now: float) -> Flags:
+        """Which rows count and have not expired."""
+        return np.concatenate([kept & (block.expires > now) for block, kept in self.blocks])
+
+    def cosines(self, query: Vector, rows: NDArray[np.intp] | None = None) -> Scores:
+        """Of a unit query with these rows, or every one; 0 without a vector."""
+        if rows is None:
+            return np.concatenate([block.cosines(query) for block, _ in self.blocks])
+        found = np.zeros(len(rows), np.float32)
+        start = 0
+        for block, _ in self.blocks:
+            here = (rows >= start) & (rows < start + len(block))
+            if here.any():
+                found[here] = block.cosines(query, rows[here] - start)
+            start += len(block)
+        return found
+
+    def cosines_of_many(self, queries: Sequence[Vector]) -> list[Scores]:
+        """`cosines` with every row, of several queries in one pass."""
+        parts = [block.cosines_of_many(queries) for block, _ in self.blocks]
+        return [np.concatenate(of_one) for of_one in zip(*parts, strict=True)]
+
+    def vectors(self, rows: NDArray[np.intp]) -> dict[int, Vector]:
+        """Unit rows, by row; of those that have one."""
+        found: dict[int, Vector] = {}
+        start = 0
+        for block, _ in self.blocks:
+            here = rows[(rows >= start) & (rows < start + len(block))]
+            for row in here[block.embedded[here - start]].tolist():
+                found[row] = block.vectors[row - start] / block.norms[row - start]
+            start += len(block)
+        return found
+
+    def holding(self, term: int, live: Flags) -> Flags:
+        """Which live rows hold a term."""
+        holds = np.zeros(len(self), np.bool_)
+        holds[self._rows_of(term)[0]] = True
+        return holds & live
+
+    def counts(self, terms: Iterable[int], live: Flags) -> dict[int, int]:
+        """How many live rows hold each term."""
+        return {term: int(live[self._rows_of(term)[0]].sum()) for term in terms}
+
+    def holders(self, terms: Sequence[int]) -> NDArray[np.int64]:
+        """Of many terms at once: how many rows hold each, those that count no more among them."""
+        wanted = np.array(terms, np.uint32)
+        found = np.zeros(len(wanted), np.int64)
+        for block, _ in self.blocks:
+            found += block.postings.holders(wanted)
+        return found
+
+    def words(self, query: Mapping[int, int], live: Flags) -> WordScores:
+        """Live rows for a query's terms (hash -> count)."""
+        scores = np.zeros(len(self), np.float32)
+        covered = np.zeros(len(self), np.float32)
+        whole, total = 0.0, int(live.sum())
+        lengths = np.concatenate([block.postings.lengths for block, _ in self.blocks])
+        mean = float(lengths[live].mean(dtype=np.float64)) if total else 1.0
+        norms = (K1 * (1 - B + B * lengths / max(1.0, mean))).astype(np.float32)
+        for term, count in query.items():
+            rows, times = self._rows_of(term)
+            rows, times = rows[live[rows]], times[live[rows]].astype(np.float32)
+            idf = np.float32(inverse_frequency(len(rows), total))
+            weight = np.float32(min(count, _MOST_OF_TERM) * (K1 + 1)) * idf
+            scores[rows] += weight * times / (times + norms[rows])
+            covered[rows] += idf
+            whole += float(idf)
+        return WordScores(scores, covered / np.float32(whole or 1), whole)
+
+    def _rows_of(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        found, counts, start = [], [], 0
+        for block, _ in self.blocks:
+            rows, times = block.postings.of_term(term)
+            found.append(rows + np.int32(start))
+            counts.append(times)
+            start += len(block)
+        return np.concatenate(found), np.concatenate(counts)
+
+
+def inverse_frequency(rows: int, total: int) -> float:
+    """The weight (idf) of a term that so many of all rows hold."""
+    return log1p((total - rows + 0.5) / (rows + 0.5))

@@ -1,0 +1,64 @@
+"""Vectors of what is searched for, as far as there is an embedder and it answers in time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from memtree.errors import EmbedderUnavailable
+from memtree.memories.search.vector_bytes import Vector
+from memtree.ports.models import Embedder
+from memtree.ranking.relevance_scale import RelevanceScale
+
+
+class QueryVectors:
+    """`until`: the event loop's time until which the embedder is waited for; None: for ever."""
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder
+
+    @property
+    def available(self) -> bool:
+        """Whether there is an embedder, up or down."""
+        return self._embedder is not None
+
+    @property
+    def recipe(self) -> str:
+        return self._embedder.recipe if self._embedder else ""
+
+    @property
+    def scale(self) -> RelevanceScale | None:
+        return self._embedder.scale if self._embedder else None
+
+    async def meet(self, until: float | None) -> None:
+        """A model that was never asked tells its recipe."""
+        if self._embedder is not None and not self._embedder.dimensions:
+            await self.of([], until)
+
+    async def one(self, text: str, until: float | None) -> Vector | None:
+        """A unit row of a query."""
+        if self._embedder is None:
+            return None
+        try:
+            async with asyncio.timeout(_left(until)):
+                if not self._embedder.dimensions:
+                    await self._embedder.embed([])
+                return await self._embedder.embed_query(text)
+        except (EmbedderUnavailable, TimeoutError):
+            return None
+
+    async def of(self, texts: Sequence[str], until: float | None) -> list[Vector] | None:
+        """Of several queries, in one call."""
+        if self._embedder is None:
+            return None
+        try:
+            async with asyncio.timeout(_left(until)):
+                if not self._embedder.dimensions:
+                    await self._embedder.embed([])
+                return list(await self._embedder.embed_queries(texts)) if texts else []
+        except (EmbedderUnavailable, TimeoutError):
+            return None
+
+
+def _left(until: float | None) -> float | None:
+    return None if until is None else max(0.0, until - asyncio.get_running_loop().time())

@@ -1,0 +1,82 @@
+"""What a store tells of the conversations of a tenant.
+
+A *conversation* is an address that no other stored one goes on from: a chat that grew is one, two
+branches of a chat are two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from memtree.budget.epoch import EpochTurn
+from memtree.conversation.history import History
+from memtree.tree.node import Frontier
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEnd:
+    """What is known of a history where it ends, beside its frontier, which may end before it.
+
+    `used`: unix seconds of the last request for it. `messages`, `tokens`: of all of it, 0 where
+    that is not known. `first`: how many messages were posted before its first one; they are system
+    messages. `whole`: False where more was posted behind it, which is not indexed yet.
+    """
+
+    used: float = 0.0
+    messages: int = 0
+    tokens: int = 0
+    first: int = 0
+    whole: bool = True
+
+
+NOT_TOLD = HistoryEnd()
+
+
+def end_of(posted: History, length: int, used: float) -> HistoryEnd:
+    """Of the first `length` messages of a posted history; `used`: unix seconds."""
+    return HistoryEnd(used, length, posted.size(0, length), posted.posted[0], length == len(posted))
+
+
+class ConversationPlace(NamedTuple):
+    """Where a conversation stands in a list, newest first."""
+
+    used: float
+    address: bytes
+
+
+class StoredConversation(NamedTuple):
+    """`turn`: the newest one at the address, None where there is none."""
+
+    address: bytes
+    end: HistoryEnd
+    frontier: Frontier
+    turn: EpochTurn | None
+
+    @property
+    def place(self) -> ConversationPlace:
+        return ConversationPlace(self.end.used, self.address)
+
+
+class ConversationStore(Protocol):
+    """Raises as `TreeStore` does. What expired before `now` (unix seconds) is not there."""
+
+    async def conversations(
+        self, tenant: str, now: float, limit: int, before: ConversationPlace | None = None
+    ) -> list[StoredConversation]:
+        """Newest first; `before`: only those that stand behind it. One read by an index, however
+        many there are."""
+        ...
+
+    async def conversation(
+        self, tenant: str, address: bytes, now: float
+    ) -> StoredConversation | None:
+        """The same of one known address, which others may go on from: of such a one no more is
+        known than its frontier and its turn."""
+        ...
+
+
+def newest_turn(turns: Sequence[EpochTurn]) -> EpochTurn | None:
+    """Of those at one address, under several keys."""
+    return max(turns, key=lambda turn: (turn.used, turn.epoch), default=None)

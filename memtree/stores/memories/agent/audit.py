@@ -1,0 +1,62 @@
+"""What must hold between the stored rows of agent memories: a part of `memories/audit.py`. Pure.
+
+>>> list(AgentAudit().read_writes([MemoryWriteRow(3, b"", 0.0, b"")], {}))[0]
+(3, 'answer of a write: there is no such scope')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from memtree.errors import StoreCorrupt
+from memtree.memories.memory import Memory
+from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.stores.memories.agent.schemas import read_schema
+from memtree.stores.memories.agent.unique import key_of, unique_column
+from memtree.stores.memories.agent.writing import read_written
+from memtree.stores.memories.tables import MemoryRow, MemoryWriteRow, SchemaRow
+
+Lines = Iterator[tuple[int, str]]  # scope, or 0 where it is of none
+
+
+@dataclass(slots=True)
+class AgentAudit:
+    """What was read so far. `schemas`: by (tenant, kind); `unique`: (scope, key)."""
+
+    schemas: dict[tuple[str, str], MemorySchema] = field(default_factory=dict)
+    unique: set[tuple[int, str]] = field(default_factory=set)
+
+    def read_schemas(self, rows: Iterable[SchemaRow]) -> Lines:
+        """Before all memories."""
+        for row in rows:
+            try:
+                schema = read_schema(*row[1:])
+            except StoreCorrupt as error:
+                yield 0, f"schema {row.kind}: {error.message}"
+            else:
+                self.schemas[row.tenant, row.kind] = schema
+
+    def read_counted(self, row: MemoryRow, memory: Memory | None, tenant: str) -> Lines:
+        """One memory of a scope has a key, and its key is that of its values. `memory`: None where
+        it does not decode."""
+        if not row.unique_key:
+            return
+        if (row.scope, row.unique_key) in self.unique:
+            yield row.scope, f"memory {row.number}: another one has its unique values"
+        self.unique.add((row.scope, row.unique_key))
+        schema = self.schemas.get((tenant, row.kind))
+        if memory is None or schema is None:
+            return
+        if unique_column(row.kind, key_of(schema, memory.data)) != row.unique_key:
+            yield row.scope, f"memory {row.number}: its unique values are others"
+
+    def read_writes(self, rows: Iterable[MemoryWriteRow], scopes: Container[int]) -> Lines:
+        """What they name may be gone."""
+        for row in rows:
+            if row.scope not in scopes:
+                yield row.scope, "answer of a write: there is no such scope"
+            try:
+                read_written(row.data)
+            except StoreCorrupt as error:
+                yield row.scope, f"answer of a write: {error.message}"

@@ -1,0 +1,128 @@
+"""Finding memories in several scopes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from memtree.memories.agents.agent_memory import AgentPage, AgentScopes, LocatedMemory
+from memtree.memories.ports import MemoryFilter
+from memtree.memories.scope import Scope
+from memtree.stores.memories import reading
+from memtree.stores.memories.agent.scopes import meant, numbers_of, scopes_of
+from memtree.stores.memories.lookup import stored
+from memtree.stores.memories.rows import (
+    LARGEST,
+    STANDING,
+    STORED,
+    Standing,
+    filtering,
+    read_memory,
+    storable,
+)
+from memtree.stores.memories.sql import Sql
+
+# By the index of ids: a subquery that gives a value is joined with nothing, so that no planner goes
+# through all scopes of a tenant.
+_LOCATE = f"""
+    SELECT scope, {STANDING} FROM memories WHERE id IN :ids[] AND (
+        SELECT 1 FROM memory_scopes WHERE memory_scopes.number = memories.scope AND {{}}) = 1"""
+# A few of each scope: the newest of all are among them. Only of these is more than the number read.
+_PAGE = f"""
+    SELECT owner, subject, memories.number, {", ".join(f"memories.{n}" for n in STORED.split(", "))}
+    FROM (
+        SELECT owner, subject, memories.scope AS place, memories.number AS newest
+        FROM memory_scopes CROSS JOIN memories
+        WHERE {{}} AND memories.scope = memory_scopes.number
+            AND memories.number IN (
+                SELECT number FROM memories WHERE memories.scope = memory_scopes.number
+                AND number < :before AND {{}} ORDER BY number DESC LIMIT :limit)
+        ORDER BY memories.number DESC LIMIT :limit) AS found
+    JOIN memories ON memories.scope = place AND memories.number = newest
+    ORDER BY memories.number DESC"""
+_TOTAL = """
+    SELECT coalesce(sum(counted - (
+        SELECT count(*) FROM memories WHERE scope = memory_scopes.number
+        AND memories.counted = 1 AND expires > 0 AND expires <= :now)), 0)
+    FROM memory_scopes WHERE {} AND counted > 0"""
+
+Found = list[tuple[Scope, int, Standing]]
+
+
+async def locate(
+    sql: Sql, scopes: AgentScopes, ids: Sequence[str], also: Sequence[Scope], now: float
+) -> list[LocatedMemory]:
+    asked = [each for each in dict.fromkeys(ids) if storable(each)]
+    if not asked:
+        return []
+    condition, values = meant(scopes, numbered=True)
+    rows = await sql.fetch(_LOCATE.format(condition), {**values, "ids": asked})
+    of_numbers = await scopes_of(sql, {scope for scope, *_ in rows})
+    agents = [(of_numbers[scope], scope, Standing._make(row)) for scope, *row in rows]
+    agents.sort(key=lambda each: (each[0].owner, each[0].subject))
+    found = [*await _also(sql, also, asked), *agents]
+    places = {id_: place for place, id_ in enumerate(asked)}
+    found.sort(key=lambda each: places[each[2].id])  # stable: `also` first
+    counting = await _counting(sql, found)
+    seen: dict[tuple[int, int], LocatedMemory] = {}
+    for scope, number, row in counting:
+        if row.live(now):
+            seen.setdefault((number, row.number), LocatedMemory(scope, row.memory()))
+    return list(seen.values())
+
+
+async def _also(sql: Sql, also: Sequence[Scope], ids: Sequence[str]) -> Found:
+    numbers = await numbers_of(sql, also) if also else {}
+    found: Found = []
+    for scope, number in numbers.items():
+        found += [(scope, number, row) for row in await stored(sql, number, ids)]
+    return found
+
+
+async def _counting(sql: Sql, found: Found) -> Found:
+    """With those that count in the place of duplicates."""
+    of_duplicates: dict[int, list[str]] = {}
+    for _, number, row in found:
+        if row.duplicate_of:
+            of_duplicates.setdefault(number, []).append(row.duplicate_of)
+    mains: dict[tuple[int, str], Standing] = {}
+    for number, wanted in of_duplicates.items():
+        mains |= {(number, row.id): row for row in await stored(sql, number, wanted)}
+    return [
+        (scope, number, mains.get((number, row.duplicate_of), row)) for scope, number, row in found
+    ]
+
+
+async def agent_page(
+    sql: Sql,
+    scopes: AgentScopes,
+    wanted: MemoryFilter,
+    *,
+    before: int | None,
+    limit: int,
+    now: float,
+) -> AgentPage:
+    """Groups are of one scope, so a filter for one lets nothing through here."""
+    single = scopes.single
+    if single is not None:
+        page = await reading.page(sql, single, wanted, before=before, limit=limit, now=now)
+        return AgentPage(_located(single, page.memories), page.more, page.total)
+    condition, values = meant(scopes)
+    ((total,),) = await sql.fetch(_TOTAL.format(condition), {**values, "now": now})
+    if wanted.group is not None:
+        return AgentPage((), False, int(total))
+    matching, more = filtering(wanted, now)
+    if not (wanted.deleted or wanted.superseded):  # scopes without any other memory
+        condition += " AND memory_scopes.counted > 0"
+    last = LARGEST if before is None else max(0, min(before, LARGEST))
+    given: dict[str, Any] = {**values, **more, "before": last, "limit": limit + 1}
+    rows = await sql.fetch(_PAGE.format(condition, matching), given)
+    memories = [
+        LocatedMemory(Scope.of_agent(scopes.tenant, owner, subject), read_memory(*row))
+        for owner, subject, _, *row in rows[:limit]
+    ]
+    return AgentPage(tuple(memories), len(rows) > limit, int(total))
+
+
+def _located(scope: Scope, memories: Iterable[Any]) -> tuple[LocatedMemory, ...]:
+    return tuple(LocatedMemory(scope, each) for each in memories)

@@ -1,0 +1,169 @@
+"""What a search over many scopes reads. Each statement names the tenant and what it may see of its
+agents, beside the numbers of scopes that its caller knows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from memtree.memories.agents.agent_memory import AgentScopes, LocatedMemory
+from memtree.memories.agents.search.ports import PlacedRow, ScopeTotals, ScopeVersion
+from memtree.memories.ports import MemoryFilter
+from memtree.memories.scope import Scope
+from memtree.stores.memories.agent.scopes import meant
+from memtree.stores.memories.rows import LIVE, STORED, filtering, read_memory
+from memtree.stores.memories.search import PACKED_ROWS
+from memtree.stores.memories.sql import Sql
+from memtree.stores.memories.transactions import MemoryTransactions
+
+PAIRS = 32  # rows that are asked for at once: each scope is looked into for each number
+_TOTALS = """
+    SELECT count(*), coalesce(sum(number), 0), coalesce(sum(changed), 0), coalesce(sum(purges), 0)
+    FROM memory_scopes WHERE {of}"""
+_VERSIONS = """
+    SELECT number, owner, subject, changed, purges, counted FROM memory_scopes
+    WHERE {of} ORDER BY number"""
+# The scope goes where the session is, for a row of a search has no other place for it.
+_ROWS = """
+    SELECT memories.number AS number, counted, expires, terms,
+        memories.scope || ' ' || session_id AS session_id, (
+        SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
+    FROM memories
+    WHERE scope IN (SELECT number FROM memory_scopes WHERE {of} AND number >= :scope){more}
+    AND (scope, memories.number) > (:scope, :above) ORDER BY scope, memories.number LIMIT :limit"""
+_PLACES = " AND number IN :places[]"
+_COUNTED = " AND counted = 1"
+_CHANGES = """
+    SELECT memories.number AS number, counted, expires, terms,
+        memories.scope || ' ' || session_id AS session_id, (
+        SELECT data FROM memory_vectors WHERE memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe = :recipe) AS vector
+    FROM memories WHERE scope = (SELECT number FROM memory_scopes WHERE number = :scope AND {of})
+    AND changed > :after ORDER BY memories.number"""
+_MATCHING = """
+    SELECT number FROM memories WHERE scope IN (SELECT number FROM memory_scopes WHERE {of})
+    AND {condition}"""
+_MEMORIES = f"""
+    SELECT scope, memories.number, owner, subject, {STORED} FROM memories
+    JOIN (SELECT number, owner, subject FROM memory_scopes
+        WHERE number IN :places[] AND {{of}}) AS places ON memories.scope = places.number
+    WHERE memories.scope IN :places[] AND memories.number IN :numbers[] AND {{condition}}"""
+_PAST = "deleted = 0 AND duplicate_of = ''"
+
+
+class SqlAgentSearch(MemoryTransactions):
+    """Its docstrings are those of the port."""
+
+    async def scope_totals(self, scopes: AgentScopes) -> ScopeTotals:
+        return await self.read_memories(lambda sql: totals(sql, scopes))
+
+    async def scope_versions(self, scopes: AgentScopes) -> list[ScopeVersion]:
+        return await self.read_memories(lambda sql: versions(sql, scopes))
+
+    async def placed_rows(
+        self,
+        scopes: AgentScopes,
+        recipe: str,
+        *,
+        places: Collection[int] | None = None,
+        counted: bool = True,
+    ) -> list[PlacedRow]:
+        return await self.read_memories(
+            lambda sql: rows(sql, scopes, recipe, places, counted=counted)
+        )
+
+    async def placed_changes(
+        self, scopes: AgentScopes, recipe: str, after: Mapping[int, int]
+    ) -> list[PlacedRow]:
+        return await self.read_memories(lambda sql: changes(sql, scopes, recipe, after))
+
+    async def matching_in(self, scopes: AgentScopes, wanted: MemoryFilter) -> list[int]:
+        return await self.read_memories(lambda sql: matching(sql, scopes, wanted, self.now()))
+
+    async def placed_memories(
+        self, scopes: AgentScopes, places: Sequence[tuple[int, int]], *, past: bool = False
+    ) -> list[LocatedMemory]:
+        return await self.read_memories(
+            lambda sql: memories(sql, scopes, places, self.now(), past=past)
+        )
+
+
+async def totals(sql: Sql, scopes: AgentScopes) -> ScopeTotals:
+    condition, values = meant(scopes)
+    (found,) = await sql.fetch(_TOTALS.format(of=condition), values)
+    return ScopeTotals._make(int(each) for each in found)
+
+
+async def versions(sql: Sql, scopes: AgentScopes) -> list[ScopeVersion]:
+    condition, values = meant(scopes)
+    found = await sql.fetch(_VERSIONS.format(of=condition), values)
+    return [ScopeVersion._make(row) for row in found]
+
+
+async def rows(
+    sql: Sql,
+    scopes: AgentScopes,
+    recipe: str,
+    places: Collection[int] | None,
+    *,
+    counted: bool,
+) -> list[PlacedRow]:
+    condition, values = meant(scopes)
+    if places is not None:
+        condition += _PLACES
+        values["places"] = sorted(places)
+    query = _ROWS.format(of=condition, more=_COUNTED if counted else "")
+    values |= {"recipe": recipe, "limit": PACKED_ROWS}
+    found: list[PlacedRow] = []
+    full = True
+    while full:
+        place, above = (found[-1].place, found[-1].row.number) if found else (0, 0)
+        part = await sql.search_rows(query, {**values, "scope": place, "above": above})
+        found += map(_placed, part)
+        full = len(part) == PACKED_ROWS
+    return found
+
+
+async def changes(
+    sql: Sql, scopes: AgentScopes, recipe: str, after: Mapping[int, int]
+) -> list[PlacedRow]:
+    condition, values = meant(scopes)
+    query = _CHANGES.format(of=condition)
+    found: list[PlacedRow] = []
+    for place, count in after.items():
+        more = {"recipe": recipe, "scope": place, "after": count}
+        found += map(_placed, await sql.search_rows(query, {**values, **more}))
+    return found
+
+
+async def matching(sql: Sql, scopes: AgentScopes, wanted: MemoryFilter, now: float) -> list[int]:
+    condition, values = meant(scopes)
+    wanted_here, more = filtering(wanted, now)
+    query = _MATCHING.format(of=condition, condition=wanted_here)
+    return await sql.numbers(query, {**values, **more})
+
+
+async def memories(
+    sql: Sql, scopes: AgentScopes, places: Sequence[tuple[int, int]], now: float, *, past: bool
+) -> list[LocatedMemory]:
+    condition, values = meant(scopes)
+    query = _MEMORIES.format(of=condition, condition=_PAST if past else LIVE)
+    values |= {} if past else {"now": now}
+    found: dict[tuple[int, int], LocatedMemory] = {}
+    for start in range(0, len(places), PAIRS):
+        part = places[start : start + PAIRS]
+        asked = {
+            "places": sorted({place for place, _ in part}),
+            "numbers": sorted({number for _, number in part}),
+        }
+        for place, number, owner, subject, *stored in await sql.fetch(query, {**values, **asked}):
+            scope = Scope.of_agent(scopes.tenant, owner, subject)
+            found[place, number] = LocatedMemory(scope, read_memory(*stored))
+    return [found[each] for each in places if each in found]
+
+
+def _placed(row: Any) -> PlacedRow:
+    place, _, session = (row.session or "").partition(" ")
+    # With the scope before it, so that sessions of one name in two scopes are two.
+    return PlacedRow(int(place), row._replace(session=f"{place} {session}" if session else None))

@@ -1,0 +1,96 @@
+"""Whose wallets are, which proofs were used, and which grants were revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from memtree.errors import Conflict, Forbidden
+from memtree.stores.memories.rows import plain
+from memtree.stores.memories.sql import Sql
+
+# A proof is known for that much longer than it is good for: clocks of servers differ.
+PROOF_SECONDS = 600.0
+_AT_ONCE = 32
+_USE_PROOF = """
+    INSERT INTO wallet_proofs (digest, tenant, expires) VALUES (:digest, :tenant, :expires)
+    ON CONFLICT DO NOTHING"""
+_USER = "SELECT tenant FROM wallet_proofs WHERE digest = :digest"
+_BIND = """
+    INSERT INTO wallets (address, tenant, bound) VALUES (:address, :tenant, :bound)
+    ON CONFLICT DO NOTHING"""
+_OWNER = "SELECT tenant FROM wallets WHERE address = :address"
+_OWNERS = "SELECT address, tenant FROM wallets WHERE address IN :addresses[]"
+_WALLETS = "SELECT address, bound FROM wallets WHERE tenant = :tenant ORDER BY bound, address"
+_RELEASE = """
+    DELETE FROM wallets WHERE address = :address AND tenant = :tenant RETURNING address"""
+_REVOKE = """
+    INSERT INTO grant_revocations (digest, grantor, tenant, at, expires)
+    VALUES (:digest, :grantor, :tenant, :at, :expires) ON CONFLICT DO NOTHING RETURNING at"""
+_REVOKED = "SELECT digest FROM grant_revocations WHERE digest IN ({})"
+# A revocation outlives its tenant: whoever has the wallet then would find the grant open again.
+_ERASE = (
+    "DELETE FROM memory_schemas WHERE tenant = :tenant",
+    "DELETE FROM wallets WHERE tenant = :tenant",
+    "UPDATE grant_revocations SET tenant = '', grantor = '' WHERE tenant = :tenant",
+)
+
+
+async def prove_wallet(
+    sql: Sql, address: str, tenant: str, proof: bytes, until: float, now: float
+) -> None:
+    used = {"digest": proof, "tenant": tenant, "expires": until + PROOF_SECONDS}
+    if await _put(sql, _USE_PROOF, _USER, used) != tenant:
+        raise Forbidden("The proof of the wallet was used by somebody else.")
+    bound = {"address": plain(address), "tenant": tenant, "bound": now}
+    if await _put(sql, _BIND, _OWNER, bound) != tenant:
+        raise Conflict("The wallet belongs to another tenant, which has to release it.")
+
+
+async def _put(sql: Sql, insert: str, select: str, values: Mapping[str, Any]) -> str:
+    """Whose the row is that stands there now; between the two somebody may have deleted it."""
+    while True:
+        await sql.run(insert, values)
+        found = await sql.fetch(select + sql.lock, values)
+        if found:
+            return str(found[0][0])
+
+
+async def wallet_tenants(sql: Sql, addresses: Collection[str]) -> dict[str, str]:
+    asked = sorted({plain(each) for each in addresses})
+    return dict(await sql.fetch(_OWNERS, {"addresses": asked})) if asked else {}
+
+
+async def wallets(sql: Sql, tenant: str) -> list[tuple[str, float]]:
+    rows = await sql.fetch(_WALLETS, {"tenant": tenant})
+    return [(address, bound) for address, bound in rows]
+
+
+async def release_wallet(sql: Sql, address: str, tenant: str) -> bool:
+    return bool(await sql.fetch(_RELEASE, {"address": plain(address), "tenant": tenant}))
+
+
+async def revoke_grant(
+    sql: Sql, digest: bytes, grantor: str, tenant: str, expires: float, now: float
+) -> bool:
+    row = {"digest": digest, "grantor": plain(grantor), "tenant": tenant, "at": now}
+    return bool(await sql.fetch(_REVOKE, {**row, "expires": expires}))
+
+
+async def revoked_grants(sql: Sql, digests: Collection[bytes]) -> set[bytes]:
+    found: set[bytes] = set()
+    for part in _parts(sorted(set(digests))):
+        values = {f"digest{at}": digest for at, digest in enumerate(part)}
+        statement = _REVOKED.format(", ".join(f":{name}" for name in values))
+        found |= {bytes(digest) for (digest,) in await sql.fetch(statement, values)}
+    return found
+
+
+def _parts(digests: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    return (digests[at : at + _AT_ONCE] for at in range(0, len(digests), _AT_ONCE))
+
+
+async def erase_tenant(sql: Sql, tenant: str) -> None:
+    """What is a tenant's beside its scopes. Its wallets are anybody's again."""
+    for statement in _ERASE:
+        await sql.run(statement, {"tenant": tenant})

@@ -1,0 +1,301 @@
+"""Storing structured memories: several at once, each in the place of what it makes out of date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import count
+from typing import NamedTuple
+
+import msgspec
+
+from memtree.errors import BadRequest, Conflict, NotFound, StoreCorrupt
+from memtree.memories.agents.agent_memory import StructuredResult, StructuredWrite, WriteOutcome
+from memtree.memories.memory import Memory, MemoryChange, NewMemory
+from memtree.memories.scope import Scope
+from memtree.stores.memories.agent.unique import Keyed, holders, keyed, unique_column, unique_keys
+from memtree.stores.memories.changing import make_way, put_away, put_version, replaced_by
+from memtree.stores.memories.counters import ScopeRow, begin, commit, take_numbers
+from memtree.stores.memories.lookup import live, stored
+from memtree.stores.memories.rows import Standing, changed_memory, key_hash, plain
+from memtree.stores.memories.saving import KEY_SECONDS, insert
+from memtree.stores.memories.sql import Sql
+from memtree.stores.memories.user.extracted import MARK, message_key
+
+_MARKED = "SELECT 1 FROM extracted_messages WHERE scope = :scope AND key IN :keys[] LIMIT 1"
+_WRITTEN = "SELECT data FROM memory_writes WHERE scope = :scope AND key = :key AND at > :after"
+_KEEP_WRITTEN = """
+    INSERT INTO memory_writes (scope, key, at, data) VALUES (:scope, :key, :at, :data)
+    ON CONFLICT (scope, key) DO UPDATE SET at = excluded.at, data = excluded.data"""
+
+_Written = list[tuple[int, str, str]]  # number, outcome, and the id that was superseded or ""
+# In the place of a number, before the others: what was written, as `_digest` has it. No memory has
+# this number, so a server that knows nothing of digests passes over it.
+_DIGEST = -1
+_decode = msgspec.msgpack.Decoder(_Written).decode
+
+
+class _Item(NamedTuple):
+    """`place`: in the call. `key`: of its unique values."""
+
+    place: int
+    write: StructuredWrite
+    key: str
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What a transaction has done so far. `counted`: how many live memories more there are."""
+
+    scope: ScopeRow
+    most: int
+    now: float
+    counted: int = 0
+    changed: bool = False
+    results: list[StructuredResult] = field(default_factory=list)
+
+
+async def write(
+    sql: Sql,
+    scope: Scope,
+    writes: Sequence[StructuredWrite],
+    *,
+    done: Sequence[bytes],
+    idempotency_key: str,
+    most: int,
+    now: float,
+) -> list[StructuredResult] | None:
+    at = await begin(sql, scope)
+    digest = _digest(writes) if idempotency_key else ""
+    before = await _repeated(sql, at, idempotency_key, digest, now) if idempotency_key else None
+    if before is not None:
+        return before
+    marks = list(dict.fromkeys(message_key(each) for each in done))
+    if marks and await sql.fetch(_MARKED, {"scope": at.number, "keys": marks}):
+        return None
+    batch = _Batch(at, most, now)
+    keys = await unique_keys(sql, at, [_keyed(each) for each in writes])
+    if not await _as_expected(sql, at, writes, keys, now):
+        return None
+    for run in runs([_Item(*each) for each in zip(count(), writes, keys)]):
+        if run[0].write.replaces:
+            await _replace(sql, batch, run[0])
+        else:
+            await _add(sql, batch, run)
+    if idempotency_key:
+        await _remember(sql, batch, idempotency_key, digest)
+    if marks:
+        row = {"scope": at.number, "number": 0, "at": now}
+        await sql.run_many(MARK, [{**row, "key": key} for key in marks])
+    if batch.changed:
+        await commit(sql, at, counted=batch.counted)
+    return batch.results
+
+
+async def _as_expected(
+    sql: Sql, scope: ScopeRow, writes: Sequence[StructuredWrite], keys: Sequence[str], now: float
+) -> bool:
+    """Whether what the writes were made from is there as it was, and nobody else has their unique
+    values."""
+    asked = [
+        (*write.expected, key)
+        for write, key in zip(writes, keys, strict=True)
+        if write.expected is not None
+    ]
+    if not asked:
+        return True
+    there = await holders(sql, scope, [key for *_, key in asked], now)
+    ids = sorted({id_ for id_, *_ in asked if id_})
+    rows = await live(sql, scope.number, ids, now, follow=False)
+    versions = {row.id: row.version for row in rows}
+    return all(
+        (not id_ or versions.get(id_) == version) and (key not in there or there[key].id == id_)
+        for id_, version, key in asked
+    )
+
+
+def runs(items: Sequence[_Item]) -> Iterator[list[_Item]]:
+    """Parts that can be stored in one step: in none of them does one make another out of date, and
+    what is to be replaced stands alone."""
+    run: list[_Item] = []
+    keys: set[str] = set()
+    for each in items:
+        alone = bool(each.write.replaces or (run and run[0].write.replaces))
+        if run and (alone or each.key in keys):
+            yield run
+            run, keys = [], set()
+        run.append(each)
+        keys |= {each.key} - {""}
+    if run:
+        yield run
+
+
+async def _add(sql: Sql, batch: _Batch, run: Sequence[_Item]) -> None:
+    at = batch.scope
+    keys = [each.key for each in run]
+    there = await holders(sql, at, keys, batch.now)
+    new: list[NewMemory] = []
+    new_keys: list[str] = []
+    replaced: dict[str, Standing] = {}  # by the id of what takes its place
+    same: dict[int, Memory] = {}  # by the place of the write
+    for each in run:
+        given, old = each.write.memory, there.get(each.key) if each.key else None
+        if old is not None and says_the_same(old.memory(), given):
+            same[each.place] = old.memory()
+            continue
+        if old is not None:
+            replaced[given.id] = old
+        new.append(replace(given, supersedes=old.id) if old else given)
+        new_keys.append(each.key)
+    stored_ones = iter(await _insert(sql, batch, new, new_keys, replaced))
+    for each in run:
+        if each.place in same:
+            batch.results.append(StructuredResult(same[each.place], WriteOutcome.UNCHANGED))
+            continue
+        memory = next(stored_ones)
+        outcome = WriteOutcome.UPDATED if memory.id in replaced else WriteOutcome.CREATED
+        gone = replaced[memory.id].id if memory.id in replaced else None
+        batch.results.append(StructuredResult(memory, outcome, gone))
+
+
+async def _insert(
+    sql: Sql,
+    batch: _Batch,
+    new: Sequence[NewMemory],
+    keys: Sequence[str],
+    replaced: dict[str, Standing],
+) -> list[Memory]:
+    if not new:
+        return []
+    batch.counted += len(new) - len(replaced)
+    batch.changed = True
+    first = await take_numbers(
+        sql, batch.scope, len(new), most=batch.most, now=batch.now, live=batch.counted
+    )
+    since = {each.id: each.created for each in new}
+    gone = [(row, by, since[by]) for by, row in replaced.items()]
+    await put_away(sql, batch.scope, gone)  # before: two would have one key
+    memories = await insert(sql, batch.scope, new, first, keys)
+    heirs = {each.id: each.number for each in memories}
+    await replaced_by(sql, batch.scope, [(row.number, heirs[by]) for row, by, _ in gone])
+    return memories
+
+
+async def _replace(sql: Sql, batch: _Batch, item: _Item) -> None:
+    """A new version under the id that is there. What else has its unique values gives way to it."""
+    at, new, key = batch.scope, item.write.memory, item.key
+    where = f"writes[{item.place}].replaces"
+    found = await live(sql, at.number, [item.write.replaces], batch.now)
+    if not found:
+        raise NotFound(f"{where}: there is no such memory.", param=where)
+    row, old = found[0], found[0].memory()
+    if plain(new.kind) != plain(old.kind):
+        raise BadRequest(f"{where}: the memory to be replaced is of another kind.", param=where)
+    if key == row.unique_key and says_the_same(old, new):
+        batch.results.append(StructuredResult(old, WriteOutcome.UNCHANGED))
+        return
+    change = _version(old, new)
+    memory = replace(changed_memory(old, change), thread_id=new.thread_id or old.thread_id)
+    superseded = await make_way(sql, at, row, key, since=memory.updated, now=batch.now)
+    if superseded:
+        memory = replace(memory, supersedes=superseded)
+        batch.counted -= 1
+    await put_version(sql, at, row, memory, change, unique_key=key)
+    batch.changed = True
+    batch.results.append(StructuredResult(memory, WriteOutcome.UPDATED, superseded))
+
+
+def _keyed(write: StructuredWrite) -> Keyed:
+    return keyed(write.memory, unique_column(write.memory.kind, write.unique_key))
+
+
+def _version(old: Memory, new: NewMemory) -> MemoryChange:
+    """Tags stay where the new one has none."""
+    return MemoryChange(
+        new.created,
+        new.text,
+        new.text_hash,
+        new.terms,
+        category=new.category,
+        tags=new.tags or old.tags,
+        data=new.data,
+        expires=new.expires,
+        tainted=new.tainted,
+        confidence=new.confidence,
+        happened=new.happened,
+        mentions=new.mentions,
+    )
+
+
+def says_the_same(old: Memory, new: NewMemory) -> bool:
+    """Whether storing the new one would tell nobody anything. That a memory is tainted no more is
+    something."""
+    return (
+        old.text == new.text
+        and _packed(old.data) == _packed(new.data)
+        and (not new.tags or set(old.tags) == set(new.tags))
+        and old.expires == new.expires
+        and (new.tainted or not old.tainted)
+    )
+
+
+def _packed(data: object) -> bytes:
+    """`1`, `1.0` and `true` are three values here."""
+    try:
+        return msgspec.msgpack.encode(data, order="deterministic")
+    except (OverflowError, TypeError, ValueError) as error:
+        raise BadRequest(f"A memory cannot be stored: {type(error).__name__}.") from None
+
+
+# ---------------------------------------------------------------- idempotency
+
+
+def _digest(writes: Sequence[StructuredWrite]) -> str:
+    """Of what a caller gave. Not of expiries: those that count from now are others when the same
+    request comes again."""
+    given = [
+        (each.replaces, each.memory.kind, each.memory.text, _packed(each.memory.data),
+         each.memory.tags, each.memory.thread_id)
+        for each in writes
+    ]  # fmt: skip
+    return sha256(msgspec.msgpack.encode(given)).hexdigest()
+
+
+async def _remember(sql: Sql, batch: _Batch, key: str, digest: str) -> None:
+    written: _Written = [(_DIGEST, digest, "")]
+    written += [(each.memory.number, each.outcome, each.superseded or "") for each in batch.results]
+    row = {"scope": batch.scope.number, "key": key_hash(key), "at": batch.now}
+    await sql.run(_KEEP_WRITTEN, {**row, "data": msgspec.msgpack.encode(written)})
+
+
+async def _repeated(
+    sql: Sql, scope: ScopeRow, key: str, digest: str, now: float
+) -> list[StructuredResult] | None:
+    """Raises `Conflict` where the call before wrote something else."""
+    values = {"scope": scope.number, "key": key_hash(key), "after": now - KEY_SECONDS}
+    found = await sql.fetch(_WRITTEN, values)
+    if not found:
+        return None
+    written = read_written(found[0][0])
+    # Those of older servers have none.
+    if written and written[0][0] == _DIGEST and written.pop(0)[1] != digest:
+        raise Conflict(
+            "idempotency-key: another request had this key within the last day.",
+            param="idempotency-key",
+        )
+    rows = await stored(sql, scope.number, [number for number, *_ in written])
+    memories = {row.number: row.memory() for row in rows if row.live(now)}
+    return [
+        StructuredResult(memories[number], WriteOutcome(outcome), superseded or None)
+        for number, outcome, superseded in written
+        if number in memories
+    ]
+
+
+def read_written(data: bytes) -> _Written:
+    """Raises `StoreCorrupt`."""
+    try:
+        return _decode(data)
+    except msgspec.DecodeError as error:
+        raise StoreCorrupt(f"A stored answer does not decode ({error}).") from error

@@ -1,0 +1,66 @@
+"""Which agents' memories a request means, told by `agentId` and `subjectId` in its query or body.
+
+agentId                 what the agent remembers of nobody in particular
+agentId, subjectId      what it remembers of one subject
+* in place of either    every agent, every subject of the tenant; where many may be meant at all
+neither                 no agent's: the caller decides whose
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from starlette.datastructures import QueryParams
+
+from memtree.errors import BadRequest
+from memtree.memories.agents.agent_memory import ALL, AgentScopes
+from memtree.memories.scope import Scope, checked_id
+
+AGENT, SUBJECT = AGENT_FIELDS = ("agentId", "subjectId")
+
+
+def agent_scopes(named: Mapping[str, object], tenant: str, place: str = "") -> AgentScopes | None:
+    """None where no agent is named. `place`: what stands before the fields in errors. Raises
+    `BadRequest` naming the field."""
+    names = (f"{place}{AGENT}", f"{place}{SUBJECT}")
+    return meant_agents(named.get(AGENT), named.get(SUBJECT), tenant, names)
+
+
+def meant_agents(
+    agent: object, subject: object, tenant: str, names: tuple[str, str]
+) -> AgentScopes | None:
+    """None where neither is given. `names`: of the two in errors. Raises `BadRequest`."""
+    agent_name, subject_name = names
+    if agent is None:
+        if subject is not None:
+            raise BadRequest(
+                f"{subject_name} needs {agent_name}, which may be {ALL}", param=subject_name
+            )
+        return None
+    return AgentScopes(
+        tenant,
+        None if agent == ALL else checked_id(agent, agent_name),
+        "" if subject is None else None if subject == ALL else checked_id(subject, subject_name),
+    )
+
+
+def queried_agents(query: QueryParams, tenant: str) -> AgentScopes | None:
+    """As `agent_scopes`; a field that stands twice is a 400: two readers may see two agents."""
+    refuse_twice(query, AGENT_FIELDS)
+    return agent_scopes(query, tenant)
+
+
+def refuse_twice(query: QueryParams, names: Iterable[str]) -> None:
+    """Raises `BadRequest` for a field that stands twice: two readers may read two values."""
+    for name in names:
+        if len(query.getlist(name)) > 1:
+            raise BadRequest(f"{name} stands twice", param=name)
+
+
+def single_scope(scopes: AgentScopes) -> Scope:
+    """Raises `BadRequest` where several may be meant."""
+    scope = scopes.single
+    if scope is None:
+        name = AGENT if scopes.agent is None else SUBJECT
+        raise BadRequest(f"{name} must name one here; {ALL} is for lists and searches", param=name)
+    return scope

@@ -1,0 +1,21 @@
+"""What a look at one part of the server found, in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["ok", "warning", "problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`level`: a `problem` is something configured that does not work."""
+
+    part: str
+    level: Level
+    text: str
+
+
+def judged(part: str, sound: bool, text: str) -> Finding:
+    return Finding(part, "ok" if sound else "problem", text)

@@ -1,0 +1,1 @@
+"""What is posted to the Messages API, in the canonical form."""

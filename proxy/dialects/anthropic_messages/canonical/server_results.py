@@ -1,0 +1,63 @@
+"""What tools of the provider found: the strings of a result that say something, as posted.
+
+Results of web search, web fetch, code execution, MCP servers and the like stand in the assistant's
+message, each in a form of its own. Encrypted fields, ids and dates are nothing that could be found
+or quoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+_SAID = frozenset(
+    {"title", "url", "text", "content", "stdout", "stderr", "lines", "source", "error_code"}
+)
+_ENCRYPTED = "encrypted_"
+_REFERENCE = "tool_reference"
+
+
+def texts(result: dict[str, Any]) -> list[str]:
+    """Titles, addresses and texts of a result block, in order."""
+    found: list[str] = []
+    waiting: list[Any] = [result.get("content")]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if value:
+                found.append(value)
+        elif isinstance(value, list):
+            waiting += reversed(value)
+        elif isinstance(value, dict):
+            plain = value.get("type") == "text"  # the source of a document, with its text as data
+            said = [v for k, v in value.items() if k in _SAID or (k == "data" and plain)]
+            waiting += reversed(said)
+    return found
+
+
+def encrypted(result: dict[str, Any]) -> list[str]:
+    """What only the provider can read: it costs tokens all the same."""
+    return [
+        value
+        for part in _objects(result)
+        for name, value in part.items()
+        if name.startswith(_ENCRYPTED) and isinstance(value, str)
+    ]
+
+
+def loads(result: dict[str, Any]) -> frozenset[str]:
+    """Names of the tools that a result makes known to the model."""
+    names = (part.get("tool_name") for part in _objects(result) if part.get("type") == _REFERENCE)
+    return frozenset(name for name in names if isinstance(name, str))
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """All objects of a JSON value, the value itself included."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            yield one
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one

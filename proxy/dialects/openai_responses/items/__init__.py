@@ -1,0 +1,1 @@
+"""Single items of a posted history."""

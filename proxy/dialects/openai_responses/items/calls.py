@@ -1,0 +1,74 @@
+"""Calls of tools that the client runs: their names and arguments, as a chat would say them.
+
+A new kind of call needs no line here: what an item holds beside its ids is its arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from memtree.conversation.call_arguments import canonical
+from memtree.errors import BadRequest
+
+# What is no argument: names, the server's bookkeeping, and tokens that mean nothing to a reader.
+_BESIDE = frozenset(
+    {
+        "type", "id", "call_id", "status", "caller", "name", "namespace", "server_label",
+        "execution", "pending_safety_checks", "fingerprint", "environment",
+        "internal_chat_message_metadata_passthrough",
+    }
+)  # fmt: skip
+_NAMED = frozenset({"function_call", "custom_tool_call", "mcp_approval_request"})
+_OTHERS = frozenset({"program", "mcp_approval_request"})  # calls by another name
+
+
+def is_call(kind: str) -> bool:
+    return kind.endswith("_call") or kind in _OTHERS
+
+
+def ids(kind: str, fields: dict[str, Any], place: str) -> tuple[str, ...]:
+    """By what an output may name the call, the usual one first. Raises `BadRequest`."""
+    call_id, id_ = fields.get("call_id"), fields.get("id")
+    if call_id is not None and not isinstance(call_id, str):
+        raise BadRequest(f"{place}.call_id must be a string", param=f"{place}.call_id")
+    both = kind == "local_shell_call" or not call_id
+    return tuple(one for one in (call_id, id_ if both else "") if isinstance(one, str) and one)
+
+
+def canonical_call(
+    kind: str, fields: dict[str, Any], named: tuple[str, ...], place: str
+) -> dict[str, Any]:
+    """A canonical tool call. `named`: its ids. Raises `BadRequest`."""
+    id_ = {"id": named[0]} if named else {}
+    name = _name(kind, fields, place)
+    if kind == "custom_tool_call":
+        body = {"name": name, "input": _text(fields.get("input"))}
+        return {**id_, "type": "custom", "custom": body}
+    given = fields.get("arguments") if "arguments" in fields else _others(fields)
+    body = {"name": name, "arguments": canonical(_text(given))}
+    return {**id_, "type": "function", "function": body}
+
+
+def _name(kind: str, fields: dict[str, Any], place: str) -> str:
+    if kind not in _NAMED:
+        return kind.removesuffix("_call")
+    name = fields.get("name")
+    if not isinstance(name, str):
+        raise BadRequest(f"{place}.name must be a string", param=f"{place}.name")
+    within = fields.get("namespace") or fields.get("server_label")
+    return f"{within}.{name}" if isinstance(within, str) else name
+
+
+def _others(fields: dict[str, Any]) -> object:
+    """All that is an argument; what stands alone (`action`, `operation`, `code`) by itself."""
+    given = {key: value for key, value in fields.items() if key not in _BESIDE}
+    alone = next(iter(given.values())) if len(given) == 1 else None
+    return alone if isinstance(alone, dict | str) else given
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

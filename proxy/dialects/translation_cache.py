@@ -1,0 +1,102 @@
+"""What posted items were translated to, so that a turn translates only what is new.
+
+As with `memtree.conversation.message_cache`, the key is xxh3-128 of the raw fragment, seeded by
+process and tenant: a collision crafted by one tenant does not meet another's. What is kept holds
+text of the conversation, so it is bounded in bytes, never leaves the process, and goes when
+something is deleted.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Generic, NamedTuple, TypeVar
+
+import xxhash
+
+BYTES = 64 * 1024 * 1024
+ENTRY_BYTES = 500  # of an entry beside its text: key, tuple, objects of the translation
+TENANTS = 100_000  # whose seeds are kept
+
+V = TypeVar("V")
+
+
+class TranslationCache(Generic[V]):
+    """Translations of raw fragments; the older half goes when they take more than `most` bytes."""
+
+    def __init__(self, seed: int, most: int = BYTES) -> None:
+        """`seed`: random per process."""
+        self._seed = seed & 0xFFFF_FFFF
+        self._most = most
+        self._bytes = 0
+        self._deletions = 0
+        self._found: dict[bytes, _Entry[V]] = {}
+        self._seeds: dict[str, int] = {}
+        self._changing = Lock()  # bodies are read in several threads
+
+    @property
+    def nbytes(self) -> int:
+        """That it holds, about."""
+        return self._bytes
+
+    def get(self, tenant: str, raw: bytes) -> V | None:
+        entry = self._found.get(self.key(tenant, raw))
+        return None if entry is None else entry.value
+
+    @property
+    def deletions(self) -> int:
+        """How many there were: what a request that began before one puts is not kept."""
+        return self._deletions
+
+    def put(self, tenant: str, raw: bytes, value: V, size: int, since: int | None = None) -> None:
+        """`size`: bytes of text that `value` holds. What is larger than all may be is not kept.
+        `since`: the deletions when the request began, where there may have been one since."""
+        size += ENTRY_BYTES
+        if size > self._most:
+            return
+        key = self.key(tenant, raw)
+        with self._changing:
+            if since not in (None, self._deletions):
+                return
+            self._drop(key)
+            if self._bytes + size > self._most:
+                self._halve(size)
+            self._found[key] = _Entry(value, size)
+            self._bytes += size
+
+    def key(self, tenant: str, raw: bytes) -> bytes:
+        """16 bytes that nobody outside this process can foresee."""
+        return xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant))
+
+    def forget(self) -> None:
+        """All of it: the keys do not tell whose they are."""
+        with self._changing:
+            self._deletions += 1
+            self._found.clear()
+            self._seeds.clear()
+            self._bytes = 0
+
+    def _halve(self, size: int) -> None:
+        """Make room for `size` more bytes, and for some time to come."""
+        room = min(self._most // 2, self._most - size)
+        for key in list(self._found):
+            if self._bytes <= room:
+                break
+            self._drop(key)
+
+    def _drop(self, key: bytes) -> None:
+        entry = self._found.pop(key, None)
+        if entry is not None:
+            self._bytes -= entry.size
+
+    def _tenant_seed(self, tenant: str) -> int:
+        seed = self._seeds.get(tenant)
+        if seed is None:
+            if len(self._seeds) >= TENANTS:
+                self._seeds.clear()
+            seed = self._seeds[tenant] = xxhash.xxh3_64_intdigest(tenant.encode(), self._seed)
+        return seed
+
+
+class _Entry(NamedTuple, Generic[V]):
+    value: V
+    size: int

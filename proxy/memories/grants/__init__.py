@@ -1,0 +1,1 @@
+"""Grants and wallets over HTTP."""

@@ -1,0 +1,1 @@
+"""Schemas of structured memories over HTTP."""

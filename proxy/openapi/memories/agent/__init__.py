@@ -1,0 +1,1 @@
+"""Agents' memories in the document."""

@@ -1,0 +1,115 @@
+/**
+ * What `x-memtree-state` and `x-memtree-reason` say, in words.
+ *
+ * @typedef {{label: string, text: string, kind: "plain" | "good" | "warning" | "problem"}} Shown
+ */
+
+const STATES = {
+  off: ["Memory off", "This request was sent as it is, without context memory.", "plain"],
+  shadow: ["Measured only", "Sent whole; what memory would have saved was measured.", "plain"],
+  "below-threshold": [
+    "Sent whole",
+    "The conversation is under 10,000 tokens. Memory begins above that.",
+    "plain",
+  ],
+  passed: ["Sent whole", "The whole conversation went to the model.", "plain"],
+  packed: [
+    "Folded",
+    "Older messages were folded into summaries and the excerpts that concern your question.",
+    "good",
+  ],
+  provisional: [
+    "Folded, index still growing",
+    "Older messages were folded. Some of them are still being indexed.",
+    "good",
+  ],
+  refused: ["Too large", "What must be sent whole is larger than the model takes.", "problem"],
+  "degraded:store": [
+    "Folded without the store",
+    "The store did not answer. The conversation was folded for this request alone.",
+    "warning",
+  ],
+  "degraded:indexing": [
+    "Partly indexed",
+    "The index does not reach the end of the conversation yet.",
+    "warning",
+  ],
+  "degraded:embedder": [
+    "Folded by words",
+    "The embedder did not answer. Excerpts were chosen by words alone.",
+    "warning",
+  ],
+  "degraded:no-room": [
+    "Older messages left out",
+    "There was no room for a memory of the older messages.",
+    "warning",
+  ],
+  "degraded:invalid-history": [
+    "Sent as it is",
+    "MemTree could not read this conversation and sent it unchanged.",
+    "warning",
+  ],
+  "degraded:encoded-body": [
+    "Sent as it is",
+    "MemTree could not decode this request and sent it unchanged.",
+    "warning",
+  ],
+  "degraded:internal": [
+    "Sent as it is",
+    "An error inside MemTree; the conversation was sent unchanged.",
+    "warning",
+  ],
+};
+
+const REASONS = {
+  fits: "It is no larger than the target.",
+  "one-round": "It is a single round, which is never cut.",
+  "large-round": "The newest round alone fills the model.",
+  "cheaper-whole": "Folding it now would cost more than it saves.",
+  "tree-pending": "Its index is not ready yet.",
+  "side-request": "Titles and summaries are never folded.",
+  "server-state": "The history lies on the model's server.",
+  "embeddings-pending": "Embeddings are still being computed, so excerpts may change.",
+};
+
+/**
+ * @param {string | null} state the value of `x-memtree-state`
+ * @param {string | null} reason the value of `x-memtree-reason`, as `cheaper-whole; folds-at=53000`
+ * @returns {Shown | null} null where the server said nothing
+ */
+export function inWords(state, reason) {
+  if (!state) return null;
+  const known = Object.hasOwn(STATES, state) ? STATES[state] : null;
+  const [label, text, kind] = known ?? [state.slice(0, 60), "", "plain"];
+  const [word, foldsAt] = readReason(reason ?? "");
+  const because = Object.hasOwn(REASONS, word) ? REASONS[word] : "";
+  const later = foldsAt ? `It will be folded from about ${foldsAt} tokens on.` : "";
+  return { label, text: [text, because, later].filter(Boolean).join(" "), kind };
+}
+
+function readReason(reason) {
+  const [word, ...rest] = reason.split(";", 3).map((part) => part.trim());
+  const size = rest.find((part) => /^folds-at=\d{1,12}$/.test(part));
+  return [word, size ? Number(size.slice(9)).toLocaleString("en-US") : ""];
+}
+
+/**
+ * What the headers of an answer tell about memory, to be kept with the message.
+ * @param {Headers} headers
+ */
+export function memoryOf(headers) {
+  const text = (name) => headers.get(`x-memtree-${name}`)?.slice(0, 2000) || null;
+  const number = (name) => {
+    const value = Number(text(name) ?? NaN);
+    return Number.isFinite(value) ? value : null;
+  };
+  return {
+    state: text("state"),
+    reason: text("reason"),
+    raw: number("raw-tokens"),
+    sent: number("sent-tokens"),
+    address: text("address"),
+    memories: (text("memories") ?? "").split(",").filter(Boolean).slice(0, 50),
+    degraded: text("memories-degraded"),
+  };
+}

@@ -1,0 +1,30 @@
+/** What an empty chat says. */
+import { html } from "../../vendor/preact.js";
+
+const EXAMPLES = [
+  "Remember that our API listens on port 8090.",
+  "Explain in five sentences what a vector embedding is.",
+  "Plan a weekend hike for four people, with a packing list.",
+];
+
+/** @param {{offline: boolean, onPick: (text: string) => void}} props `offline`: nobody answers */
+export function Beginning({ offline, onPick }) {
+  return html`<div class="thread-scroll">
+    <div class="beginning">
+      <p class="beginning-title">A chat that does not forget</p>
+      <p class="soft">
+        Once a chat is longer than 10,000 tokens, MemTree sends the model a summary of it and the
+        exact passages that your message is about, and anything you save with “Remember this” stays
+        available.
+      </p>
+      ${!offline &&
+      html`<ul class="examples" aria-label="Examples to begin with">
+        ${EXAMPLES.map(
+          (text) => html`<li key=${text}>
+            <button type="button" class="example" onClick=${() => onPick(text)}>${text}</button>
+          </li>`,
+        )}
+      </ul>`}
+    </div>
+  </div>`;
+}

@@ -1,0 +1,91 @@
+/** The chats of this browser: open, rename, delete with undo. */
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { Time } from "../../shell/format.js";
+import { toast } from "../../shell/toasts.js";
+import { Icon } from "./icons.js";
+
+const AT_ONCE = 100;
+
+/** @param {{desk: typeof import("../desk/desk.js").desk, shown: string | null, onPick: () => void}} props */
+export function ChatList({ desk, shown, onPick }) {
+  const [most, setMost] = useState(AT_ONCE);
+  const startNew = () => {
+    desk.startNew();
+    onPick();
+  };
+  const more = desk.chats.length - most;
+  return html`
+    <button type="button" class="button chat-new" onClick=${startNew}>
+      <${Icon} name="plus" /> New chat
+    </button>
+    ${desk.chats.length === 0 &&
+    html`<p class="hint chat-none">Chats appear here. They are kept only in this browser.</p>`}
+    <ul class="chat-rows">
+      ${desk.chats.slice(0, most).map(
+        (chat) => html`<${ChatRow} key=${chat.id} desk=${desk} chat=${chat} shown=${chat.id === shown} onPick=${onPick} />`,
+      )}
+    </ul>
+    ${more > 0 &&
+    html`<button type="button" class="button small quiet" onClick=${() => setMost(most + AT_ONCE)}>
+      ${more} older ${more === 1 ? "chat" : "chats"}
+    </button>`}
+  `;
+}
+
+function ChatRow({ desk, chat, shown, onPick }) {
+  const [renaming, setRenaming] = useState(false);
+  const rename = useRef(null);
+  const title = chat.title || "New chat";
+  const finish = (text) => {
+    setRenaming(false);
+    if (text !== null && text.trim() && text.trim() !== chat.title) desk.rename(chat.id, text.trim());
+    setTimeout(() => rename.current?.focus());
+  };
+  const remove = (event) => {
+    event.currentTarget.closest(".chat-rows").parentElement.querySelector(".chat-new").focus();
+    desk.remove(chat.id);
+    const undo = { label: "Undo", run: () => desk.undo(chat.id) };
+    const told = chat.foreign ? "Chat deleted; its memories stay." : "Chat deleted, with its memories.";
+    toast(told, { action: undo, seconds: 10 });
+  };
+  if (renaming) return html`<li class="chat-row"><${TitleField} title=${chat.title} onEnd=${finish} /></li>`;
+  return html`<li class=${`chat-row ${shown ? "shown" : ""}`}>
+    <a href=${`#chat=${chat.id}`} aria-current=${shown ? "true" : undefined} onClick=${onPick}>
+      <span class="chat-title">${title}</span>
+      <span class="chat-when"><${Time} at=${new Date(chat.updated)} /></span>
+    </a>
+    <span class="chat-row-actions">
+      <button ref=${rename} type="button" class="icon-button" title="Rename" aria-label=${`Rename “${title}”`} onClick=${() => setRenaming(true)}>
+        <${Icon} name="edit" />
+      </button>
+      <button type="button" class="icon-button" title="Delete" aria-label=${`Delete “${title}”`} onClick=${remove}>
+        <${Icon} name="trash" />
+      </button>
+    </span>
+  </li>`;
+}
+
+function TitleField({ title, onEnd }) {
+  const field = useRef(null);
+  const ended = useRef(false);
+  useEffect(() => field.current.select(), []);
+  const end = (text) => {
+    if (ended.current) return;
+    ended.current = true;
+    onEnd(text);
+  };
+  const press = (event) => {
+    if (event.isComposing) return;
+    if (event.key === "Enter") end(event.target.value);
+    if (event.key === "Escape") end(null);
+  };
+  return html`<input
+    ref=${field}
+    class="input"
+    aria-label="Title of the chat"
+    maxlength="200"
+    value=${title}
+    onKeyDown=${press}
+    onBlur=${(event) => end(event.target.value)}
+  />`;
+}

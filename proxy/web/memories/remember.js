@@ -1,0 +1,69 @@
+/** Saving a text by hand, and what may be said about it afterwards. */
+
+/** Characters of a memory that is saved without a look at it first. */
+export const SHORT = 300;
+
+/**
+ * What newer memories may replace, by source and id, for as long as the tab lives: the card of the
+ * newer one offers it.
+ */
+const offers = new Map();
+const watchers = new Set();
+
+/**
+ * Save a text.
+ * @param {import("./sources.js").Source} source
+ * @param {string} text
+ * @param {{messageId?: string, category?: string, tags?: string[]}} [meta]
+ * @returns {Promise<{status: "created"|"known", memory: import("./rows.js").Memory,
+ *   updates: import("./sources.js").Update[], said: string}>} `known`: a memory that says the same
+ *   was there, and nothing was saved. `said`: the feedback as one sentence. Errors are ApiErrors.
+ */
+export async function remember(source, text, meta = {}) {
+  const result = await source.create(text.trim(), meta);
+  offerReplacement(source, result.memory.id, result.updates);
+  return { ...result, said: feedback(result) };
+}
+
+function feedback({ status, updates }) {
+  if (status === "known") return "Already remembered.";
+  if (!updates.length) return "Remembered.";
+  const differs = updates[0].differs.join(", ");
+  return differs
+    ? `Remembered. It may replace an older memory: ${differs}.`
+    : "Remembered. It may replace an older memory.";
+}
+
+/** Let the card of a memory offer to replace these. */
+export function offerReplacement(source, id, updates) {
+  const name = nameOf(source, id);
+  if (updates.length) offers.set(name, updates);
+  else offers.delete(name);
+  watchers.forEach((tell) => tell());
+}
+
+/** @returns {import("./sources.js").Update[]} What the memory may replace. */
+export function replacements(source, id) {
+  return offers.get(nameOf(source, id)) || [];
+}
+
+/** An older memory is replaced or gone: nobody offers to replace it any more. */
+export function withdrawReplacement(source, olderId) {
+  for (const [name, updates] of offers) {
+    if (!name.startsWith(`${source.key}\n`)) continue;
+    const left = updates.filter((one) => one.id !== olderId);
+    if (left.length) offers.set(name, left);
+    else offers.delete(name);
+  }
+  watchers.forEach((tell) => tell());
+}
+
+/** @returns {() => void} Stops telling. */
+export function onReplacements(tell) {
+  watchers.add(tell);
+  return () => watchers.delete(tell);
+}
+
+function nameOf(source, id) {
+  return `${source.key}\n${id}`;
+}

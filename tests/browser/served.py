@@ -1,0 +1,57 @@
+"""A running server as a test of the pages sees it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from tests.browser.chat_upstream import ChatUpstream
+from tests.scripted import Script, Scripted, Step
+from tests.server import Server
+
+NOBODY_ASKED = "nobody was asked for the key yet"
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server for one test. `key`: what the page and the test say who they are with. `host`: what
+    the browser calls it."""
+
+    server: Server
+    upstream: Scripted
+    key: str
+    host: str = "127.0.0.1"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.server.port}"
+
+    def script(self, *steps: Step) -> Script:
+        """What the upstream answers this test's key."""
+        return self.upstream.script(self.key, steps)
+
+    def call(self, method: str, path: str, json: Any = None, **headers: str) -> httpx.Response:
+        """A request to the API as this test's tenant; `path` as in "/v1/memories"."""
+        sent = {"authorization": f"Bearer {self.key}"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.request(
+            method, self.server.url + path, json=json, headers=sent, timeout=60, trust_env=False
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Chatting:
+    """A server for one test of the chat, and the upstream whose answers the test writes."""
+
+    served: Served
+    upstream: ChatUpstream
+
+
+def new_key() -> str:
+    """No two tests share one, nor two processes."""
+    return f"sk-test-{os.getpid()}-{next(_numbers)}"

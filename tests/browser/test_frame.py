@@ -1,0 +1,67 @@
+"""What is around every page: navigation, the key, and the dialog that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser import pages
+from tests.browser.served import NOBODY_ASKED, Served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+DROP = """() => ["dragover", "drop"].map((name) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File(["x"], "x.txt"));
+  const event = new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true });
+  document.querySelector("header").dispatchEvent(event);
+  return event.defaultPrevented;
+})"""
+
+
+@pytest.mark.parametrize("path", ["/ui", "/ui/memories", "/ui/tree", "/ui/state"])
+def test_the_frame_is_for_everybody(path: str, open_page: Callable[..., Page]):
+    page = open_page(path)
+    current = page.locator("nav [aria-current=page]")
+    assert current.get_attribute("href") == path
+    assert page.locator("main h1").count() == 1
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    assert page.evaluate(DROP) == [True, True]  # else the browser opens the file in the tab
+
+
+def test_the_key_dialog_asks_again_and_is_used_by_keyboard_alone(
+    open_page: Callable[..., Page], served: Served
+):
+    page = open_page(key=NOBODY_ASKED)  # its first request asks
+    dialog = page.get_by_role("dialog", name="Which key does your client use?")
+    dialog.wait_for()
+    pages.at_each_size(page)
+    pages.check_keyboard(page)
+    page.get_by_label("Key", exact=True).focus()
+    page.keyboard.type(served.key)
+    page.keyboard.press("Enter")
+    dialog.wait_for(state="detached")
+    assert page.evaluate("sessionStorage.getItem('memtree.key')") == served.key
+    page.get_by_text("Key set").wait_for()
+    assert page.locator(".key-button").count() == 1
+    page.locator(".key-button").focus()
+    page.keyboard.press("Enter")
+    dialog.wait_for()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    assert page.evaluate("document.activeElement.className").split()[-1] == "key-button"
+    assert page.evaluate("sessionStorage.getItem('memtree.key')") == served.key
+
+
+def test_a_first_visit_asks_for_the_key(open_page: Callable[..., Page]):
+    page = open_page(key=NOBODY_ASKED)
+    page.get_by_role("button", name="Continue without a key").click()
+    page.get_by_role("dialog").wait_for(state="detached")
+    assert page.evaluate("sessionStorage.getItem('memtree.key')") == ""

@@ -1,0 +1,30 @@
+"""Modules of the pages that need no document, run by Node: `modules/*.test.mjs`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+FILES = sorted((Path(__file__).parent / "modules").glob("*.test.mjs"))
+
+
+@pytest.mark.slow
+def test_modules_of_the_pages():
+    node = shutil.which("node")
+    if node is None and os.environ.get("CI"):
+        pytest.fail("node is missing")
+    if node is None:
+        pytest.skip("no node here")
+    done = subprocess.run(
+        [node, "--no-warnings", "--test", *map(str, FILES)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"# tests {len(FILES)}" not in done.stdout, "the files were run, not their tests"

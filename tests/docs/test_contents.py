@@ -1,0 +1,79 @@
+"""Whoever starts at the contents finds every page, and no link leads nowhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, README, ROOT, anchors, images, links, pages, prose, shown_name
+
+READ = [*pages(), ROOT / "CONTRIBUTING.md", *sorted((DOCS / "decisions").glob("*.md")),
+        ROOT / "deploy/README.md", ROOT / "deploy/helm/memtree/README.md"]  # fmt: skip
+
+
+def targets(page: Path) -> set[Path]:
+    """The files of ours that a page links."""
+    named = (link.partition("#")[0] for link in links(page) if "://" not in link)
+    return {(page.parent / name).resolve() for name in named if name}
+
+
+@pytest.mark.parametrize("page", READ, ids=shown_name)
+def test_links_lead_somewhere(page: Path):
+    for link in links(page):
+        if "://" in link:
+            assert link.startswith("https://"), link
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def test_every_page_is_reachable_from_the_contents():
+    contents = DOCS / "README.md"
+    direct = targets(contents)
+    missing = {page.name for page in DOCS.glob("*.md")} - {path.name for path in direct}
+    assert missing - {contents.name} == set()
+    decisions = targets(DOCS / "decisions/README.md")
+    assert set((DOCS / "decisions").glob("0*.md")) <= decisions
+    assert contents in targets(README)
+
+
+def test_the_readme_can_be_read_in_three_minutes():
+    text = README.read_text("utf-8")
+    assert len(text.split()) < 900
+    assert text.index("make run") < text.index("## Use it")
+
+
+@pytest.mark.parametrize("page", READ, ids=shown_name)
+def test_pictures_are_there_and_are_described(page: Path):
+    for said, path in images(page):
+        assert (page.parent / path).is_file(), path
+        assert len(said) > 20 or not path.endswith(".png"), "say what the picture shows"
+
+
+UNPUBLISHED = re.compile(
+    r"(?:pip|pipx|uvx?)\s+[^\n`]*memtree-proxy"
+    r"|docker (?:pull|run)[^\n`]*memtree|npx [^\n`]*memtree"
+)
+
+
+def test_no_command_names_what_is_not_published():
+    sources = [
+        path for top in ("memtree", "indexer", "proxy") for path in (ROOT / top).rglob("*.py")
+    ]
+    found = {
+        shown_name(path): UNPUBLISHED.findall(path.read_text("utf-8")) for path in [*READ, *sources]
+    }
+    assert {name: commands for name, commands in found.items() if commands} == {}
+
+
+def test_no_page_says_the_same_word_twice():
+    twice = re.compile(
+        r"\b(a|an|and|are|as|at|be|by|for|from|in|is|it|not|of|on|or|that|the|to|with)\s+\1\b"
+    )
+    found = {shown_name(page): twice.findall(prose(page)) for page in pages()}
+    assert {name: words for name, words in found.items() if words} == {}

@@ -1,0 +1,94 @@
+"""Long sessions with folds in both APIs: no request that the API would refuse, and a prompt that
+only grows while its epoch lasts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.http.dialects.driving import STABLE, DrivenSession, grows
+from tests.http.dialects.vendors import Side, behind
+from tests.http.fakes import real_memory
+from tests.wire.rule_break import Fields
+
+
+def folded(session: DrivenSession) -> list[int]:
+    return [number for number, state in enumerate(session.states) if state == "packed"]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_long_session_is_sound_and_grows_within_its_epochs(side: Side, seed: int):
+    with behind(side.upstream, real_memory(), target_tokens=2_500) as address:
+        session = DrivenSession.of(Side(side.vendor, side.server, "", address), seed, STABLE)
+        session.drive(seed, 20)
+    assert session.problems == []
+    assert side.server.invalid == []
+    assert len(folded(session)) > 8
+    assert 1 < len(set(session.epochs) - {""}) < len(folded(session)) / 3
+    sent = session.sent
+    for number in range(1, len(sent)):
+        one, other = session.epochs[number - 1 : number + 1]
+        if one == other != "":
+            assert grows(sent[number - 1], sent[number]), f"request {number}"
+
+
+@pytest.mark.parametrize("thinking", [
+    {"type": "enabled", "budget_tokens": 1024}, {"type": "disabled"}, None,
+])  # fmt: skip
+@pytest.mark.parametrize("_side", ["messages"], indirect=True)
+def test_thinking_of_each_kind_survives_folds(side: Side, thinking: Fields | None):
+    """Without binding it stays in every kept message; with it nothing is sent that was made before
+    the fold. (A disabled one is replayed nevertheless: clients switch in mid-session.)"""
+    fields: dict[str, Any] = {"thinking": thinking} if thinking else {}
+    with behind(side.upstream, real_memory(), target_tokens=2_500) as address:
+        session = DrivenSession.of(Side(side.vendor, side.server, "", address), 3, STABLE, **fields)
+        if not thinking:
+            del session.agent.fields["thinking"]
+        session.drive(3, 14, thinks=True)
+    assert session.problems == []
+    assert side.server.invalid == []
+    assert len(folded(session)) > 8
+
+
+def test_thinking_behind_a_fold_stays(side: Side):
+    """Half of it would be lost with nothing to gain if each fold took all that comes later."""
+    with behind(side.upstream, real_memory(), target_tokens=2_500) as address:
+        session = DrivenSession.of(Side(side.vendor, side.server, "", address), 1, STABLE)
+        session.drive(1, 18)
+    kinds = {"thinking", "reasoning"}
+    kept = [
+        sum(kinds >= {block.get("type")} for item in items for block in blocks(item))
+        for items in session.sent
+    ]
+    assert max(kept[number] for number in folded(session)) > 2
+
+
+def blocks(item: Fields) -> list[Fields]:
+    content = item.get("content")
+    return [item, *content] if isinstance(content, list) else [item]
+
+
+@pytest.mark.parametrize("mode", ["auto", "fresh"])
+def test_the_other_modes_send_nothing_that_is_refused(side: Side, mode: str):
+    headers = {**STABLE, "x-memtree-mode": mode}
+    with behind(side.upstream, real_memory(), target_tokens=2_500) as address:
+        session = DrivenSession.of(Side(side.vendor, side.server, "", address), 4, headers)
+        session.drive(4, 16, 600)
+    assert session.problems == []
+    assert side.server.invalid == []
+    assert folded(session)
+
+
+def test_two_servers_with_one_store_send_the_same_prompt(side: Side, tmp_path: Any):
+    memory = real_memory()
+    with (
+        behind(side.upstream, memory, target_tokens=2_500) as address,
+        behind(side.upstream, memory, target_tokens=2_500) as other,
+    ):
+        session = DrivenSession.of(Side(side.vendor, side.server, "", address), 5, STABLE)
+        session.others = [other]
+        session.drive(5, 20)
+    assert session.problems == []
+    assert side.server.invalid == []
+    assert len(folded(session)) > 8

@@ -1,0 +1,122 @@
+"""The beginning of a stream, looked at before any of it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from memtree.config import Settings
+from proxy.chat.retrying.peek import MOST_KEPT, FirstEventReply
+from proxy.dialects.anthropic_messages.errors import MessagesErrors
+from proxy.dialects.chat_dialect import ChatDialect
+from proxy.dialects.openai_responses.errors import ResponsesErrors
+from proxy.http.headers import Headers
+
+CREATED = b'event: response.created\ndata: {"type":"response.created"}\n\n'
+FAILED = b'event: response.failed\ndata: {"type":"response.failed","response":{}}\n\n'
+DELTA = b'event: x\ndata: {"type":"response.output_text.delta","delta":"a"}\n\n'
+PING = b'event: ping\ndata: {"type": "ping"}\n\n'
+ERROR = b'event: error\ndata: {"type":"error","error":{"type":"invalid_request_error"}}\n\n'
+START = b'event: message_start\ndata: {"type":"message_start"}\n\n'
+
+
+class Chunks:
+    """A reply of these chunks."""
+
+    status = 200
+
+    def __init__(self, *chunks: bytes) -> None:
+        self.parts = chunks
+        self.closed = False
+        self.headers: Headers = []
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        for chunk in self.parts:
+            yield chunk
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Instead:
+    """Another stream in the place of one that begins with an error; `seen`: that beginning."""
+
+    def __init__(self, *chunks: bytes) -> None:
+        self.other = Chunks(*chunks) if chunks else None
+        self.seen: list[bytes] = []
+
+    async def __call__(self, beginning: bytes) -> Chunks | None:
+        self.seen.append(beginning)
+        return self.other
+
+
+async def got(reply: FirstEventReply) -> list[bytes]:
+    return [chunk async for chunk in reply.chunks()]
+
+
+async def test_what_begins_an_answer_is_kept_back_until_it_is_no_error():
+    instead = Instead(b"other")
+    first = Chunks(PING, CREATED, DELTA, DELTA)
+    reply = FirstEventReply(first, ResponsesErrors().first_error, instead)
+    assert await got(reply) == [PING, CREATED + DELTA, DELTA]
+    assert instead.seen == []
+
+
+@pytest.mark.parametrize("step", [1, 7, 1_000])
+async def test_an_error_is_replaced_however_it_is_cut_up(step: int):
+    raw = b": alive\n\n" + PING + CREATED + FAILED
+    instead = Instead(b"other ", b"stream")
+    first = Chunks(*(raw[at : at + step] for at in range(0, len(raw), step)))
+    reply = FirstEventReply(first, ResponsesErrors().first_error, instead)
+    shown = b"".join(await got(reply))
+    alive = b"" if step == 1_000 else b": alive\n\n" + PING
+    assert shown == alive + b"other stream"
+    assert first.closed
+
+
+async def test_where_there_is_no_other_the_first_goes_on():
+    reply = FirstEventReply(Chunks(PING, ERROR), MessagesErrors().first_error, Instead())
+    assert await got(reply) == [PING, ERROR]
+
+
+async def test_a_ping_decides_nothing():
+    instead = Instead(b"other")
+    reply = FirstEventReply(Chunks(b": a\n\n", PING, ERROR), MessagesErrors().first_error, instead)
+    assert await got(reply) == [b": a\n\n", PING, b"other"]
+    assert instead.seen == [ERROR]
+    fine = FirstEventReply(Chunks(PING + START, ERROR), MessagesErrors().first_error, instead)
+    assert await got(fine) == [PING + START, ERROR]
+
+
+async def test_a_chat_goes_on_with_its_first_data():
+    errors = ChatDialect(Settings()).errors
+    instead = Instead(b"other")
+    fine = FirstEventReply(Chunks(b"data: {", b'"error": 1}'), errors.first_error, instead)
+    assert await got(fine) == [b"data: {", b'"error": 1}']
+    wrong = FirstEventReply(Chunks(b": a\n\n", b'data: {"error": 1}'), errors.first_error, instead)
+    assert await got(wrong) == [b": a\n\n", b"other"]
+
+
+async def test_a_long_beginning_is_not_kept_for_ever():
+    head = CREATED[:-3] + b" " * MOST_KEPT
+    reply = FirstEventReply(
+        Chunks(head, b"}\n\n", FAILED), ResponsesErrors().first_error, Instead()
+    )
+    assert await got(reply) == [head, b"}\n\n", FAILED]
+
+
+@pytest.mark.parametrize("step", [1_000, 20_000, 1_000_000])
+async def test_an_error_behind_a_repeated_request_is_found(step: int):
+    echo = b'data: {"type":"response.created","response":{"instructions":"' + b"a" * 50_000
+    raw = (echo + b'"}}\n\n') * 2 + FAILED
+    instead = Instead(b"other")
+    first = Chunks(*(raw[at : at + step] for at in range(0, len(raw), step)))
+    reply = FirstEventReply(first, ResponsesErrors().first_error, instead)
+    assert await got(reply) == [b"other"]
+    assert instead.seen == [FAILED]
+
+
+async def test_a_stream_that_ends_in_its_beginning_is_whole():
+    reply = FirstEventReply(Chunks(CREATED), ResponsesErrors().first_error, Instead(b"other"))
+    assert await got(reply) == [CREATED]

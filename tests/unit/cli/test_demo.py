@@ -1,0 +1,64 @@
+"""`memtree demo` without embeddings, as whoever installed only the core sees it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from proxy.cli.demo import EMBEDDING, FULL, NEXT
+from proxy.cli.main import main
+
+
+@pytest.fixture
+def shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> str:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMTREE_EMBEDDER", "none")
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main(["demo", "--tokens", "30000"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert list(tmp_path.iterdir()) == []
+    return out
+
+
+def test_it_shows_question_path_words_and_cost(shown: str) -> None:
+    assert "In SHOP-108, which limit did we set in billing/merge_cart.py, and why?" in shown
+    assert "└── 80-90 SHOP-108: please merge each cart in billing/merge_cart.py" in shown
+    words = " ".join(shown.replace("│", " ").split())
+    assert "I will guard it and set the limit to 3337, because the queue delivers twice" in words
+    assert re.search(r"with memory +4,\d{3} tokens +\$0\.004", shown)
+    assert re.search(r"without +30,632 tokens +\$0\.031 +8 times as much", shown)
+    assert len(re.findall(r"^  In SHOP-.*  yes *$", shown, re.MULTILINE)) == 4
+
+
+@pytest.mark.parametrize("tokens", ["0", "-5", "9999", "2000001"])
+def test_a_session_of_no_sensible_size_is_refused(
+    capsys: pytest.CaptureFixture[str], tokens: str
+) -> None:
+    assert main(["demo", f"--tokens={tokens}"]) == 1
+    said = f"memtree: --tokens {tokens}: the demo's session has from 10,000 to 2,000,000 tokens\n"
+    assert capsys.readouterr() == ("", said)
+
+
+@pytest.mark.parametrize("line", [EMBEDDING, FULL, NEXT])
+def test_lines_are_wrapped_by_the_width_alone(line: str) -> None:
+    assert "\n" not in line
+
+
+def test_it_is_short_and_says_what_comes_next(shown: str) -> None:
+    assert len(shown.splitlines()) < 45
+    assert "Ranked by words alone: switched off." in shown
+    assert "memtree serve" in shown.splitlines()[-1]
+
+
+def test_the_page_shows_what_it_prints(shown: str) -> None:
+    page = (Path(__file__).parents[3] / "docs/command-line.md").read_text("utf-8")
+    example = page.partition("test_demo.py -->\n```\n")[2].partition("```")[0]
+    assert (
+        example.splitlines()
+        == [line.rstrip() for line in shown.splitlines()][: len(example.splitlines())]
+    )

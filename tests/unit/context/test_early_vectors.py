@@ -1,0 +1,89 @@
+"""A question is embedded while its tree is looked up and grown, once, and only where it matters."""
+
+from __future__ import annotations
+
+import asyncio
+
+from memtree.errors import EmbedderUnavailable
+from tests.properties.process import World, after, story, user
+
+
+class Noted:
+    """The world's embedder; says what was asked, and lets an embedding wait."""
+
+    def __init__(self, world: World) -> None:
+        self._embedder = world.embedder
+        self.world = world
+        self.asked: list[str] = []
+        self.store_calls: list[int] = []  # before each
+        self.began, self.go = asyncio.Event(), asyncio.Event()
+        self.go.set()
+        self.cancelled = 0
+        self.broken = False
+
+    def __getattr__(self, name):
+        return getattr(self._embedder, name)
+
+    async def embed_query(self, query):
+        self.asked.append(query)
+        self.began.set()
+        self.store_calls.append(len(self.world.store.calls))
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        if self.broken:
+            raise EmbedderUnavailable("down")
+        return await self._embedder.embed_query(query)
+
+
+def a_world():
+    world = World(embedding=True)
+    world.embedder = noted = Noted(world)
+    world.used = world.memory()
+    return world, noted
+
+
+def asking(posted):
+    return [*posted[:-1], user("Which of these harbours did we say opens at seven, and why?")]
+
+
+async def test_the_question_is_embedded_before_the_tree_grows():
+    for mode in ("stable", "fresh"):
+        world, noted = a_world()
+        await world.ask(asking(story()), mode=mode)
+        assert len(noted.asked) == 1
+        assert "commit" in world.store.calls[noted.store_calls[0] :]
+
+
+async def test_within_an_epoch_only_a_question_is_embedded_and_a_repeated_request_is_not():
+    world, noted = a_world()
+    posted = asking(story())
+    await world.ask(posted)
+    noted.asked.clear()
+    await world.ask(posted)
+    assert noted.asked == []
+    thanks = [*after(posted, 1)[:-1], user("ok, thanks")]
+    await world.ask(thanks)
+    assert noted.asked == []
+    await world.ask(asking(after(posted, 1)))
+    assert len(noted.asked) == 1
+
+
+async def test_an_embedding_does_not_outlive_its_request():
+    world, noted = a_world()
+    noted.go.clear()
+    request = asyncio.create_task(world.ask(asking(story())))
+    await noted.began.wait()
+    request.cancel()
+    await asyncio.gather(request, return_exceptions=True)
+    assert noted.cancelled == 1
+
+
+async def test_words_rank_where_the_embedder_fails():
+    world, noted = a_world()
+    noted.broken = True
+    answer = await world.ask(asking(story()))
+    assert answer.epoch
+    assert len(noted.asked) == 1

@@ -1,0 +1,42 @@
+"""Items that are read when they are looked at, once."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtree.errors import BadRequest
+from proxy.dialects.openai_responses.items.input_items import INPUT, InputItems, ItemCache
+from proxy.dialects.raw_items import raw_items
+from proxy.http import json_body
+
+BODY = b'{"input": [{"role":"user","content":"a"}, {"role":"nobody"}]}'
+
+
+class Counted(ItemCache):
+    kept = 0
+
+    def put(self, *given):
+        self.kept += 1
+        super().put(*given)
+
+
+def items(cache: ItemCache, tenant: str = "t") -> InputItems:
+    raws = raw_items(json_body.split(BODY), INPUT)
+    assert raws is not None
+    return InputItems(raws, tenant, cache)
+
+
+def test_an_item_is_read_once():
+    cache = Counted(1)
+    found = items(cache)
+    assert cache.kept == 0
+    assert found[0] is found[0]
+    assert items(cache)[0] is found[0]
+    assert cache.kept == 1
+    assert items(cache, "other")[0] is not found[0]
+
+
+def test_what_cannot_be_read_is_named():
+    with pytest.raises(BadRequest) as refused:
+        items(ItemCache(1))[1]
+    assert refused.value.param == "input[1].role"

@@ -1,0 +1,116 @@
+"""What is sent: posted items as they came, and what is ours in its form."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from itertools import accumulate
+
+import pytest
+
+from memtree.context.answer import AssistantLine, KeptMessage, MemoryText
+from memtree.conversation.preamble import Preamble
+from proxy.dialects.openai_responses.conversation import CanonicalMessages
+from proxy.dialects.openai_responses.writing import PostedItems, with_text_before
+
+RAWS = (
+    b'{"role": "developer",  "content": "be brief"}',
+    b'{"content": "What?",  "role": "user"}',
+    b'{"type":"reasoning", "id":"rs_1", "summary":[]}',
+    b'{"type":"function_call", "call_id":"1", "name":"a", "arguments":"{ }"}',
+    b'{"type":"function_call_output","call_id":"1","output":"x"}',
+)
+
+
+def posted(raws, places):
+    ends = list(accumulate(len(place) for place in places))
+    order = array("L", [item for place in places for item in place])
+    return PostedItems(raws, CanonicalMessages((), order, array("L", [0, *ends])))
+
+
+POSTED = posted(RAWS, ((), (0,), (1,), (2, 3), (4,)))
+
+
+def sent(*items, texts=None):
+    return POSTED.of(items, texts or {})
+
+
+def test_messages_that_stay_are_all_their_items_byte_for_byte():
+    kept = sent(*(KeptMessage(index) for index in range(5)))
+    assert kept == list(RAWS)
+
+
+def test_items_keep_their_order_on_each_side_of_the_memory():
+    found = posted(RAWS, ((0,), (3,), (1,), (2,))).of(
+        [KeptMessage(0), MemoryText("m"), KeptMessage(1), KeptMessage(2)], {}
+    )
+    assert found[0] == RAWS[0]
+    assert found[2:] == [RAWS[1], RAWS[3]]
+
+
+def test_the_memory_is_an_item_of_the_user_without_an_id():
+    (memory,) = sent(MemoryText("m"))
+    assert json.loads(memory) == {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "m"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("marker", "breakpoint_"),
+    [
+        ({"mode": "explicit", "ttl": "12h"}, {"mode": "explicit", "ttl": "12h"}),
+        ({"type": "ephemeral"}, {"mode": "explicit"}),
+    ],
+)
+def test_a_cache_marker_is_a_breakpoint(marker, breakpoint_):
+    (memory,) = sent(MemoryText("m", as_parts=True, cache_marker=marker))
+    assert json.loads(memory)["content"][0]["prompt_cache_breakpoint"] == breakpoint_
+
+
+def test_the_preamble_stands_before_the_memory_as_posted():
+    raw = (
+        b'{"role":"user","content":[{"type":"input_text", "text":"<a>\\u00e9</a>"},'
+        b'{"type":"input_text","text":"b","prompt_cache_breakpoint":{"mode":"explicit"}}]}'
+    )
+    only = posted((raw,), ((0,),))
+    (memory,) = only.of([MemoryText("m", Preamble("", ((0, 0), (0, 1)), 9))], {})
+    assert b'{"type":"input_text", "text":"<a>\\u00e9</a>"}' in memory
+    assert json.loads(memory)["content"][1:] == [
+        {"type": "input_text", "text": "b"},
+        {"type": "input_text", "text": "m"},
+    ]
+    (memory,) = only.of([MemoryText("m", Preamble("rules", (), 1))], {})
+    assert [part["text"] for part in json.loads(memory)["content"]] == ["rules", "m"]
+
+
+def test_a_line_is_the_assistants():
+    (line,) = sent(AssistantLine("Understood."))
+    assert json.loads(line) == {"role": "assistant", "content": "Understood."}
+
+
+def test_a_text_stands_before_the_items_own():
+    assert sent(KeptMessage(2, "block ")) == [RAWS[1].replace(b'"What?"', b'"block What?"')]
+    both = sent(KeptMessage(2, "block "), texts={1: "facts "})
+    assert both == [RAWS[1].replace(b'"What?"', b'"facts block What?"')]
+    raw = b'{"role":"user", "content":[ {"type":"input_text","text":"a"}] }'
+    assert with_text_before(raw, "b") == (
+        b'{"role":"user", "content":[{"type":"input_text","text":"b"}, '
+        b'{"type":"input_text","text":"a"}] }'
+    )
+    assert with_text_before(b'{"role":"user","content":[]}', "b") == (
+        b'{"role":"user","content":[{"type":"input_text","text":"b"}]}'
+    )
+    assert with_text_before(RAWS[4], "b ").endswith(b'"output":"b x"}')
+
+
+def test_a_text_before_nothing_is_an_item_of_its_own():
+    both = json.loads(b"[" + with_text_before(b'{"role":"user","content":null}', "b") + b"]")
+    assert both[0]["content"][0]["text"] == "b"
+    assert both[1] == {"role": "user", "content": None}
+
+
+def test_of_two_contents_the_decoder_decides():
+    raw = b'{"role":"user","content":"a","content":"b"}'
+    assert json.loads(with_text_before(raw, "c ")) == {"role": "user", "content": "c b"}

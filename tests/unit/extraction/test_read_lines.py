@@ -1,0 +1,67 @@
+"""What was found in a line is found again without reading it, and takes bounded memory."""
+
+from __future__ import annotations
+
+from memtree.extraction import clauses
+from memtree.extraction.clause import SourcePassage
+from memtree.extraction.read_lines import LONGEST, ReadLines
+from memtree.extraction.summarize import leaf_summary
+
+LINES = [
+    "We decided to keep SQLite, because the installers must work offline. Why not PostgreSQL?",
+    "    def parse_row(line):",
+    "[main 1a2b3c4] fix: the parser accepts a trailing comma",
+    "Traceback (most recent call last):",
+    "Immer auf Deutsch antworten! 因为安装程序必须离线工作。",
+    "ok",
+]
+
+
+def counted(most: int = 1_000) -> tuple[ReadLines, list[str]]:
+    read: list[str] = []
+
+    def split(line: str) -> tuple[str, ...]:
+        read.append(line)
+        return (line,)
+
+    return ReadLines(split, clauses.judgement, most), read
+
+
+def test_a_line_is_read_once():
+    lines, read = counted()
+    for _ in range(3):
+        assert lines.sentences("a line") == ("a line",)
+    assert read == ["a line"]
+
+
+def test_what_was_read_before_changes_no_summary():
+    """Whoever says it, in a chat or not: a judgement is of the sentence alone."""
+    lines = clauses.read_lines()
+    for role in ("user", "assistant", "tool"):
+        for first in range(len(LINES)):
+            text = "\n".join(LINES[first:] + LINES[:first])
+            sources = [SourcePassage(role, text, "text"), SourcePassage("user", text[:200], "text")]
+            assert leaf_summary(sources, lines) == leaf_summary(sources)
+    assert lines.size < 20 * sum(map(len, LINES))
+
+
+def test_too_many_are_dropped():
+    lines, read = counted(most=100)
+    for number in range(1_000):
+        assert lines.sentences(f"line {number:04}")
+        assert lines.size <= 100
+    assert lines.sentences("line 0999")
+    assert len(read) == 1_000
+    lines.sentences("line 0000")
+    assert len(read) == 1_001
+
+
+def test_a_long_line_is_not_kept():
+    lines, _ = counted()
+    lines.sentences("x" * (LONGEST + 1))
+    assert lines.size == 0
+
+
+def test_a_judgement_is_kept_too():
+    lines = clauses.read_lines()
+    assert lines.judgement("We fixed 3 tests.") is lines.judgement("We fixed 3 tests.")

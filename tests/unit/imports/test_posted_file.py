@@ -1,0 +1,171 @@
+"""A posted file is told by what stands in it, and by which address it has."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memtree.conversation import history
+from memtree.conversation.message import Message, Volatile, read_messages
+from memtree.errors import BadRequest
+from proxy.imports.conversation import raw_message
+from proxy.imports.posted_file import PostedFile, PrefixQuery, parsed, request_messages
+from tests.foreign import (
+    CLAUDE_SIMPLE,
+    TAVERN_SIMPLE,
+    assistant,
+    chatgpt_conversation,
+    chatgpt_node,
+    result,
+    use,
+    user,
+)
+from tests.wire.conversations import as_chat, as_messages, as_responses, conversation
+
+CHATGPT = [
+    chatgpt_conversation(
+        [
+            chatgpt_node("1", "root", "user", ["Where to?"]),
+            chatgpt_node("2", "1", "assistant", ["N"]),
+        ]
+    )
+]
+CLINE = [user("go"), assistant(use("a", "f")), user(result("a", "ok"))]
+PLAIN = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Where to?"},
+    {"role": "assistant", "content": "North."},
+    {"role": "user", "content": "Why?"},
+]
+
+
+def lines(*values: Any) -> bytes:
+    return b"\n".join(json.dumps(value).encode() for value in values)
+
+
+def found(data: bytes, name: str = "the file", **wanted: Any) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = json.loads(
+        parsed(PostedFile.of(data, name), PrefixQuery(**wanted))
+    )["conversations"]
+    return listed
+
+
+@pytest.mark.parametrize(
+    ("data", "format_", "count"),
+    [
+        (json.dumps(CHATGPT).encode(), "chatgpt", 2),
+        (json.dumps(CHATGPT[0]).encode(), "chatgpt", 2),
+        (lines(*TAVERN_SIMPLE), "sillytavern", None),
+        (lines(*CLAUDE_SIMPLE), "claude-code", None),
+        (json.dumps(CLINE).encode(), "cline", 3),
+        (json.dumps(PLAIN).encode(), "messages", 4),
+        (json.dumps({"model": "m", "messages": PLAIN}).encode(), "messages", 4),
+        (b"\xef\xbb\xbf" + lines(*PLAIN), "messages", 4),
+    ],
+)  # fmt: skip
+def test_what_a_file_is(data: bytes, format_: str, count: int | None) -> None:
+    (one,) = found(data)
+    assert one["format"] == format_
+    assert set(one) == {"title", "format", "messages", "belongs"}
+    assert one["belongs"] is None
+    assert one["messages"]
+    assert count in (None, len(one["messages"]))
+    read_messages([raw_message(message) for message in one["messages"]])
+
+
+def test_many_conversations_and_their_titles() -> None:
+    listed = found(json.dumps([*CHATGPT, *CHATGPT]).encode())
+    assert [one["title"] for one in listed] == ["Trip", "Trip"]
+    assert found(json.dumps(PLAIN).encode())[0]["title"] == "Where to?"
+    assert found(lines(*TAVERN_SIMPLE), "May.jsonl")[0]["title"].endswith("May")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"PK\x03\x04rest", "is a zip"),
+        (b"SQLite format 3\x00rest", "is a database"),
+        (b"\x1f\x8b\x08", "compressed by gzip"),
+        (b"%PDF-1.7", "is a PDF"),
+        (b"\xfe\xff\x00", "not text in UTF-8, byte 0"),
+        (b'{"a": ', "line 1, column"),
+        (b'{"a": 1}\n{"secret": x}', "line 2, column"),
+        (b'{"secret": 1}', "an object in JSON, and not a conversation"),
+        (b'{"messages": [{"role": 5}]}', "an object in JSON"),
+        (b"[]", "a list in JSON"),
+        (b'["secret"]', "a list in JSON"),
+        (b'"secret"', "a string in JSON"),
+        (b"12", "a number in JSON"),
+        (b"null", "null in JSON"),
+        (b'{"secret": 1}\n{"b": 2}', "2 lines of JSON objects"),
+        (b"1\n2", "must be an object"),
+        (b"[" * 200_000, "^the file: nested too deeply$|not valid JSON"),
+        (b'{"mes":' * 50_000, "^the file: nested too deeply$|not valid JSON"),
+        (b"9" * 50_000, "^the file: a number has too many digits$"),
+        (json.dumps([{"mapping": {}}]).encode(), "no messages in it"),
+        (b'[{"role": "wizard", "content": "secret"}]', r"conversations\[0\].messages\[0\]"),
+        (b'[{"role": "user", "content": 5}]', r"conversations\[0\].messages\[0\].content"),
+    ],
+)
+def test_what_is_wrong_is_said_without_its_words(data: bytes, said: str) -> None:
+    with pytest.raises(BadRequest, match=said) as caught:
+        found(data)
+    assert "secret" not in caught.value.message
+
+
+def test_a_conversation_has_a_limit() -> None:
+    assert len(found(json.dumps(PLAIN).encode(), most=4)[0]["messages"]) == 4
+    with pytest.raises(BadRequest, match="4 messages, over the limit of 3"):
+        found(json.dumps(PLAIN).encode(), most=3)
+
+
+def test_to_which_address_it_belongs() -> None:
+    messages = read_messages([raw_message(message) for message in PLAIN])
+    addresses = history.read("t", messages, Volatile()).addresses
+    data = json.dumps(PLAIN).encode()
+    for length, address in enumerate(addresses[1:], 2):  # the system message is one of them
+        (one,) = found(data, address=address, tenant="t")
+        assert one["belongs"] == length
+        assert found(data, address=address, tenant="other")[0]["belongs"] is None
+    assert found(data, address=addresses[0], tenant="t")[0]["belongs"] is None
+    assert found(data, address=b"x" * 32, tenant="t")[0]["belongs"] is None
+    longer = [*PLAIN, {"role": "tool", "tool_call_id": "lost", "content": "x"}]
+    broken = found(json.dumps(longer).encode(), address=addresses[1], tenant="t")
+    assert broken[0]["belongs"] is None
+
+
+def test_a_large_result_comes_once_whoever_names_it() -> None:
+    large = {"type": "tool_result", "tool_use_id": "1", "content": "<" + "large " * 1_000}
+    call = {"type": "tool_use", "id": "1", "name": "f", "input": {}}
+    said = [{"role": "user", "content": [large]}]
+    said += [{"role": "assistant", "id": f"m{at}", "content": [call]} for at in range(100)]
+    data = lines(*(
+        {"type": one["role"], "uuid": f"{at}", "parentUuid": f"{at - 1}", "message": one}
+        for at, one in enumerate(said)
+    ))  # fmt: skip
+    shown = parsed(PostedFile.of(data), PrefixQuery())
+    assert shown.count(b"<large") == 1
+    assert len(shown) < 3 * len(data)
+
+
+def test_requests_of_the_other_dialects_are_read_as_these_are() -> None:
+    talk = conversation(5, turns=4, size=200)
+    chat = as_chat(talk)
+    for body in (as_messages(talk), as_responses(talk)):
+        made = request_messages(PostedFile.of(json.dumps(body).encode(), "b.json").load())
+        assert made is not None
+        shown = json.loads(
+            parsed(PostedFile.of(json.dumps(body).encode(), "b.json"), PrefixQuery())
+        )
+        assert len(shown["conversations"]) == 1
+        assert addresses(made) == addresses(chat)
+    plain = PostedFile.of(json.dumps({"messages": chat}).encode(), "c.json").load()
+    assert request_messages(plain) is None
+
+
+def addresses(messages: list[dict[str, Any]]) -> tuple[bytes, ...]:
+    return history.read("t", [Message.of(one) for one in messages], Volatile()).addresses

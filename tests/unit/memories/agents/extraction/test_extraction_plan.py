@@ -1,0 +1,276 @@
+"""What becomes of what was found: joined with what is planned and what is stored, nothing lost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memtree.errors import Conflict
+from memtree.memories.agents.agent_memory import StructuredWrite
+from memtree.memories.agents.extraction.agent_extraction import ATTEMPTS, READS
+from memtree.memories.agents.extraction.structured_readers import StructuredReading
+from memtree.memories.agents.structured_extraction.rules import Finding
+from memtree.memories.extracting import UserMessage
+from memtree.memories.memory import MemoryChange
+from memtree.memories.schemas.memory_schema import MemorySchema
+from memtree.memories.scope import Scope
+from memtree.ports.models import Matrix
+from tests.contracts.memory_backends import new
+from tests.fakes import HashingEmbedder
+from tests.unit.memories.agents.extraction.test_agent_extraction import ME, Agents, reasons, rows
+from tests.unit.memories.books import Opened, opened
+
+
+@pytest.fixture
+async def agents() -> AsyncIterator[Agents]:
+    async with opened(HashingEmbedder()) as whole:
+        yield Agents(whole)
+
+
+def profile(*, alone: bool = False, **data: Any) -> Finding:
+    """Found in the first letters of a message."""
+    values = tuple(((name,), value) for name, value in data.items())
+    return Finding("UserProfile", values, 0, 3, 0.8, alone)
+
+
+class Finds:
+    """A reader that finds in each message what it was told."""
+
+    mode = "model"
+
+    def __init__(self, *findings: Sequence[Finding]) -> None:
+        self.findings = list(findings)
+
+    async def read(
+        self, scope: Scope, messages: Sequence[UserMessage], schemas: Sequence[MemorySchema]
+    ) -> Sequence[StructuredReading]:
+        return [StructuredReading(one, tuple(self.findings.pop(0))) for one in messages]
+
+
+async def test_two_candidates_for_the_place_of_one_memory_lose_no_field(agents: Agents) -> None:
+    """One names it, the other one means it because it is the only one of its kind."""
+    finds = Finds([profile(name="Alice", age=30, alone=True), profile(city="Graz")])
+    both = Agents(agents.whole, structured=finds)
+    await both.profile("name")
+    await agents.say("My name is Alice.")
+    report = await both.say("m2: Alice, that is me, is 30. I live in Graz.")
+    assert len(report.updated) == 1
+    assert await both.data() == [{"name": "Alice", "age": 30, "city": "Graz"}]
+
+
+async def test_with_the_data_of_a_memory_its_tags_expiry_and_doubts_are_kept(
+    agents: Agents,
+) -> None:
+    await agents.profile("kind")
+    end = agents.whole.clock.now() + 60
+    first = (await agents.say("My name is Alice.")).created[0].memory
+    change = MemoryChange(
+        agents.whole.clock.now(), tags=("vip",), expires=end, confidence=0.5, tainted=True
+    )
+    await agents.store.change(ME, first.id, change)
+    later = (await agents.say("I live in Graz.")).updated[0].memory
+    assert later.data == {"name": "Alice", "city": "Graz"}
+    assert (later.tags, later.expires) == (("vip",), end)
+    assert (later.confidence, later.tainted) == (0.5, True)
+    named = (await agents.say("I'm 30.", expires=end + 60)).updated[0].memory
+    assert (named.tags, named.expires) == (("vip",), end + 60)
+
+
+async def test_of_two_candidates_for_one_memory_the_less_sure_one_counts(agents: Agents) -> None:
+    sure = replace(profile(name="Alice", age=30, alone=True), confidence=0.6)
+    both = Agents(agents.whole, structured=Finds([sure, profile(name="Alice", city="Graz")]))
+    await both.profile("name")
+    [row] = (await both.say("Alice, that is me, is 30. I live in Graz.")).created
+    assert row.memory.data == {"name": "Alice", "age": 30, "city": "Graz"}
+    assert row.memory.confidence == 0.6
+
+
+class Calls(HashingEmbedder):
+    """It notes what each call is for, and whether the scope could be written meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.whole: Opened | None = None
+        self.calls: list[tuple[list[str], bool]] = []
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        assert self.whole
+        if texts:
+            self.calls.append((list(texts), self.whole.book.saving.turn(ME).locked()))
+        return await super().embed(texts)
+
+    async def embed_query(self, text: str) -> Matrix:
+        return (await self.embed([text]))[0]
+
+
+async def test_sentences_are_embedded_in_one_call_before_the_turn_is_taken() -> None:
+    calls = Calls()
+    async with opened(calls) as whole:
+        calls.whole = whole
+        report = await Agents(whole).say(
+            "m1: I'm allergic to nuts.",
+            "m2: I live in Graz.",
+            "m3: I'm allergic to nuts!",
+            "m4: My wifi password is hunter2secret99.",
+        )
+        texts = [row.memory.text for row in report.created]
+        assert len(texts) == 2
+        assert calls.calls == [(texts, False)]
+        assert not await whole.book.saving.waits(ME)
+
+
+def before_the_write(agents: Agents, *works: Callable[[], Awaitable[object]]) -> list[object]:
+    """Somebody does these between a look at what is there and the write, one each time. What has
+    been done."""
+    planner, plan = agents.extraction.planner, agents.extraction.planner.plan
+    waiting, done = list(works), list[object]()
+
+    async def late(*args: Any) -> Any:
+        made = await plan(*args)
+        if waiting:
+            done.append(await waiting.pop(0)())
+        return made
+
+    object.__setattr__(planner, "plan", late)
+    return done
+
+
+async def test_a_change_between_look_and_write_is_not_overwritten(agents: Agents) -> None:
+    await agents.profile("kind")
+    first = (await agents.say("m1: My name is Alice. I like tea.")).created[0].memory
+    data = {"name": "Alicia", "theme": "dark"}
+    change = MemoryChange(agents.whole.clock.now(), data=data, tags=("mine",))
+    done = before_the_write(agents, lambda: agents.store.change(ME, first.id, change))
+    [result] = (await agents.say("m2: I live in Graz.")).updated
+    assert done
+    assert result.memory.data == {**data, "city": "Graz"}
+    assert (result.memory.tags, result.superseded) == (("mine",), first.id)
+
+
+async def test_a_memory_that_comes_between_look_and_write_is_not_overwritten(
+    agents: Agents,
+) -> None:
+    await agents.profile("kind")
+    made = new("theirs", kind="UserProfile", data={"name": "Alice"}, id="mem_theirs")
+    put = StructuredWrite(made)
+    done = before_the_write(agents, lambda: agents.store.write(ME, [put]))
+    assert (await agents.say("m1: I live in Graz.")).created == ()
+    assert done
+    assert await agents.data() == [{"name": "Alice", "city": "Graz"}]
+
+
+async def test_what_others_change_each_time_is_a_conflict_and_stays_undone(
+    agents: Agents,
+) -> None:
+    await agents.profile("kind")
+    first = (await agents.say("m1: My name is Alice.")).created[0].memory
+
+    def change(number: int) -> Callable[[], Awaitable[object]]:
+        tags = MemoryChange(agents.whole.clock.now(), tags=(f"{number}",))
+        return lambda: agents.store.change(ME, first.id, tags)
+
+    before_the_write(agents, *(change(number) for number in range(ATTEMPTS)))
+    with pytest.raises(Conflict):
+        await agents.say("m2: I live in Graz.")
+    assert await agents.data() == [{"name": "Alice"}]
+    assert len((await agents.say("m2: I live in Graz.")).updated) == 1
+
+
+async def test_the_memory_with_its_unique_values_is_found_among_many(agents: Agents) -> None:
+    """However many newer ones of its kind there are."""
+    await agents.profile("name")
+    await agents.say("My name is Alice. I like tea.")
+    rows = [
+        new("one", kind="UserProfile", data={"name": f"{n}"}, id=f"mem_{n}") for n in range(1_001)
+    ]
+    await agents.store.write(ME, [StructuredWrite(row) for row in rows])
+    [result] = (await agents.say("My name is Alice. I live in Graz.")).updated
+    assert result.memory.data == {"name": "Alice", "likes": ["tea"], "city": "Graz"}
+
+
+async def test_a_memory_that_is_left_for_the_next_request_loses_no_message(agents: Agents) -> None:
+    limited = Agents(agents.whole, per_call=1)
+    await limited.tasks()
+    await limited.profile("kind")
+    said = ("m1: Remind me to run.", "m2: My name is Bo. I like tea.", "m3: I'm 30.")
+    first = await limited.say(*said)
+    assert (len(first.created), first.messages) == (1, 1)
+    [result] = (await limited.say(*said)).created
+    assert result.memory.data == {"name": "Bo", "likes": ["tea"], "age": 30}
+
+
+async def test_what_is_required_may_be_said_in_another_request(agents: Agents) -> None:
+    await agents.profile("kind", required=["name", "age"])
+    said = ["m1: My name is Bo.", "m2: I'm 30.", "m3: I live in Graz."]
+    assert reasons(await agents.say(said[0])) == [("Bo", "incomplete")]
+    [result] = (await agents.say(*said[:2])).created
+    assert result.memory.data == {"name": "Bo", "age": 30}
+    assert rows((await agents.say(*said)).updated)[0][1]["city"] == "Graz"
+    assert agents.reader.read_texts == ["My name is Bo."] * 2 + ["I'm 30.", "I live in Graz."]
+    await agents.store.delete(ME, [row.id for row in (await agents.store.page(ME)).memories])
+    assert (await agents.say(*said)).messages == 0  # what was deleted does not come back
+
+
+async def test_a_message_whose_rest_never_comes_is_not_read_for_ever(agents: Agents) -> None:
+    await agents.profile("kind", required=["name", "age"])
+    reports = [await agents.say("m1: My name is Bo.") for _ in range(READS + 2)]
+    assert [each.messages for each in reports] == [1] * READS + [0, 0]
+    assert (await agents.say("m1: My name is Bo.", "m2: I'm 30.")).created == ()
+    assert (await agents.say("m1: My name is Bo.", "m2: I'm 30.", force=True)).created != ()
+
+
+async def test_a_message_that_says_anything_else_is_done(agents: Agents) -> None:
+    """A deleted memory of it does not come back for the sake of the rest."""
+    await agents.profile("kind", required=["name", "age"])
+    await agents.tasks()
+    assert len((await agents.say("m1: My name is Bo. Remind me to run.")).created) == 1
+    assert (await agents.say("m1: My name is Bo. Remind me to run.")).messages == 0
+
+
+async def strict_profile(agents: Agents, *required: str) -> None:
+    fields = {
+        "name": {"type": "string", "maxLength": 4},
+        "age": {"type": "integer", "maximum": 120},
+        "city": {"type": "string", "pattern": "^[A-Z]"},
+        "likes": {"type": "array", "items": {"type": "string", "maxLength": 4}},
+    }
+    document = {"properties": fields, "required": list(required)}
+    await agents.schemas.put("t", "UserProfile", document, ["name"])
+
+
+async def test_a_field_that_the_schema_refuses_takes_no_other_with_it(agents: Agents) -> None:
+    finds = Finds(
+        [profile(name="Bo", age=300, city="graz", likes=["tea"])],
+        [profile(age=30, likes=["lemonade"])],
+        [profile(age=301)],
+    )
+    model = Agents(agents.whole, structured=finds)
+    await strict_profile(model)
+    first = await model.say("m1: Bo, 300.")
+    assert rows(first.created) == [("UserProfile", {"name": "Bo", "likes": ["tea"]})]
+    assert sorted(reasons(first)) == [("300", "invalid"), ("graz", "invalid")]
+    # What was known stays, also in the place of the refused value.
+    later = await model.say("m2: I'm 30.")
+    assert rows(later.updated)[0][1] == {"name": "Bo", "likes": ["tea"], "age": 30}
+    assert (await model.say("m3: I'm 301.")).updated == ()
+
+
+async def test_a_refused_field_that_tells_which_memory_it_is_leaves_all_out(
+    agents: Agents,
+) -> None:
+    finds = Finds([profile(name="Bo")], [profile(name="Alexander", age=30)])
+    model = Agents(agents.whole, structured=finds)
+    await strict_profile(model)
+    await model.say("m1: I'm Bo.")
+    assert reasons(await model.say("m2: Alexander, 30.")) == [("Ale", "invalid")]
+    assert await model.data() == [{"name": "Bo"}]
+
+
+async def test_a_required_field_that_is_refused_leaves_all_out(agents: Agents) -> None:
+    model = Agents(agents.whole, structured=Finds([profile(name="Bo", age=300)]))
+    await strict_profile(model, "age")
+    assert [reason for _, reason in reasons(await model.say("m1: Bo, 300."))] == ["invalid"]
+    assert await model.data() == []

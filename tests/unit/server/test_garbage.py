@@ -1,0 +1,144 @@
+"""Cyclic garbage is found whether it is new, old or frozen, and a full collection looks only at
+what came since the last one."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from proxy.server import garbage
+from proxy.server.garbage import (
+    FULL_COLLECTIONS,
+    LONGEST_SECONDS,
+    allocator_trim,
+    collect_at_rest,
+    collect_everything,
+    full_collections,
+    is_due,
+    short_collections,
+)
+
+CYCLES = 20_000  # several times what the youngest generation holds
+
+
+class Ring:
+    """Refers to itself: only the collector can free it."""
+
+    def __init__(self) -> None:
+        self.self = self
+
+
+@pytest.fixture(autouse=True)
+def _enabled() -> Iterator[None]:
+    was = gc.isenabled()
+    gc.enable()
+    yield
+    if not was:
+        gc.disable()
+
+
+def test_new_cycles_go_while_the_process_runs() -> None:
+    alive = 0
+    with short_collections():
+        left = [weakref.ref(Ring()) for _ in range(CYCLES)]
+        alive = sum(ref() is not None for ref in left)
+    assert 0 < alive < CYCLES / 2
+
+
+def test_a_full_collection_looks_only_at_what_came_since_the_last_one() -> None:
+    with short_collections():
+        old = [Ring() for _ in range(1_000)]
+        gc.collect()
+        new = Ring()
+        tracked = {id(each) for each in gc.get_objects()}
+        assert id(new) in tracked
+        assert not any(id(each) in tracked for each in old)
+
+
+def test_what_is_frozen_and_not_cyclic_goes_at_once() -> None:
+    class Plain:
+        pass
+
+    with short_collections():
+        kept = Plain()
+        ref = weakref.ref(kept)
+        gc.collect()
+        del kept
+        assert ref() is None
+
+
+def test_a_frozen_cycle_goes_when_everything_is_looked_at() -> None:
+    with short_collections():
+        ring = Ring()
+        ref = weakref.ref(ring)
+        gc.collect()
+        del ring
+        gc.collect()
+        assert ref() is not None
+        assert collect_everything() > 0
+        assert ref() is None
+
+
+def test_the_collector_is_left_as_it_was() -> None:
+    before = gc.get_threshold(), list(gc.callbacks)
+    with short_collections():
+        assert gc.get_threshold() == garbage.THRESHOLDS
+    assert (gc.get_threshold(), list(gc.callbacks)) == before
+
+
+def test_everything_is_looked_at_in_rest_and_in_the_end_without() -> None:
+    assert is_due(FULL_COLLECTIONS, 1, resting=True)
+    assert not is_due(FULL_COLLECTIONS, LONGEST_SECONDS - 1, resting=False)
+    assert is_due(FULL_COLLECTIONS, LONGEST_SECONDS, resting=False)
+    assert not is_due(FULL_COLLECTIONS - 1, LONGEST_SECONDS, resting=True)
+
+
+@pytest.mark.parametrize("under_way", [0, 1])
+async def test_a_server_that_rests_frees_its_frozen_cycles(under_way: int) -> None:
+    with short_collections():
+        looks = iter(range(3))
+        looked = asyncio.Event()
+
+        def requests() -> tuple[int, int]:
+            if next(looks, None) is None:
+                looked.set()
+            return 3, under_way
+
+        task = asyncio.create_task(collect_at_rest(requests, every=0))
+        await asyncio.sleep(0)
+        ring = Ring()
+        ref = weakref.ref(ring)
+        for _ in range(FULL_COLLECTIONS):
+            gc.collect()
+        del ring
+        await looked.wait()
+        task.cancel()
+        assert (ref() is None) == (under_way == 0)
+
+
+async def test_what_the_allocator_holds_is_given_back_once_in_each_rest() -> None:
+    answered = iter([1, 2, 2, 2, 2, 3, 3])
+    calls: list[None] = []
+    ended = asyncio.Event()
+
+    def requests() -> tuple[int, int]:
+        number = next(answered, None)
+        if number is None:
+            ended.set()
+        return number or 3, 0
+
+    task = asyncio.create_task(collect_at_rest(requests, 0, lambda: calls.append(None)))
+    await ended.wait()
+    task.cancel()
+    assert len(calls) == 2
+    allocator_trim()()
+
+
+def test_full_collections_are_counted() -> None:
+    before = full_collections()
+    gc.collect()
+    assert full_collections() == before + 1

@@ -1,0 +1,29 @@
+"""No pattern tries all the ways to divide one text: that takes twice as long for each character
+more, so a single line of a message would hold a processor for ever. A child process reads the
+shapes, since a regular expression that has begun cannot be stopped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 120  # ten times what a busy machine takes; what goes wrong takes years
+READ = """
+from memtree.memories.agents.structured_extraction import values
+from memtree.memories.extraction.pasted import lines
+from memtree.memories.extraction.statements import preferences
+from tests.backtracking import LIKES, PLACES, TAILS, shapes
+
+for text in shapes(TAILS):
+    values.value_end(text, 0)
+for text in shapes(PLACES):
+    lines.kind(text)
+for text in shapes(LIKES):
+    preferences.is_preference(text)
+"""
+
+
+def test_no_shape_of_a_line_is_read_in_all_ways() -> None:
+    subprocess.run([sys.executable, "-c", READ], cwd=ROOT, check=True, timeout=SECONDS)
