@@ -2,8 +2,9 @@
 
 uvicorn 0.54 reads headers of any size, for as long as they take, and answers broken ones in plain
 text. Here a head has a size limit and a time limit, and refusals have the shape of all our errors.
-No timer runs while an answer is under way: a stream may take hours. What this file does not do:
-limit bodies that somebody reads, which `request_body` and `upload_timeout` do.
+No timer runs while an answer is under way: a stream may take hours. While the server stops, what a
+client has sent is answered before its connection is closed. What this file does not do: limit
+bodies that somebody reads, which `request_body` and `upload_timeout` do.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from proxy.server.hang_up import HangUp
 MAX_HEADERS = 200
 MAX_QUEUED = 100  # requests sent ahead on one connection; no client of models does that at all
 LINGER_SECONDS = 2.0
+FIRST_REQUEST_SECONDS = 5.0  # from connecting, while the server stops; Go's net/http gives as much
+READ_SECONDS = 0.001  # not 0: only then does the loop look at its sockets before the timer is due
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -42,6 +45,7 @@ class GuardedProtocol(HttpToolsProtocol):
     _refused: MemTreeError | None = None
     _in_head = False
     _in_message = False
+    _stopping = False
     _measured = 0  # bytes of this head (or of the trailers) that the parser has reported
     _fed = 0  # bytes of this head as far as they came in; the chunk it began in is left out
     _chunk = 0  # bytes that came in last
@@ -50,6 +54,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._made = self.loop.time()
         self._hang_up = HangUp()
         self._writer = AnswerWriter(transport, self.loop)
         self._rest()
@@ -66,6 +71,30 @@ class GuardedProtocol(HttpToolsProtocol):
             self._chunk = len(data)
             self._feed(data)
             self._look_after(len(data))
+
+    def shutdown(self) -> None:
+        """The server stops: answer what has come in, and the first request of a new connection.
+
+        uvicorn closes where no answer is under way. That resets a connection on which a request
+        has come that nobody has read yet, and one whose head is half read.
+        """
+        self._stopping = True
+        self.timeout_keep_alive = 0
+        if self._deaf or self._in_head:
+            return  # a timer runs
+        if self._answering:
+            # Where the head of the answer is out the client does not expect the connection to end:
+            # it may have sent its next request, which is then answered too.
+            self.cycle.keep_alive = self.cycle.keep_alive and self.cycle.response_started
+        elif self._in_message:
+            self._start(LINGER_SECONDS, self.transport.close)
+        else:
+            self._rest()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Look at the socket once more: timers are served before what has come in is read."""
+        close = super().timeout_keep_alive_handler
+        self.timeout_keep_alive_task = self.loop.call_later(READ_SECONDS, close)
 
     def _feed(self, data: bytes) -> None:
         while data:
@@ -135,6 +164,8 @@ class GuardedProtocol(HttpToolsProtocol):
             return  # comes again, see `_declined`
         super().on_headers_complete()  # may find that the target is none
         self.cycle.transport = cast("asyncio.Transport", self._writer)  # its task has not begun
+        if self._stopping:
+            self.cycle.keep_alive = False
         self._in_head = False
         self._measured = 0
         self._stop()
@@ -216,8 +247,12 @@ class GuardedProtocol(HttpToolsProtocol):
     def _rest(self) -> None:
         """Nothing is under way: the connection may stay for as long as it may between requests."""
         self._unset_keepalive_if_required()
+        seconds: float = self.timeout_keep_alive
+        first = cast("RequestResponseCycle | None", self.cycle) is None
+        if first:
+            seconds = max(seconds, self._made + FIRST_REQUEST_SECONDS - self.loop.time())
         self.timeout_keep_alive_task = self.loop.call_later(
-            self.timeout_keep_alive, self.timeout_keep_alive_handler
+            seconds, self.timeout_keep_alive_handler
         )
 
     def _start(self, seconds: float, then: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ import errno
 import os
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from memtree.config import MAX_PORT
@@ -58,6 +58,19 @@ def listen(sockets: Sequence[socket.socket], host: str) -> int:
         except OSError as error:
             raise refusal(host, port, error) from error
     return port
+
+
+def waiting(sockets: Sequence[socket.socket]) -> list[socket.socket]:
+    """The connections that the kernel has taken and nobody has accepted, as many as may wait."""
+    found: list[socket.socket] = []
+    for server in sockets:
+        with suppress(BlockingIOError):
+            for _ in range(BACKLOG):
+                with suppress(ConnectionAbortedError):
+                    connection, _ = server.accept()
+                    connection.setblocking(False)
+                    found.append(connection)
+    return found
 
 
 def refusal(host: str, port: int, error: OSError) -> BadRequest:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from types import FrameType
+from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -26,8 +28,8 @@ from proxy.checkups.open_files import allow_many_files
 from proxy.observability.setup import UNWATCHED, Observers, index_metrics, watching
 from proxy.server.app import Services, create_app
 from proxy.server.garbage import collect_at_rest, short_collections
-from proxy.server.http_protocol import guarded
-from proxy.server.listener import bound, listen, shown_address
+from proxy.server.http_protocol import GuardedProtocol, guarded
+from proxy.server.listener import bound, listen, shown_address, waiting
 from proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart
 
 # Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the side that closes
@@ -36,6 +38,7 @@ KEEP_ALIVE_SECONDS = 95
 STORE_SECONDS = 3.0  # that a store in a server has to answer before the server says so
 WARM_AFTER_SECONDS = 4.0  # what is stopped soon has started no child
 LISTENS_AFTER_SECONDS = 0.2  # then it does, and what was waiting for that has its answer
+TURNS_TO_BEGIN = 3  # of asyncio's loop, from accepting a connection until its protocol is told
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -123,6 +126,24 @@ class Server(uvicorn.Server):
             await super().main_loop()
         finally:
             garbage.cancel()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As its parent's, but for connections that wait to be accepted: closing what listens
+        would reset them, and after a moment of much work there may be many."""
+        late = waiting(sockets or [])
+        for server in self.servers:
+            server.close()
+        for listener in sockets or []:
+            listener.close()
+        for connection in late:
+            await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
+        for _ in range(TURNS_TO_BEGIN):
+            await asyncio.sleep(0)
+        await super().shutdown(sockets)
+
+    def _protocol(self) -> asyncio.Protocol:
+        new = cast("type[GuardedProtocol]", self.config.http_protocol_class)
+        return new(self.config, self.server_state, self.lifespan.state)
 
     def requests(self) -> tuple[int, int]:
         """How many were answered, and how many are under way."""

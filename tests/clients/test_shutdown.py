@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
+import socket
 import sqlite3
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.server import Server
+from tests.server import Server, running
 from tests.sessions import chat
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -62,13 +65,14 @@ class Slow:
 
 
 def refused(server: Server) -> None:
-    """Until it listens no more."""
-    with contextlib.suppress(httpx.ConnectError):
+    """Until it listens no more. A connection that is made in the moment in which it closes what it
+    listens on is reset by the kernel: no server can answer that one."""
+    with contextlib.suppress(httpx.TransportError):
         while server.get("/health").status_code == 200:
             time.sleep(0.05)
 
 
-@pytest.mark.parametrize(("seconds", "whole"), [(60, True), (1, False)])
+@pytest.mark.parametrize(("seconds", "whole"), [(600, True), (1, False)])
 async def test_a_stream_has_time_to_end(tmp_path: Path, seconds: int, whole: bool) -> None:
     slow = Slow()
     upstream = await asyncio.start_server(slow.answer, "127.0.0.1")
@@ -79,7 +83,7 @@ async def test_a_stream_has_time_to_end(tmp_path: Path, seconds: int, whole: boo
         *("--upstream", f"http://127.0.0.1:{port}/v1", "--shutdown-seconds", str(seconds)),
     )
     body = {"model": "m", "messages": chat(1), "stream": True}
-    client = httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=60)
+    client = httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=600)
     try:
         async with client, client.stream("POST", "/v1/chat/completions", json=body) as answer:
             pieces = answer.aiter_raw()
@@ -98,3 +102,53 @@ async def test_a_stream_has_time_to_end(tmp_path: Path, seconds: int, whole: boo
         server.process.kill()
         upstream.close()
         await upstream.wait_closed()
+
+
+GET = b"GET /health HTTP/1.1\r\nhost: here\r\n\r\n"
+BACKLOG = 40
+
+
+@contextlib.contextmanager
+def frozen(server: Server) -> Iterator[None]:
+    """As on a machine that gives it no time: it finds all that happens meanwhile at once."""
+    server.process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, server.process.pid, os.WSTOPPED | os.WNOWAIT)
+    try:
+        yield
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+
+
+def connected(server: Server) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=120)
+
+
+def one_answer(connection: socket.socket) -> bytes:
+    """All that there is of the next answer. Its body has no newline."""
+    answer = connection.recv(65_536)
+    while not answer.partition(b"\r\n\r\n")[2].endswith(b"}"):
+        answer += connection.recv(65_536)
+    return answer
+
+
+def to_the_end(connection: socket.socket) -> bytes:
+    """What comes until the server closes. Raises `ConnectionResetError`."""
+    return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def test_requests_that_came_before_the_end_are_answered(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(running(tmp_path / "stop.db", "--upstream", "none"))
+        kept, idle = (stack.enter_context(connected(server)) for _ in range(2))
+        for connection in (kept, idle):
+            connection.sendall(GET)
+            assert one_answer(connection).startswith(b"HTTP/1.1 200 ")
+        with frozen(server):
+            late = [stack.enter_context(connected(server)) for _ in range(BACKLOG)]
+            server.process.send_signal(signal.SIGTERM)
+            for connection in (kept, *late):
+                connection.sendall(GET)
+        answers = [to_the_end(connection) for connection in (kept, *late)]
+        assert [answer[:13] for answer in answers] == [b"HTTP/1.1 200 "] * (BACKLOG + 1)
+        assert to_the_end(idle) == b""
+        assert server.process.wait(60) == 0
