@@ -302,7 +302,7 @@ async def scenario(seed: int = 7, size: int = 14_000) -> list[str]:
         problems += found
         other = await world.store.frontiers("v", history_of(base).addresses)  # type: ignore[attr-defined]
         problems += ["a tenant met another's address"] if other else []
-        await asyncio.wait_for(world.settle(), 30)
+        await asyncio.wait_for(world.settle(), 60)
         _, found = await examine(world, ask)
         problems += found
     return problems
@@ -347,7 +347,7 @@ async def lasting_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
                 said = Turn("assistant", step, 1_100).messages()
                 posted = [*posted, *said, Message.of({"role": "user", "content": f"{asked}?"})]
             problems += [] if 2 <= len(epochs) <= 6 else [f"{len(epochs)} epochs in 8 requests"]
-        await asyncio.wait_for(world.settle(), 30)
+        await asyncio.wait_for(world.settle(), 60)
     return problems
 
 
@@ -378,7 +378,7 @@ async def forms_scenario(seed: int = 7, size: int = 14_000) -> list[str]:
                         *Turn("assistant", step, 40).messages(),
                         Message.of({"role": "user", "content": "Marigold in rhyme, please?"}),
                     ]
-        await asyncio.wait_for(world.settle(), 30)
+        await asyncio.wait_for(world.settle(), 60)
     return problems
 
 

@@ -168,7 +168,7 @@ class Walk(RuleBasedStateMachine):
     @rule()
     def finish_indexing(self):
         for world in self.worlds:
-            self.runner.run(asyncio.wait_for(world.settle(), 30))
+            self.runner.run(asyncio.wait_for(world.settle(), 60))
 
     @rule(seconds=st.sampled_from([30, 100, 2_000, 4_000]))
     def wait(self, seconds):

@@ -124,7 +124,7 @@ class Client(RuleBasedStateMachine):
 
     @rule()
     def finish_indexing(self):
-        self.runner.run(asyncio.wait_for(self.world.settle(), 30))
+        self.runner.run(asyncio.wait_for(self.world.settle(), 60))
 
     @rule(share=shares)
     def ask_twice(self, share):

@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 120  # ten times what a busy machine takes; what goes wrong takes years
-READ = """
+SECONDS = 120  # of a processor, a hundred times what it takes; what goes wrong takes years
+READ = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
 from memtree.memories.agents.structured_extraction import values
 from memtree.memories.extraction.pasted import lines
 from memtree.memories.extraction.statements import preferences
@@ -26,4 +28,10 @@ for text in shapes(LIKES):
 
 
 def test_no_shape_of_a_line_is_read_in_all_ways() -> None:
-    subprocess.run([sys.executable, "-c", READ], cwd=ROOT, check=True, timeout=SECONDS)
+    subprocess.run([sys.executable, "-c", READ], cwd=ROOT, check=True)
+
+
+def test_a_process_that_has_used_its_seconds_is_ended() -> None:
+    endless = READ.replace(f"{SECONDS}", "1") + "\nwhile True: pass"
+    ended = subprocess.run([sys.executable, "-c", endless], cwd=ROOT, check=False)
+    assert ended.returncode < 0

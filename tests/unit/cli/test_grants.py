@@ -71,7 +71,7 @@ def test_a_new_wallet_signs(shell: Shell, chain: Chain) -> None:
     grant = read_grant(json.loads(line))
     assert (grant.payload.grantor, grant.payload.grantee) == (address, BOB.address)
     assert (grant.payload.agent, grant.payload.subject, grant.chain) == (None, None, chain)
-    assert abs(grant.payload.expires - time.time() - 7 * 86_400) < 60
+    assert abs(grant.payload.expires - time.time() - 7 * 86_400) < 600
     assert is_signed_by(address, signed_text(grant.payload), grant.signature)
 
 
@@ -88,7 +88,7 @@ def test_a_key_goes_to_a_file_that_nobody_else_reads(shell: Shell, tmp_path: Pat
     payload = read_share_code(code).payload
     assert (payload.grantor, payload.grantee) == (address, ADA.address)
     assert (payload.agent, payload.subject) == ("a", "u")
-    assert abs(payload.expires - time.time() - 3600) < 60
+    assert abs(payload.expires - time.time() - 3600) < 600
 
 
 @pytest.mark.parametrize(

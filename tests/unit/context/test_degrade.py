@@ -304,13 +304,16 @@ async def test_a_tree_says_whether_it_reaches_the_end(builder: Any, whole: bool)
     assert (tree.whole, bool(tree.nodes)) == (whole, whole)
 
 
-@pytest.mark.parametrize(("patience", "state"), [(0.05, "degraded:indexing"), (5.0, "packed")])
+@pytest.mark.parametrize(
+    ("patience", "seconds", "state"),
+    [(0.05, 3_600.0, "degraded:indexing"), (3_600.0, 0.05, "packed")],
+)
 @pytest.mark.parametrize("mode", ["fresh", "stable"])
 async def test_who_needs_the_tree_waits_as_long_as_the_request_says(
-    patience: float, state: str, mode: str
+    patience: float, seconds: float, state: str, mode: str
 ) -> None:
     ask = CompressRequest("t", posted(), target=4_000, window=11_000, patience=patience, mode=mode)
-    answer = await compressed(memory(open_store("memory:"), SlowBuilder(0.3)), ask)
+    answer = await compressed(memory(open_store("memory:"), SlowBuilder(seconds)), ask)
     assert answer.state == state
     assert answer.changed
     assert size_of(answer.messages) <= 11_000

@@ -116,10 +116,10 @@ class Bench:
         return [index for index, id_ in enumerate(chat.ids) if id_ in found]
 
     async def join(self) -> None:
-        await asyncio.wait_for(self.queue.join(), 5)
+        await asyncio.wait_for(self.queue.join(), 60)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not condition():  # noqa: ASYNC110  what is waited for has no event
                 await asyncio.sleep(0.002)
 
@@ -381,7 +381,7 @@ async def test_closing_has_an_end(bench):
     bench.queue.start()
     chat.submit(bench.queue)
     await bench.until(lambda: bool(bench.embedder.batches))
-    await asyncio.wait_for(bench.queue.close(0.01), 2)
+    await asyncio.wait_for(bench.queue.close(0.01), 60)
     assert await bench.done(chat) == []
     await bench.queue.close()
 

@@ -18,6 +18,7 @@ from memtree.errors import Unavailable
 from memtree.tree import growth
 from memtree.tree.growth import grow
 from memtree.tree.parallel_growth import concat, split
+from tests.loop_clock import LoopClock
 from tests.properties.strategies import conversation, history_of, tail_of
 
 SIZES = {
@@ -124,8 +125,9 @@ async def test_children_end_when_nothing_was_to_do_for_a_while(tail):
 
 
 async def test_a_child_is_had_before_it_is_needed_and_given_back(monkeypatch):
-    monkeypatch.setattr(child_process, "START", "import time; time.sleep(60)")
-    children = Children(2, idle_seconds=0.5)
+    monkeypatch.setattr(child_process, "START", "import time; time.sleep(600)")
+    clock = LoopClock()
+    children = Children(2, idle_seconds=10_000)
     children.warm()
     children.warm()
     await until(lambda: children.idle)
@@ -133,6 +135,7 @@ async def test_a_child_is_had_before_it_is_needed_and_given_back(monkeypatch):
     assert children.take() is one
     children.idle.append(one)
     children.warm()
+    await clock.passes(10_001)
     await until(lambda: not children.idle and not one.alive)
     await children.close()
 
@@ -168,7 +171,7 @@ def cannot(*_, **__):
 
 
 async def test_closing_ends_children_at_work(tail, monkeypatch):
-    monkeypatch.setattr(child_process, "START", "import time; time.sleep(60)")
+    monkeypatch.setattr(child_process, "START", "import time; time.sleep(600)")
     builder = StageOne(parts=1)
     work = asyncio.create_task(builder.grow(tail, SIZES["child"]))
     await until(lambda: len(builder.children.busy) == 1)
@@ -180,7 +183,7 @@ async def test_closing_ends_children_at_work(tail, monkeypatch):
 
 
 async def until(true) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not true():  # noqa: ASYNC110  what is waited for has no events
             await asyncio.sleep(0.005)
 
@@ -194,7 +197,7 @@ def test_a_child_ends_with_its_parent():
         "print(one.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     parent = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, timeout=20, check=False
+        [sys.executable, "-c", script], capture_output=True, timeout=120, check=False
     )
     assert int(parent.stdout)
     assert parent.returncode == -signal.SIGKILL

@@ -14,6 +14,7 @@ from indexer.growing import child_process
 from indexer.growing.builder import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, StageOne
 from indexer.growing.children import Children
 from memtree.tree.growth import grow
+from tests.loop_clock import LoopClock, settled
 from tests.processes import descendants, needs_proc
 from tests.properties.strategies import conversation, history_of, tail_of
 
@@ -51,26 +52,6 @@ class Scripted:
 
     async def close(self):
         self.go.set()
-
-
-class LoopClock:
-    """The clock of the running loop, which a test moves on: whatever else the machine does, no
-    timer comes early or late."""
-
-    def __init__(self):
-        loop = asyncio.get_running_loop()
-        real, self._ahead = loop.time, 0.0
-        loop.time = lambda: real() + self._ahead
-
-    async def passes(self, seconds):
-        self._ahead += seconds
-        await settled()
-
-
-async def settled():
-    """Let everything run that waits for nothing but its turn."""
-    for _ in range(20):
-        await asyncio.sleep(0)
 
 
 @pytest.fixture
@@ -213,14 +194,14 @@ def open_files() -> int:
 
 
 async def until(true) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not true():  # noqa: ASYNC110  what is waited for has no events
             await asyncio.sleep(0.005)
 
 
 @needs_proc
 async def test_a_child_at_work_is_ended(tail, monkeypatch):
-    monkeypatch.setattr(child_process, "START", "import time; time.sleep(60)")
+    monkeypatch.setattr(child_process, "START", "import time; time.sleep(600)")
     builder = StageOne(parts=1, grace=SHORT_GRACE)
     before, files = processes(), open_files()
     work = asyncio.create_task(builder.grow(tail, LARGE))
@@ -235,7 +216,7 @@ async def test_a_child_at_work_is_ended(tail, monkeypatch):
 @needs_proc
 async def test_a_run_in_the_queue_is_dropped(tail, others, monkeypatch):
     """Both children are busy; the third never begins, and the fourth has its turn."""
-    monkeypatch.setattr(child_process, "START", "import time; time.sleep(60)")
+    monkeypatch.setattr(child_process, "START", "import time; time.sleep(600)")
     children = Children(2)
     busy = [asyncio.create_task(children.grow(one, 1, print)) for one in others[:2]]
     await until(lambda: len(children.busy) == 2)

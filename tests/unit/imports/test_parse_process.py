@@ -51,7 +51,7 @@ async def test_a_file_waits_for_others_but_not_for_long(monkeypatch: pytest.Monk
     assert one == b"{}"
     assert isinstance(other, RateLimited)
     assert other.retry_after > 0
-    patient = FileReader(small=0)
+    patient = FileReader(small=0, turn=600)
     reads = (patient.read(DATA * 5_000, "f", PrefixQuery()) for _ in range(2))
     assert await asyncio.gather(*reads) == [b"{}", b"{}"]
 
@@ -104,7 +104,7 @@ async def test_no_process_stays_when_nobody_waits(monkeypatch: pytest.MonkeyPatc
 
 
 def wait_for_children() -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not children():
         assert time.monotonic() < end
         time.sleep(0.01)

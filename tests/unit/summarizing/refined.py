@@ -187,14 +187,14 @@ DAY = int(T0 // 86_400)
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  what is waited for has no event
             await asyncio.sleep(0.002)
 
 
 async def idle(desk: Desk, tenant: str) -> None:
     """Until nothing of the tenant waits, or is on its way to the queue."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while (await desk.memory.pending(tenant)).jobs:  # noqa: ASYNC110  there is no event
             await asyncio.sleep(0.002)
 

@@ -200,7 +200,7 @@ async def test_a_kill_between_answer_and_commit_loses_one_call():
     store.gate.clear()
     async with a_desk(store=store, clock=clock, summary_parallel=1) as desk:
         await desk.post(messages)
-        await asyncio.wait_for(store.arrived.wait(), 5)
+        await asyncio.wait_for(store.arrived.wait(), 60)
         await desk.kill()
         lost = desk.model.summarised
         assert len(lost) == 4
@@ -243,7 +243,7 @@ async def test_a_claim_lasts_as_long_as_its_call(monkeypatch):
                 return found
 
             monkeypatch.setattr(Counting, "claim", seen)
-            await asyncio.wait_for(prolonged.wait(), 30)
+            await asyncio.wait_for(prolonged.wait(), 60)
             await asyncio.sleep(0.02)  # the claims of all calls
             monkeypatch.setattr(Counting, "claim", claimed)
             free = await desk.store.claim("t", list(nodes), "other", clock.seconds, clock.seconds)
