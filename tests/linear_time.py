@@ -7,11 +7,11 @@ runs counts, and what grows with the square of the text comes to 16.
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+from tests.garbage import uncollected
 
 LIMIT = 6.0
 TIMES = 4
@@ -72,19 +72,7 @@ def _slow(subject: Subject, name: str, unit: str, size: int) -> Slow | None:
 
 def _seconds(subject: Subject, unit: str, size: int) -> float:
     value = subject.made(text(unit, size))
-    with _uncollected():
+    with uncollected():
         begun = time.thread_time()
         subject.work(value)
         return time.thread_time() - begun
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the garbage collector, which would look at the values of all other tests, too."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

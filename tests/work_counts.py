@@ -34,6 +34,7 @@ from memtree.ranking import fusion
 from memtree.text import tokens
 from memtree.unfolding import memory_text
 from proxy.dialects import translation_cache  # so that what decodes JSON is loaded  # noqa: F401
+from tests.garbage import uncollected
 
 ROOT = Path(__file__).parents[1]
 OURS = tuple(f"{ROOT / name}/" for name in ("memtree", "proxy", "indexer"))
@@ -142,7 +143,7 @@ def counting(loop: asyncio.AbstractEventLoop | None = None) -> Iterator[Work]:
     work = Work()
     if loop:
         loop.set_default_executor(ThreadPoolExecutor(2, initializer=_watch, initargs=(work,)))
-    with _decoders(work):
+    with _decoders(work), uncollected():
         _watch(work)
         try:
             yield work

@@ -33,4 +33,6 @@ def drawn(profile: str, before: str) -> str:
 def test_what_is_loaded_changes_no_example():
     alone = drawn("ci", "")
     assert alone.count("(") >= 50
-    assert drawn("ci", "import memtree.config, memtree.text.anchors, proxy.http.known_bodies") == alone
+    assert (
+        drawn("ci", "import memtree.config, memtree.text.anchors, proxy.http.known_bodies") == alone
+    )

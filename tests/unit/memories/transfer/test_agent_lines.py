@@ -17,6 +17,7 @@ from memtree.memories.transfer.agent_lines import AgentLines
 from memtree.memories.transfer.file_schemas import FileSchemas
 from memtree.memories.transfer.import_options import ImportParts
 from tests.fakes import HashingEmbedder
+from tests.garbage import uncollected
 from tests.unit.memories.transfer.test_agent_import import (
     AGENT,
     HEAD,
@@ -42,12 +43,13 @@ def steps(work: Coroutine[Any, Any, object]) -> int:
         return count
 
     before = sys.gettrace()
-    sys.settrace(count)
-    try:
-        with pytest.raises(StopIteration):
-            work.send(None)
-    finally:
-        sys.settrace(before)
+    with uncollected():
+        sys.settrace(count)
+        try:
+            with pytest.raises(StopIteration):
+                work.send(None)
+        finally:
+            sys.settrace(before)
     return seen
 
 
@@ -62,6 +64,7 @@ async def test_a_line_costs_the_same_however_many_memories_there_are():
             await lines.begin()
             return steps(lines.store([structured_memory("mem_1", "Shoe", {"size": 0}, 0.0).memory]))
 
+    await costs(AGENT, 5)  # what a process does once
     assert await costs(AGENT, 5) == await costs(TWIN, 50)
 
 
