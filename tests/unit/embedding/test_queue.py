@@ -371,7 +371,7 @@ async def test_closing_finishes_the_work(bench):
     chat = Chat("a")
     bench.queue.start()
     chat.submit(bench.queue)
-    await bench.queue.close(5)
+    await bench.queue.close(60)
     assert await bench.done(chat) == [0, 1, 2, 3]
 
 
