@@ -26,11 +26,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.server import free_port
+from tests.server import PATIENCE, free_port
 
 GIVEN = "MEMTREE_TEST_POSTGRES"
 NOBODY = 65534  # PostgreSQL does not run as root
-START_SECONDS = 60.0
 DEBIAN = Path("/usr/lib/postgresql")
 # A test's data need not survive the machine; what a killed server loses is tested with kill -9.
 QUICK = {"fsync": "off", "shared_buffers": "32MB", "max_connections": "80", "autovacuum": "off"}
@@ -91,7 +90,7 @@ class Postgres:
             self._signal_all(how)
         else:
             self._process.send_signal(how)
-        self._process.wait(30)
+        self._process.wait(PATIENCE)
 
     def freeze(self) -> None:
         """Processes that are there and do nothing, until `thaw`."""
@@ -133,7 +132,7 @@ class Postgres:
             raise RuntimeError(f"{program} failed:\n{done.stderr}")
 
     def _wait(self) -> None:
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self._process and self._process.poll() is None:
             with contextlib.suppress(psycopg.OperationalError):
                 psycopg.connect(self.url).close()
@@ -182,7 +181,7 @@ def schema_of(folder: Path) -> str:
 
 def store_url(folder: Path, **options: object) -> str:
     """Patient: a busy machine must not fail a test."""
-    patient = {"connect_timeout": 20, **options}
+    patient = {"connect_timeout": 120, **options}
     given = "".join(f"&{name}={value}" for name, value in patient.items())
     mark = "&" if "?" in postgres_url() else "?"
     return f"{postgres_url()}{mark}schema={schema_of(folder)}{given}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
+
+from tests.server import PATIENCE
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 
@@ -27,6 +30,14 @@ def descendants(pid: int) -> set[int]:
 def alive(pids: set[int]) -> set[int]:
     """Those that run. A zombie does not: only nobody has asked for its end yet."""
     return {pid for pid in pids if _state(pid) not in "ZX"}
+
+
+def gone(pids: set[int], seconds: float = PATIENCE) -> None:
+    """Wait until none of them runs: who ends them does not wait for their end."""
+    end = time.monotonic() + seconds
+    while left := alive(pids):
+        assert time.monotonic() < end, f"still there: {left}"
+        time.sleep(0.02)
 
 
 def _state(pid: int) -> str:

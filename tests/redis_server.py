@@ -19,9 +19,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from tests.server import free_port
-
-START_SECONDS = 30.0
+from tests.server import PATIENCE, free_port
 
 
 def program() -> Path:
@@ -77,7 +75,7 @@ class RedisServer:
         self._process = subprocess.Popen(
             [str(self._program), *flags], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
         )
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self._process.poll() is None:
             with contextlib.suppress(Exception), contextlib.closing(self.client()) as client:
                 client.ping()
@@ -122,7 +120,7 @@ class RedisServer:
         assert self._process
         if self._process.poll() is None:
             self._process.send_signal(number)
-        self._process.wait(30)
+        self._process.wait(PATIENCE)
 
 
 @contextlib.contextmanager

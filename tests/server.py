@@ -3,24 +3,53 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import functools
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import IO
 
 import httpx
 
-START_SECONDS = 60.0
+# Seconds for what takes one or two on a machine with nothing else to do; a busy one may need many.
+PATIENCE = 600.0
+
+# Below the ports that systems give to outgoing connections, any of which could take one away
+# between the look at it and the start of the server that is to have it.
+_PORTS = range(20_000, 32_000)
+_given: set[int] = set()
+
+
+@functools.cache
+def _reservations() -> IO[bytes]:
+    """A byte of it is locked for each port of a process, and free again when the process ends."""
+    return Path(tempfile.gettempdir(), f"memtree-test-ports-{os.getuid()}").open("wb")
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on, and that no other test, process of tests or outgoing
+    connection is given while this process runs."""
+    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+        if port in _given:
+            continue
+        try:
+            fcntl.lockf(_reservations(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(("127.0.0.1", port))
+        except OSError:  # another process of tests has it, or a program of this machine
+            continue
+        _given.add(port)
+        return port
+    raise RuntimeError("no port is free")
 
 
 class Server:
@@ -49,7 +78,7 @@ class Server:
         self._wait()
 
     def _wait(self) -> None:
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 break
@@ -62,12 +91,14 @@ class Server:
 
     def post(self, path: str, json: object, **headers: str) -> httpx.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx.post(self.url + path, json=json, headers=named, timeout=120, trust_env=False)
+        return httpx.post(
+            self.url + path, json=json, headers=named, timeout=PATIENCE, trust_env=False
+        )
 
     def get(self, path: str, **headers: str) -> httpx.Response:
-        return httpx.get(self.url + path, headers=headers, timeout=30, trust_env=False)
+        return httpx.get(self.url + path, headers=headers, timeout=PATIENCE, trust_env=False)
 
-    def settle(self, headers: dict[str, str], seconds: float = 400.0) -> None:
+    def settle(self, headers: dict[str, str], seconds: float = PATIENCE) -> None:
         """Wait until nothing of the calling tenant is pending."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -78,14 +109,22 @@ class Server:
         rest = [line for line in lines if "/status" not in line][-40:]
         raise RuntimeError("\n".join(["indexing did not come to its end:", *rest]))
 
+    def logged(self, text: str) -> str:
+        """The log, once `text` stands in it: lines are written some at a time."""
+        end = time.monotonic() + PATIENCE
+        while text not in (log := self.log.read_text()):
+            assert time.monotonic() < end, f"{text!r} is not in the log:\n{log}"
+            time.sleep(0.02)
+        return log
+
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(30)
+        self.process.wait(PATIENCE)
 
     def stop(self) -> int:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
 
 @contextlib.contextmanager

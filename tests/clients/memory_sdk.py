@@ -126,7 +126,7 @@ class MemorySdk:
         headers = {"content-type": "application/json", **self._credentials(method, path, text)}
         if grants and self.grants:
             headers["x-grants"] = base64.b64encode(dumped(self.grants).encode()).decode()
-        connection = HTTPConnection(self._host, timeout=60)
+        connection = HTTPConnection(self._host, timeout=600)
         try:
             raw = None if body is None else text.encode()
             connection.request(method, self._prefix + path, raw, headers)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.http.documented import DOCUMENT, METHODS
-from tests.server import Server
+from tests.server import PATIENCE, Server
 from tests.server import running as serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -48,7 +48,7 @@ class Shown:
         text = block(name).replace("http://127.0.0.1:8787", self.server.url)
         done = subprocess.run(
             ["sh", "-ec", text], env=os.environ | {"OPENAI_API_KEY": name}, capture_output=True,
-            text=True, timeout=60, check=False,
+            text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         decoder, answers, at = json.JSONDecoder(), [], 0

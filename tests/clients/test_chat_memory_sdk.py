@@ -13,6 +13,7 @@ from openai import AsyncOpenAI, OpenAI
 from tests.clients.rig import Rig
 from tests.project import DEFINITIONS
 from tests.scripted import MODEL, Call, Say
+from tests.server import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
@@ -39,6 +40,7 @@ def saved(rig: Rig, key: str) -> list[str]:
     answer = httpx.get(
         f"{root}/chat/api/chat-1/memories",
         headers={"authorization": f"Bearer {key}"},
+        timeout=PATIENCE,
         trust_env=False,
     )
     return [row["content"] for row in answer.json()["memories"]]

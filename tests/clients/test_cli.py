@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from memtree.text import tokens
+from tests.server import PATIENCE
 from tests.sessions import coding
 
 pytestmark = pytest.mark.slow
@@ -31,7 +32,7 @@ def run(folder: Path, *arguments: str, text: str | None = None) -> subprocess.Co
         text=True,
         cwd=folder,
         env={**env, "PYTHONPATH": str(Path(__file__).parents[2])},
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memtree.memories.transfer.file_items import AUTO, FORMATS
-from tests.server import Server, running
+from tests.server import PATIENCE, Server, running
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
@@ -53,7 +53,7 @@ class Shown:
         paths = {"PYTHONPATH": str(Path(__file__).parents[2])}
         done = subprocess.run(
             ["sh", "-ec", text], env=os.environ | {"OPENAI_API_KEY": key} | settings | paths,
-            capture_output=True, text=True, timeout=60, check=False, cwd=self.folder,
+            capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=self.folder,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout

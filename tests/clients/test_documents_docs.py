@@ -17,7 +17,7 @@ import pytest
 from tests.http.documented import DOCUMENT, METHODS
 from tests.http.running import running
 from tests.scripted import Say, Scripted
-from tests.server import Server
+from tests.server import PATIENCE, Server
 from tests.server import running as serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -50,7 +50,7 @@ class Shown:
         text = block(name).replace("http://127.0.0.1:8787", self.server.url)
         done = subprocess.run(
             [*command, text], env=os.environ | {"OPENAI_API_KEY": key}, capture_output=True,
-            text=True, timeout=60, check=False,
+            text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout

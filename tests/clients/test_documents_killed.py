@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server import Server
+from tests.server import PATIENCE, Server
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
@@ -59,7 +59,7 @@ def test_each_document_is_whole_after_a_kill(tmp_path: Path, seconds: float):
     writer = Writer(server)
     try:
         writer.start()
-        while len(writer.answered) < 4:
+        while len(writer.answered) < 4 and writer.is_alive():
             time.sleep(0.01)
         time.sleep(seconds)
     finally:
@@ -78,4 +78,4 @@ def test_each_document_is_whole_after_a_kill(tmp_path: Path, seconds: float):
     finally:
         assert again.stop() == 0
     check = [sys.executable, "-m", "proxy.cli", "check", "--store", f"sqlite:///{tmp_path}/m.db"]
-    assert subprocess.run(check, capture_output=True, timeout=60, check=False).returncode == 0
+    assert subprocess.run(check, capture_output=True, timeout=PATIENCE, check=False).returncode == 0

@@ -17,7 +17,7 @@ import pytest
 
 from proxy.mcp.definitions import BY_NAME
 from tests.clients.test_mcp_stdio import command
-from tests.server import Server, running
+from tests.server import PATIENCE, Server, running
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
@@ -54,7 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def said(node: str, **given: Any) -> Any:
     run = subprocess.run(
         [node, "mcp.mjs"], cwd=HERE, input=json.dumps({"calls": CALLS, **given}),
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests import processes
+from tests.server import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
@@ -69,7 +70,7 @@ def answers(raw: bytes) -> dict[Any, Any]:
 def run(folder: Path, *messages: object, flags: tuple[str, ...] = ()) -> Any:
     return subprocess.run(
         command(folder, *flags), input=lines(*messages), capture_output=True, cwd=folder,
-        env=environment(), timeout=120, check=False,
+        env=environment(), timeout=PATIENCE, check=False,
     )  # fmt: skip
 
 
@@ -91,7 +92,7 @@ def started(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
         for stream in (process.stdin, process.stdout, process.stderr):
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
@@ -100,8 +101,8 @@ def started(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 def ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     """Its exit code and what it said, once it and all that it started are gone."""
     started = processes.descendants(process.pid)
-    code = process.wait(30)
-    assert processes.alive(started) == set()
+    code = process.wait(PATIENCE)
+    processes.gone(started)
     assert process.stderr
     log = process.stderr.read().decode()
     assert "Traceback" not in log
@@ -133,7 +134,8 @@ def test_whatever_is_asked_before_the_input_ends_is_answered(tmp_path: Path) -> 
     own = ("--store", f"sqlite:///{tmp_path / 'm.db'}", "--tenant", "local")
     listed = subprocess.run(
         [sys.executable, "-m", "proxy.cli", "memories", "list", *own],
-        capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=60, check=False,
+        capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=PATIENCE,
+        check=False,
     )  # fmt: skip
     assert listed.stdout.count(FACT) == 8, listed.stderr
 
@@ -205,7 +207,7 @@ def test_a_store_that_cannot_be_opened_is_one_clear_line(tmp_path: Path) -> None
 def test_what_was_answered_survives_a_kill(tmp_path: Path) -> None:
     with started(tmp_path) as process:
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
     done = run(tmp_path, *OPENING, call(1, "list_memories"))
     (listed,) = answers(done.stdout)[1]["result"]["structuredContent"]["memories"]
     assert listed["text"] == FACT

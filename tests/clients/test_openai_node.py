@@ -17,6 +17,7 @@ from tests import project
 from tests.clients.rig import Rig
 from tests.project import DEFINITIONS, DONE, PLAIN, SUMMARY, TASK
 from tests.scripted import MODEL
+from tests.server import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
@@ -54,7 +55,7 @@ def test_tool_loop(rig: Rig, node: str, way: str) -> None:
         input=json.dumps(given),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert run.returncode == 0, run.stderr

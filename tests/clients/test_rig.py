@@ -12,6 +12,7 @@ import pytest
 from tests.clients.rig import judge
 from tests.http.running import running
 from tests.scripted import Call, Cut, Fail, Say, Scripted
+from tests.server import PATIENCE
 from tests.tap import NUMBER, Tap
 
 pytestmark = pytest.mark.slow
@@ -34,7 +35,7 @@ class Spoiler:
         kept = ("authorization", "content-type", NUMBER)
         headers = {k.decode(): v.decode() for k, v in scope["headers"] if k.decode() in kept}
         body = self._up(json.loads(raw))
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
             answer = await client.post(self._upstream + scope["path"], json=body, headers=headers)
         head = [(b"content-type", answer.headers["content-type"].encode())]
         await send({"type": "http.response.start", "status": answer.status_code, "headers": head})
@@ -62,7 +63,8 @@ def problems(
 def post(url: str, messages: list[Any]) -> httpx.Response:
     headers = {"authorization": f"Bearer {KEY}"}
     body = {"model": "m", "messages": messages, "tools": [{"type": "function"}]}
-    return httpx.post(f"{url}/v1/chat/completions", json=body, headers=headers, trust_env=False)
+    where = f"{url}/v1/chat/completions"
+    return httpx.post(where, json=body, headers=headers, timeout=PATIENCE, trust_env=False)
 
 
 def test_a_relay_without_fault() -> None:

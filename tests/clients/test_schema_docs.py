@@ -20,7 +20,7 @@ from memtree.memories.schemas.document.schema_text import MAX_BYTES, MAX_NESTING
 from memtree.memories.schemas.document.sub_schemas import MAX_DEPTH, MAX_WRITTEN
 from memtree.memories.schemas.memory_schema import MAX_SCHEMAS
 from memtree.memories.schemas.schema_fields import MAX_DESCRIPTION_CHARS
-from tests.server import Server
+from tests.server import PATIENCE, Server
 from tests.server import running as serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -52,7 +52,7 @@ def test_curl(server: Server):
     text = block("curl").replace("http://127.0.0.1:8787", server.url)
     done = subprocess.run(
         ["sh", "-ec", text], env=os.environ | {"OPENAI_API_KEY": "curl"}, capture_output=True,
-        text=True, timeout=60, check=False,
+        text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     decoder, answers, at = json.JSONDecoder(), [], 0
@@ -77,7 +77,8 @@ def test_terminal(tmp_path: Path):
     text = block("terminal").replace("memtree schemas", f"{memtree} schemas")
     env = os.environ | {"MEMTREE_STORE": f"sqlite:///{tmp_path}/t.db", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        ["sh", "-ec", text], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60,
+        ["sh", "-ec", text], cwd=tmp_path, env=env, capture_output=True, text=True,
+        timeout=PATIENCE,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -12,7 +12,7 @@ import pytest
 
 from memtree.memories.grants.verification import Refusal
 from tests.http.documented import DOCUMENT, METHODS
-from tests.server import Server, running
+from tests.server import PATIENCE, Server, running
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 
@@ -29,7 +29,7 @@ def block(name: str) -> str:
 def run(code: str, server: Server) -> str:
     code = code.replace("http://127.0.0.1:8787", server.url)
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

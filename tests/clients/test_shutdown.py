@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server import Server, running
+from tests.server import PATIENCE, Server, running
 from tests.sessions import chat
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -33,7 +33,7 @@ def test_stopping_drains_the_queue_and_leaves_nothing_behind(
     assert server.post("/v1/context_memory", small, authorization="Bearer b").status_code == 202
     assert server.post("/v1/context_memory", body, authorization="Bearer a").status_code == 202
     server.process.send_signal(number)
-    assert server.process.wait(60) == 0
+    assert server.process.wait(PATIENCE) == 0
     log = server.log.read_text()
     assert "leaked" not in log
     assert "Traceback" not in log
@@ -83,7 +83,7 @@ async def test_a_stream_has_time_to_end(tmp_path: Path, seconds: int, whole: boo
         *("--upstream", f"http://127.0.0.1:{port}/v1", "--shutdown-seconds", str(seconds)),
     )
     body = {"model": "m", "messages": chat(1), "stream": True}
-    client = httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=600)
+    client = httpx.AsyncClient(base_url=server.url, trust_env=False, timeout=PATIENCE)
     try:
         async with client, client.stream("POST", "/v1/chat/completions", json=body) as answer:
             pieces = answer.aiter_raw()
@@ -96,7 +96,7 @@ async def test_a_stream_has_time_to_end(tmp_path: Path, seconds: int, whole: boo
             else:
                 with pytest.raises(httpx.RemoteProtocolError):
                     await anext(pieces)
-        assert await asyncio.to_thread(server.process.wait, 60) == 0
+        assert await asyncio.to_thread(server.process.wait, PATIENCE) == 0
     finally:
         slow.end.set()
         server.process.kill()
@@ -120,7 +120,7 @@ def frozen(server: Server) -> Iterator[None]:
 
 
 def connected(server: Server) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", server.port), timeout=120)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
 
 
 def one_answer(connection: socket.socket) -> bytes:
@@ -151,4 +151,4 @@ def test_requests_that_came_before_the_end_are_answered(tmp_path: Path) -> None:
         answers = [to_the_end(connection) for connection in (kept, *late)]
         assert [answer[:13] for answer in answers] == [b"HTTP/1.1 200 "] * (BACKLOG + 1)
         assert to_the_end(idle) == b""
-        assert server.process.wait(60) == 0
+        assert server.process.wait(PATIENCE) == 0

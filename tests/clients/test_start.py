@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.server import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -37,7 +39,7 @@ def test_a_port_that_is_taken(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         server = started(tmp_path, "serve", "--port", str(port))
-        out, err = server.communicate(timeout=120)
+        out, err = server.communicate(timeout=PATIENCE)
     assert (server.returncode, out) == (1, "")
     assert err.startswith(f"memtree: cannot listen on 127.0.0.1:{port}: the port is in use.")
     assert err.count("\n") == 1
@@ -46,7 +48,7 @@ def test_a_port_that_is_taken(tmp_path: Path):
 
 def test_a_port_that_is_none(tmp_path: Path):
     server = started(tmp_path, "serve", "--port", "99999")
-    assert server.communicate(timeout=120) == (
+    assert server.communicate(timeout=PATIENCE) == (
         "",
         "memtree: port must be at most 65535, not 99999\n",
     )
@@ -62,7 +64,7 @@ def test_ctrl_c_while_it_is_being_imported(tmp_path: Path):
     assert server.stdout is not None
     assert server.stdout.readline() == "here\n"
     server.send_signal(signal.SIGINT)
-    _, err = server.communicate(timeout=120)
+    _, err = server.communicate(timeout=PATIENCE)
     assert (server.returncode, err) == (130, "")
 
 
@@ -72,7 +74,7 @@ def test_ctrl_c_while_its_settings_are_read(tmp_path: Path):
     server = started(tmp_path, "serve")
     writer = os.open(pipe, os.O_WRONLY)  # returns once the server reads
     server.send_signal(signal.SIGINT)
-    _, err = server.communicate(timeout=120)
+    _, err = server.communicate(timeout=PATIENCE)
     os.close(writer)
     assert (server.returncode, err) == (130, "")
 
@@ -87,7 +89,7 @@ def test_a_store_that_does_not_answer_yet(tmp_path: Path):
     assert server.stderr is not None
     said = [next(line for line in server.stderr if line.startswith("  store "))]
     server.send_signal(signal.SIGINT)
-    said += server.communicate(timeout=120)
+    said += server.communicate(timeout=PATIENCE)
     assert said[0] == (
         "  store     postgresql://127.0.0.1:1/db does not answer: until it does, chats go on "
         "without memory\n"

@@ -20,7 +20,7 @@ from memtree.memories.grants.grant import Chain
 from memtree.memories.grants.grant_json import grant_json, read_grant, read_share_code, share_code
 from memtree.memories.grants.signatures.wallets import is_signed_by
 from memtree.memories.grants.signed_text import signed_text
-from tests.server import Server, running
+from tests.server import PATIENCE, Server, running
 from tests.wallets import Wallet
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -54,7 +54,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def told(node: str, **task: Any) -> Any:
     run = subprocess.run(
         [node, "wallets.mjs"], cwd=HERE, input=json.dumps({"keys": KEYS, **task}),
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)

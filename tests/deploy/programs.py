@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from tests.server import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 HERE = Path(__file__).parent
 BIN = HERE / ".venv" / "bin"
-SECONDS = 120.0
 
 
 def program(name: str) -> Path:
@@ -38,7 +39,7 @@ def run(*command: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -51,7 +52,7 @@ def ask(script: str, question: object) -> Any:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -20,9 +20,9 @@ import uvicorn
 
 from deploy.topology import balancer
 from tests.deploy.programs import DEPLOY, program, run
+from tests.server import PATIENCE, free_port
 
 pytestmark = pytest.mark.slow
-ENOUGH = 30.0
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Behind:
             piece = {"type": "http.response.body", "body": b"data: first\n\n", "more_body": True}
             await send(piece)
         self.reached.set()
-        end = asyncio.ensure_future(asyncio.to_thread(self.go_on.wait, ENOUGH))
+        end = asyncio.ensure_future(asyncio.to_thread(self.go_on.wait, PATIENCE))
         hung_up = asyncio.ensure_future(receive())
         await asyncio.wait({end, hung_up}, return_when=asyncio.FIRST_COMPLETED)
         if hung_up.done() and not end.done():
@@ -95,7 +95,7 @@ def served(app: Behind) -> Iterator[str]:
     finally:
         app.go_on.set()
         server.should_exit = True
-        thread.join(ENOUGH)
+        thread.join(PATIENCE)
         held.close()
 
 
@@ -107,7 +107,7 @@ def front(tmp_path):
     with served(one) as first, served(two) as second:
         caddy = balancer(tmp_path, [first, second])
         caddy.start()
-        with httpx.Client(base_url=caddy.url, timeout=ENOUGH, trust_env=False) as client:
+        with httpx.Client(base_url=caddy.url, timeout=PATIENCE, trust_env=False) as client:
             yield client, one, two
         one.go_on.set()
         two.go_on.set()
@@ -141,7 +141,7 @@ def test_who_hangs_up_is_hung_up_on(front):
     with client.stream("POST", "/stream/events") as answer:
         next(answer.iter_bytes())
     asked = one if one.hits else two
-    assert asked.gone.wait(ENOUGH)
+    assert asked.gone.wait(PATIENCE)
 
 
 def test_who_hangs_up_before_the_first_word_is_hung_up_on(tmp_path):
@@ -152,8 +152,8 @@ def test_who_hangs_up_before_the_first_word_is_hung_up_on(tmp_path):
         caddy.start()
         with socket.create_connection(("127.0.0.1", int(caddy.url.rpartition(":")[2]))) as hasty:
             hasty.sendall(b"POST /stream/silent HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
-            assert one.reached.wait(ENOUGH)
-        assert one.gone.wait(ENOUGH)
+            assert one.reached.wait(PATIENCE)
+        assert one.gone.wait(PATIENCE)
         caddy.close()
 
 
@@ -192,13 +192,14 @@ def test_metrics_are_not_for_the_outside(front):
 def test_a_dead_proxy_is_not_asked_and_no_chat_is_sent_twice(tmp_path):
     program("caddy")
     one = Behind()
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        dead = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+    dead = f"http://127.0.0.1:{free_port()}"
     with served(one) as alive:
         caddy = balancer(tmp_path, [dead, alive])
         caddy.start()
         for _ in range(10):
-            answer = httpx.post(f"{caddy.url}/v1/x", content=b"a", timeout=ENOUGH, trust_env=False)
+            answer = httpx.post(
+                f"{caddy.url}/v1/x", content=b"a", timeout=PATIENCE, trust_env=False
+            )
             assert answer.json() == {"size": 1}
         caddy.close()
     assert len(one.hits) == 10
@@ -223,7 +224,7 @@ def test_what_no_proxy_answers_is_an_error_in_the_usual_shape(tmp_path):
         threading.Thread(target=hang_up, daemon=True).start()
         caddy = balancer(tmp_path, [f"http://127.0.0.1:{killed.getsockname()[1]}"])
         caddy.start()
-        answer = httpx.post(f"{caddy.url}/v1/x", content=b"a", timeout=ENOUGH, trust_env=False)
+        answer = httpx.post(f"{caddy.url}/v1/x", content=b"a", timeout=PATIENCE, trust_env=False)
         caddy.close()
         killed.shutdown(socket.SHUT_RDWR)
     assert answer.status_code == 502
@@ -239,7 +240,9 @@ def test_the_log_names_no_header(tmp_path):
         caddy.start()
         headers = {"x-api-key": "odd-secret", "authorization": "Bearer plain-secret"}
         url = f"{caddy.url}/stream/events"
-        with httpx.stream("POST", url, headers=headers, trust_env=False) as answer:
+        with httpx.stream(
+            "POST", url, headers=headers, timeout=PATIENCE, trust_env=False
+        ) as answer:
             next(answer.iter_bytes())  # and hang up, of which Caddy tells
         caddy.close()
     said = caddy.log.read_text("utf-8")

@@ -13,7 +13,7 @@ from memtree import __version__
 from proxy.cli.parsers.parser import build_parser
 from scripts import image_rehearsal as rehearsal
 from tests.deploy.programs import DEPLOY, ROOT, program, run
-from tests.server import free_port
+from tests.server import PATIENCE, free_port
 
 TEXT = (DEPLOY / "Dockerfile").read_text("utf-8")
 STEPS = list(rehearsal.steps(TEXT))
@@ -103,7 +103,7 @@ def serves(made, env, folder):
         assert "words and meaning" in log.read_text()  # the embedder is in the image
     finally:
         server.send_signal(signal.SIGTERM)
-        assert server.wait(60) == 0
+        assert server.wait(PATIENCE) == 0
     unhealthy = subprocess.run(check, env=env, capture_output=True, text=True, check=False)
     assert unhealthy.returncode == 1
     assert "unhealthy" in unhealthy.stderr

@@ -12,7 +12,7 @@ import pytest
 
 from tests.deploy.programs import ROOT
 from tests.postgres import own_postgres, programs_folder
-from tests.server import running
+from tests.server import PATIENCE, running
 from tests.sessions import coding
 
 GUIDE = (ROOT / "docs" / "deployment.md").read_text("utf-8")
@@ -33,7 +33,7 @@ def sh(commands: str, folder, **env: str) -> str:
     path = f"{folder}:{env.pop('PATH', '')}:{os.environ['PATH']}"
     done = subprocess.run(
         ["sh", "-ec", commands], cwd=folder, env=os.environ | env | {"PATH": path},
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -23,7 +23,7 @@ from proxy.observability.setup import watching
 from proxy.server.app import create_app
 from proxy.server.serve import open_services
 from scripts import dashboard
-from tests.http.running import refused_port
+from tests.server import free_port
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
@@ -79,8 +79,8 @@ def page() -> Page:
 
 async def served() -> Page:
     settings = Settings(
-        store="memory:", embedder="none", upstream=f"http://127.0.0.1:{refused_port()}/v1",
-        summary_base_url=f"http://127.0.0.1:{refused_port()}/v1", summary_model="m",
+        store="memory:", embedder="none", upstream=f"http://127.0.0.1:{free_port()}/v1",
+        summary_base_url=f"http://127.0.0.1:{free_port()}/v1", summary_model="m",
     )  # fmt: skip
     said = [
         {"role": ("user", "assistant")[at % 2], "content": f"line {at}. " * 99} for at in range(99)

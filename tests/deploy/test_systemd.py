@@ -14,7 +14,7 @@ import pytest
 
 from proxy.cli.parsers.parser import build_parser
 from tests.deploy.programs import DEPLOY, ROOT, run
-from tests.server import free_port
+from tests.server import PATIENCE, free_port
 from tests.sessions import coding
 
 UNITS = DEPLOY / "systemd"
@@ -89,13 +89,13 @@ def test_memtree_runs_where_no_memory_may_be_written_and_executed(tmp_path):
         answered(process, port, log)
         body = {"messages": coding(40_000), "model_context_limit": 128_000}
         url = f"http://127.0.0.1:{port}/v1/context_memory"
-        answer = httpx.post(url, json=body, headers={"authorization": "Bearer a"}, timeout=120,
+        answer = httpx.post(url, json=body, headers={"authorization": "Bearer a"}, timeout=PATIENCE,
                             trust_env=False)  # fmt: skip
         assert answer.status_code == 200, answer.text
         assert answer.json()["usage"]["prompt_tokens"] > 10_000
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        process.wait(PATIENCE)
     assert process.returncode == 0, log.read_text()
 
 

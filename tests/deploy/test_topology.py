@@ -15,6 +15,7 @@ from deploy.part import Health, Process
 from deploy.topology import ROOT, Shape, topology
 from tests.deploy.programs import program
 from tests.redis_server import refuses
+from tests.server import PATIENCE
 from tests.sessions import coding
 
 pytestmark = pytest.mark.slow
@@ -25,17 +26,19 @@ MESSAGES = coding(26_000)
 def compress(url: str) -> httpx.Response:
     body = {"messages": MESSAGES, "model_context_limit": 128_000}
     return httpx.post(
-        f"{url}/v1/context_memory", json=body, headers=HEADERS, timeout=120, trust_env=False
+        f"{url}/v1/context_memory", json=body, headers=HEADERS, timeout=PATIENCE, trust_env=False
     )
 
 
 def pending(url: str) -> int:
-    answer = httpx.get(f"{url}/v1/context_memory/status", headers=HEADERS, trust_env=False)
+    answer = httpx.get(
+        f"{url}/v1/context_memory/status", headers=HEADERS, timeout=PATIENCE, trust_env=False
+    )
     return int(answer.json()["pending_tokens"])
 
 
 def settled(url: str) -> bool:
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if pending(url) == 0:
             return True
@@ -86,7 +89,7 @@ def test_a_frozen_worker_leaves_the_work_to_the_other(parts):
     parts.freeze("worker-1")
     try:
         body = {"messages": coding(26_000, seed=7), "model_context_limit": 128_000}
-        httpx.post(f"{parts.url}/v1/context_memory", json=body, headers=HEADERS, timeout=120,
+        httpx.post(f"{parts.url}/v1/context_memory", json=body, headers=HEADERS, timeout=PATIENCE,
                    trust_env=False).raise_for_status()  # fmt: skip
         assert settled(parts.url)
     finally:
@@ -112,7 +115,7 @@ def test_chat_goes_on_without_postgres_and_memory_comes_back(parts, how):
         assert not parts.alive("postgres")
     finally:
         parts.start("postgres")
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while compress(parts.url).headers.get("x-memtree-state") != "packed":
         assert time.monotonic() < end
 
@@ -144,7 +147,7 @@ def test_ctrl_c_ends_it_all(tmp_path):
     assert urls.keys() >= {"postgres", "redis", "proxy-1", "worker-1", "balancer"}, said
     process.send_signal(signal.SIGINT)
     try:
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
     finally:
         process.kill()
     process.stdout.close()
@@ -156,7 +159,7 @@ def test_a_process_that_ignores_its_signal_is_killed(tmp_path, monkeypatch):
     deaf = "import signal, sys, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True)"
     log = tmp_path / "deaf.log"
     process = Process(
-        [sys.executable, "-c", f"{deaf}; time.sleep(60)"], log, {},
+        [sys.executable, "-c", f"{deaf}; time.sleep(3_600)"], log, {},
         Health("http://nowhere", lambda: log.read_text() == "1\n"),
     )  # fmt: skip
     process.start()

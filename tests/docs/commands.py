@@ -20,6 +20,7 @@ from proxy.cli.main import main
 from proxy.cli.parsers.arguments import given_settings
 from proxy.cli.parsers.parser import build_parser
 from tests.docs.pages import ROOT
+from tests.server import PATIENCE
 
 # They run until they are stopped: their options are read, and nothing more.
 RUN_ON = {"serve", "worker", "mcp"}
@@ -141,7 +142,7 @@ def answers(block: str, server: str, folder: Path | None = None) -> list[Any]:
     done = subprocess.run(
         ["sh", "-ec", block.replace(SERVER, server).replace("curl ", "curl -s ")],
         env={"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "examples", "KEY": "examples"},
-        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     decoder, found, rest = json.JSONDecoder(), [], done.stdout.strip()

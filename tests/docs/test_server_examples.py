@@ -19,7 +19,7 @@ from tests.docs.pages import ROOT, block, blocks
 from tests.foreign import chatgpt_simple
 from tests.http.running import running
 from tests.scripted import Say, Scripted
-from tests.server import Server
+from tests.server import PATIENCE, Server
 from tests.server import running as serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -77,7 +77,8 @@ def test_python(server: Server, upstream: Scripted):
     history = 'whole_history = [{"role": "user", "content": "Hi"}]'
     done = subprocess.run(
         [sys.executable, "-c", f"{history}\n{code}print(answer.choices[0].message.content)"],
-        env=os.environ | {"OPENAI_API_KEY": "python"}, capture_output=True, text=True, timeout=60,
+        env=os.environ | {"OPENAI_API_KEY": "python"}, capture_output=True, text=True,
+        timeout=PATIENCE,
         check=False,
     )  # fmt: skip
     assert (done.stdout, done.returncode) == ("Hello.\n", 0), done.stderr
@@ -97,7 +98,7 @@ def test_node(server: Server, upstream: Scripted, tmp_path: Path):
         [node, "--input-type=module", "-"],
         input=f"{before}{code}console.log(answer.choices[0].message.content);\n",
         cwd=NODE, env=os.environ | {"OPENAI_API_KEY": "node"}, capture_output=True, text=True,
-        timeout=60, check=False,
+        timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert (done.stdout, done.returncode) == ("Hello.\n", 0), done.stderr
 

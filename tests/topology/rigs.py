@@ -19,6 +19,7 @@ from indexer.embedding.open import open_embedder
 from memtree.config import Settings
 from memtree.stores import open_store
 from proxy.access.auth import tenant_id
+from tests.server import PATIENCE
 from tests.topology import judged
 from tests.topology.database import Database
 from tests.topology.models import Models, serving
@@ -111,7 +112,7 @@ class Rig:
     def _idle(self, talk: Talk) -> bool:
         for name in self.proxies:
             url = f"{self.parts.urls[name]}/v1/context_memory/status"
-            found = httpx.get(url, headers=talk.headers, timeout=30, trust_env=False).json()
+            found = httpx.get(url, headers=talk.headers, timeout=PATIENCE, trust_env=False).json()
             if found["pending_jobs"] or found["summaries"]["pending_nodes"]:
                 return False
         return True
@@ -119,7 +120,7 @@ class Rig:
     def _post(self, path: str, talk: Talk, **fields: Any) -> httpx.Response:
         return httpx.post(
             f"{self.url}/v1/context_memory{path}", json={"messages": talk.messages, **fields},
-            headers=talk.headers, timeout=120, trust_env=False,
+            headers=talk.headers, timeout=PATIENCE, trust_env=False,
         )  # fmt: skip
 
     # -- judged -------------------------------------------------------------------------------

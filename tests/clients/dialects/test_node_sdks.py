@@ -18,6 +18,7 @@ from tests import project
 from tests.clients.dialects.rig import DialectRig
 from tests.project import DEFINITIONS, DONE, PLAIN, SUMMARY, TASK
 from tests.scripted import Fail, Say
+from tests.server import PATIENCE
 from tests.sessions import chat
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
@@ -75,7 +76,7 @@ def run_session(
     }
     run = subprocess.run(
         [node_with(package), program], cwd=HERE, input=json.dumps(given), capture_output=True,
-        text=True, timeout=300, check=False,
+        text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     result = json.loads(run.stdout)
@@ -93,7 +94,7 @@ def answer(rig: DialectRig, key: str, sdk: str, retries: int, *, memory: bool = 
     package = {"anthropic": "@anthropic-ai/sdk"}.get(sdk, sdk)
     run = subprocess.run(
         [node_with(package), "answers.mjs"], cwd=HERE, input=json.dumps(given),
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)

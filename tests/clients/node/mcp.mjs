@@ -9,6 +9,7 @@ import { readFileSync } from "node:fs";
 const given = JSON.parse(readFileSync(0, "utf8"));
 const [program, ...args] = given.command ?? [];
 const requestInit = { headers: given.headers ?? {} };
+const PATIENCE = 600_000; // ms: a busy machine takes its time to start the server
 const info = { name: "memtree-tests", version: "1.0.0" };
 
 async function sdk(Client, Http, Stdio) {
@@ -16,7 +17,7 @@ async function sdk(Client, Http, Stdio) {
     ? new Stdio({ command: program, args, stderr: "inherit" })
     : new Http(new URL(given.url), { requestInit });
   const client = new Client(info);
-  await client.connect(transport);
+  await client.connect(transport, { timeout: PATIENCE });
   return {
     tools: async () => (await client.listTools()).tools,
     call: (one) => client.callTool(one),
