@@ -15,7 +15,7 @@ from typing import Protocol
 import httpx
 
 START_SECONDS = 300.0  # a machine that starts all of it has much to do
-STOP_SECONDS = 60.0
+STOP_SECONDS = 120.0
 ROOT = Path(__file__).resolve().parent.parent
 
 

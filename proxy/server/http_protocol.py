@@ -31,7 +31,6 @@ MAX_HEADERS = 200
 MAX_QUEUED = 100  # requests sent ahead on one connection; no client of models does that at all
 LINGER_SECONDS = 2.0
 FIRST_REQUEST_SECONDS = 5.0  # from connecting, while the server stops; Go's net/http gives as much
-READ_SECONDS = 0.001  # not 0: only then does the loop look at its sockets before the timer is due
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -79,7 +78,7 @@ class GuardedProtocol(HttpToolsProtocol):
         has come that nobody has read yet, and one whose head is half read.
         """
         self._stopping = True
-        self.timeout_keep_alive = 0
+        self.timeout_keep_alive = 0  # still, the loop reads what has come in before that is over
         if self._deaf or self._in_head:
             return  # a timer runs
         if self._answering:
@@ -90,11 +89,6 @@ class GuardedProtocol(HttpToolsProtocol):
             self._start(LINGER_SECONDS, self.transport.close)
         else:
             self._rest()
-
-    def timeout_keep_alive_handler(self) -> None:
-        """Look at the socket once more: timers are served before what has come in is read."""
-        close = super().timeout_keep_alive_handler
-        self.timeout_keep_alive_task = self.loop.call_later(READ_SECONDS, close)
 
     def _feed(self, data: bytes) -> None:
         while data:

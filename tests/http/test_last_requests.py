@@ -16,7 +16,7 @@ from memtree.config import Settings
 from proxy.server import http_protocol
 from proxy.server.listener import bound, listen
 from proxy.server.serve import Server, listening
-from tests.http.running import PATIENCE
+from tests.server import PATIENCE
 
 GET = b"GET /a HTTP/1.1\r\nhost: edge\r\n\r\n"
 BODY = b"so be it"
@@ -90,9 +90,9 @@ class Stopping:
 
 
 @asynccontextmanager
-async def stopping(settings: Settings | None = None) -> AsyncIterator[Stopping]:
+async def stopping() -> AsyncIterator[Stopping]:
     app = Held()
-    settings = settings or Settings(shutdown_seconds=600)
+    settings = Settings(shutdown_seconds=int(PATIENCE), upload_seconds=int(PATIENCE))
     with bound("127.0.0.1", 0) as sockets:
         server = Server(listening(app, settings), lambda: None)
         port = listen(sockets, "127.0.0.1")
