@@ -60,8 +60,8 @@ def listen(sockets: Sequence[socket.socket], host: str) -> int:
     return port
 
 
-def waiting(sockets: Sequence[socket.socket]) -> list[socket.socket]:
-    """The connections that the kernel has taken and nobody has accepted, as many as may wait."""
+def accept_backlog(sockets: Sequence[socket.socket]) -> list[socket.socket]:
+    """Accept the connections that wait for it, and only those: `sockets` do not block."""
     found: list[socket.socket] = []
     for server in sockets:
         with suppress(BlockingIOError):

@@ -29,7 +29,7 @@ from proxy.observability.setup import UNWATCHED, Observers, index_metrics, watch
 from proxy.server.app import Services, create_app
 from proxy.server.garbage import collect_at_rest, short_collections
 from proxy.server.http_protocol import GuardedProtocol, guarded
-from proxy.server.listener import bound, listen, shown_address, waiting
+from proxy.server.listener import accept_backlog, bound, listen, shown_address
 from proxy.upstream.upstreams import Upstreams, anthropic_base, is_apart
 
 # Longer than clients keep an idle connection (Go 90 s, undici 4 s, httpx 5 s): the side that closes
@@ -130,7 +130,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """As its parent's, but for connections that wait to be accepted: closing what listens
         would reset them, and after a moment of much work there may be many."""
-        late = waiting(sockets or [])
+        late = accept_backlog(sockets or [])
         for server in self.servers:
             server.close()
         for listener in sockets or []:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import socket
+from contextlib import ExitStack
 
 import pytest
 
 from memtree.errors import BadRequest
-from proxy.server.listener import bound, listen, refusal
+from proxy.server.listener import accept_backlog, bound, listen, refusal
 
 
 def refused(host: str, port: int) -> BadRequest:
@@ -26,6 +27,18 @@ def test_a_free_port_takes_connections_once_it_listens():
         socket.create_connection(address, timeout=60).close()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address, timeout=60)
+
+
+def test_connections_that_wait_are_accepted_and_no_others():
+    with bound("127.0.0.1", 0) as sockets, ExitStack() as stack:
+        listen(sockets, "127.0.0.1")
+        assert accept_backlog(sockets) == []
+        address = sockets[0].getsockname()
+        made = [stack.enter_context(socket.create_connection(address)) for _ in range(3)]
+        found = [stack.enter_context(one) for one in accept_backlog(sockets)]
+        assert [one.getpeername() for one in found] == [one.getsockname() for one in made]
+        assert not any(one.getblocking() for one in found)
+        assert accept_backlog(sockets) == []
 
 
 def test_a_name_with_several_addresses():
