@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
+from proxy.access.rate_limits import RequestRates
+from proxy.server import app
 from tests.http.running import running
 from tests.http.upstream import FakeUpstream
 
@@ -28,3 +31,10 @@ def base(_upstream: tuple[FakeUpstream, str], upstream: FakeUpstream) -> str:
     """The upstream's base URL, with a path of its own as real ones have. It depends on `upstream`,
     so that whoever takes the address alone gets no upstream that hangs for the test before."""
     return _upstream[1] + "/up/v1"
+
+
+@pytest.fixture
+def rates_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Apps count the requests of a tenant as if no time passed between them, or a slow test would
+    be given some of its requests back."""
+    monkeypatch.setattr(app, "RequestRates", partial(RequestRates, monotonic=lambda: 1_000.0))

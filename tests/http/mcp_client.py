@@ -41,13 +41,24 @@ class DeadEmbedder(HashingEmbedder):
         raise EmbedderUnavailable("nobody answers")
 
 
+class MovedClock(SystemClock):
+    """The time of day; `ahead`: by so many seconds."""
+
+    ahead = 0.0
+
+    def now(self) -> float:
+        return super().now() + self.ahead
+
+
 @dataclass(slots=True)
 class Mcp:
-    """A client of the tools, in one era of the protocol. `headers`: of every request."""
+    """A client of the tools, in one era of the protocol. `headers`: of every request. `clock`: of
+    the memories."""
 
     client: httpx.AsyncClient
     book: MemoryBook
     store: Opened
+    clock: MovedClock
     version: str = NEW
     headers: Mapping[str, str] = field(default_factory=dict)
     ids: Any = field(default_factory=lambda: itertools.count(1))
@@ -55,7 +66,7 @@ class Mcp:
     def beside(self, **changes: Any) -> Mcp:
         """Another client of the same server."""
         own = {"version": self.version, "headers": self.headers} | changes
-        return Mcp(self.client, self.book, self.store, **own)
+        return Mcp(self.client, self.book, self.store, self.clock, **own)
 
     async def post(self, method: str, params: Any, **headers: str) -> httpx.Response:
         """A request of the protocol, as a client sends it. `headers`: with `_` for `-`."""
@@ -133,14 +144,15 @@ async def remembering(
     opened = open_store(store)
     memories = open_memories(opened)
     embedder = embedder or HashingEmbedder()
-    book = open_book(Settings(**settings), memories, SystemClock(), embedder)
+    clock = MovedClock()
+    book = open_book(Settings(**settings), memories, clock, embedder)
     book.start()
     app = create_app(services(None, keys=keys, book=book, memories=memories, **settings))
     transport = httpx.ASGITransport(app)
     try:
         async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
             client.headers.clear()
-            yield Mcp(client, book, opened, version)
+            yield Mcp(client, book, opened, clock, version)
     finally:
         await app.state.mcp.close()
         await book.close()

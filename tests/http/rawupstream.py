@@ -45,9 +45,9 @@ class Connection:
         self.inner.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         self.inner.close()
 
-    def gone(self, seconds: float) -> bool:
-        """Whether the other side closes within so many seconds; what it sends is thrown away."""
-        self.inner.settimeout(seconds)
+    def gone(self) -> bool:
+        """Whether the other side closes; what it sends is thrown away."""
+        self.inner.settimeout(PATIENCE)
         try:
             while self.inner.recv(65536):
                 pass
@@ -92,8 +92,8 @@ def raw_upstream(script: Script) -> Iterator[str]:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}/up/v1"
         finally:
             listener.shutdown(socket.SHUT_RDWR)
-    accepting.join(10)
+    accepting.join(PATIENCE)
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE)
     if failures:
         raise failures[0]

@@ -6,7 +6,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ from proxy.upstream.upstreams import Upstreams
 
 # Seconds that a test waits for what it expects. None of them passes where all is well; a machine
 # with other work to do may need some.
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 @contextmanager
@@ -50,7 +50,23 @@ def running(
             yield f"http://127.0.0.1:{port}"
         finally:
             server.should_exit = True
-            thread.join(10)
+            thread.join(PATIENCE)
+
+
+def wait_for(seen: Callable[[], Any], seconds: float = PATIENCE) -> None:
+    """Until `seen`; fails when that takes longer than allowed."""
+    end = time.monotonic() + seconds
+    while not seen():
+        assert time.monotonic() < end, f"not within {seconds:g} seconds"
+        time.sleep(0.005)
+
+
+async def waited_for(seen: Callable[[], Any], seconds: float = PATIENCE) -> None:
+    """The same in an event loop, which goes on meanwhile."""
+    end = time.monotonic() + seconds
+    while not seen():
+        assert time.monotonic() < end, f"not within {seconds:g} seconds"
+        await asyncio.sleep(0.005)
 
 
 def refused_port() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import socket
 import time
@@ -17,7 +18,7 @@ def connect(address: str) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
 
-def rest(connection: socket.socket, seconds: float = 20.0) -> tuple[bytes, bool]:
+def rest(connection: socket.socket, seconds: float = PATIENCE) -> tuple[bytes, bool]:
     """What comes until the other side closes, or for so long; and whether it closed."""
     end = time.monotonic() + seconds
     seen = b""
@@ -42,6 +43,15 @@ def until(connection: socket.socket, end: bytes) -> bytes:
     return seen
 
 
+def answers(connection: socket.socket, count: int = 1, *, bodies: bool = True) -> bytes:
+    """The next `count` answers, as soon as they are there. `bodies`: they have some, whatever their
+    heads say."""
+    seen = b""
+    while _whole(seen, bodies) < count and (piece := connection.recv(65536)):
+        seen += piece
+    return seen
+
+
 def ask(
     address: str, *pieces: bytes, count: int = 1, bodies: bool = True, pause: float = 0.0
 ) -> bytes:
@@ -52,10 +62,7 @@ def ask(
         for piece in pieces:
             connection.sendall(piece)
             time.sleep(pause)
-        seen = b""
-        while _whole(seen, bodies) < count and (piece := connection.recv(65536)):
-            seen += piece
-        return seen
+        return answers(connection, count, bodies=bodies)
 
 
 def _whole(raw: bytes, bodies: bool) -> int:
@@ -79,20 +86,20 @@ def _whole(raw: bytes, bodies: bool) -> int:
     return found
 
 
-def talk(
-    address: str, *pieces: bytes, pause: float = 0.02, seconds: float = 20.0
-) -> tuple[bytes, bool]:
-    """Send pieces, each in a packet of its own; then as `rest`."""
+def talk(address: str, *pieces: bytes, pause: float = 0.02) -> tuple[bytes, bool]:
+    """Send pieces, each in a packet of its own, to a server that closes the connection in the end;
+    then as `rest`."""
     with connect(address) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for piece in pieces:
-            connection.sendall(piece)
-            time.sleep(pause)
-        return rest(connection, seconds)
+        with contextlib.suppress(ConnectionError):  # it may have closed before the last piece
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(pause)
+        return rest(connection)
 
 
 def drip(address: str, pieces: Iterable[bytes], pause: float) -> tuple[bytes, float]:
-    """Send pieces until there is an answer; it, and after how many seconds."""
+    """Send pieces until there is an answer; it, and after how many seconds at most."""
     started = time.monotonic()
     with connect(address) as connection:
         for piece in pieces:

@@ -288,6 +288,7 @@ async def test_with_keys_nobody_else_is_let_in():
         assert len(await of.data()) == 1
 
 
+@pytest.mark.usefixtures("rates_without_time")
 async def test_a_request_counts_once_however_many_handlers_it_passes():
     async with agents(requests_per_minute=6) as of:
         id_ = await of.noted()

@@ -22,7 +22,7 @@ from tests.http.fakes import FakeKeys, FakeMemory, edge, services
 from tests.http.injecting import SYSTEM, Notebook, chatting, user
 from tests.http.mcp_client import remembering
 from tests.http.owners import KEY
-from tests.http.running import running
+from tests.http.running import PATIENCE, running
 from tests.http.test_memory_isolation import BY_ID, MANY_IDS, READ, Row
 from tests.http.upstream import FakeUpstream
 from tests.unit.memories.books import opened
@@ -111,9 +111,11 @@ async def test_a_stream_of_events_is_of_one_scope():
     data = {"memories": [{"kind": "Note", "data": {"text": QUOKKA}}]}
     with running(create_app(built)) as address:
         async with (
-            httpx.AsyncClient(base_url=address, headers=KEY, trust_env=False, timeout=20) as client,
+            httpx.AsyncClient(
+                base_url=address, headers=KEY, trust_env=False, timeout=PATIENCE
+            ) as client,
             client.stream("GET", "/v1/memories/events", params=mine) as answer,
-            asyncio.timeout(20),
+            asyncio.timeout(PATIENCE),
         ):
             assert answer.status_code == 200
             lines = answer.aiter_lines()

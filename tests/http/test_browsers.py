@@ -353,6 +353,7 @@ ERRORS: dict[str, tuple[int, dict[str, Any], dict[str, str]]] = {
 }
 
 
+@pytest.mark.usefixtures("rates_without_time")
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/context_memory"])
 @pytest.mark.parametrize(("status", "changes", "headers"), ERRORS.values(), ids=ERRORS)
 async def test_an_allowed_page_can_read_errors(

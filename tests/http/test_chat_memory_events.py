@@ -19,7 +19,7 @@ from proxy.memories.events import MOST_STREAMS, EventPace
 from proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, edge, services
 from tests.http.remembering import error
-from tests.http.running import running
+from tests.http.running import PATIENCE, running, wait_for
 from tests.server import Server
 
 pytestmark = pytest.mark.slow
@@ -68,7 +68,7 @@ class Listener:
     async def block(self) -> list[str]:
         """The lines of the next block; none at the end of the stream."""
         block: list[str] = []
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             async for line in self._lines:
                 self.raw.append(line)
                 if line.startswith("id: "):
@@ -105,7 +105,7 @@ def serving(path: Path | None = None, keys: Any = None, **more: Any) -> Iterator
 @asynccontextmanager
 async def chatting(address: str, key: str = "key") -> AsyncIterator[Chat]:
     headers = {"authorization": f"Bearer {key}"}
-    async with httpx.AsyncClient(headers=headers, trust_env=False, timeout=20) as client:
+    async with httpx.AsyncClient(headers=headers, trust_env=False, timeout=PATIENCE) as client:
         yield Chat(address, client)
 
 
@@ -241,7 +241,7 @@ async def test_streams_of_a_tenant_are_limited():
                 pass
             for one in held:
                 await one.__aexit__(None, None, None)
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + PATIENCE
             while (await chat.client.head(path)).status_code == 429:
                 assert time.monotonic() < deadline
                 await asyncio.sleep(0.05)
@@ -266,7 +266,7 @@ async def test_a_head_has_no_body_and_takes_no_place():
 def test_the_end_of_the_server_is_the_end_of_its_streams():
     built = services(None)
     app = create_app(built)
-    with running(app) as address, httpx.Client(trust_env=False, timeout=20) as client:
+    with running(app) as address, httpx.Client(trust_env=False, timeout=PATIENCE) as client:
         with client.stream("GET", f"{address}/chat/api/c1/memories/events") as answer:
             pieces = answer.iter_raw()
             assert next(pieces) == b"id: 0\n\n"
@@ -276,7 +276,7 @@ def test_the_end_of_the_server_is_the_end_of_its_streams():
         # One that is begun after it ends as well.
         begun = client.get(f"{address}/chat/api/c1/memories/events")
         assert (begun.status_code, begun.content) == (200, b"id: 0\n\n")
-        assert len(app.state.streams) == 0
+        wait_for(lambda: len(app.state.streams) == 0)
 
 
 def test_a_server_that_stops_does_not_wait_for_its_listeners(tmp_path: Path):

@@ -15,17 +15,23 @@ from indexer.runtime import SystemClock, open_redis_queues
 from memtree.config import Settings, config_file, unknown_variables
 from memtree.stores import open_store
 from memtree.stores.postgres.migrations import TREE_STEPS
-from proxy.checkups import open_files, postgres_server, surroundings
+from proxy.checkups import open_files, parts, postgres_server, surroundings
 from proxy.checkups.finding import Finding
 from proxy.cli import doctor
 from proxy.server.app import create_app
 from tests import postgres
 from tests.collector import collecting
 from tests.http.fakes import services
-from tests.http.running import refused_port, running
+from tests.http.running import PATIENCE, refused_port, running
 from tests.redis_server import redis_server
 
 QUIET = Settings(store="memory:", embedder="none", upstream=None, log_level="error")
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (parts, surroundings):
+        monkeypatch.setattr(module, "SECONDS", PATIENCE)
 
 
 # -- settings -----------------------------------------------------------------------------------

@@ -16,8 +16,9 @@ import httpx
 import pytest
 
 from proxy.server.app import create_app
-from tests.http.fakes import services, turn
+from tests.http.fakes import dumps, services, turn
 from tests.http.running import PATIENCE, refused_port, running
+from tests.http.test_streaming import connection
 from tests.http.upstream import FakeUpstream, event
 
 CHAT = "/v1/chat/completions"
@@ -156,7 +157,7 @@ def blurting(said: bytes) -> Iterator[str]:
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         listener.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
+    thread.join(PATIENCE)
 
 
 @pytest.mark.parametrize("headers", SIDES)
@@ -164,8 +165,8 @@ def test_silence_before_the_head_is_the_upstreams_and_ends_with_the_client(
     headers: dict[str, str], address: str, upstream: FakeUpstream
 ):
     upstream.mode = "hang"
-    with pytest.raises(httpx.ReadTimeout):
-        httpx.post(address + CHAT, json=turn(9, stream=True), headers=headers, timeout=0.5)
+    with connection(address, dumps(turn(9, stream=True)), headers=headers):
+        assert upstream.reached.wait(PATIENCE)
     assert upstream.gone.wait(PATIENCE)
 
 

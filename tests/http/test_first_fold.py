@@ -4,12 +4,18 @@ which size on it will be folded."""
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 
 from memtree.budget.packing import THRESHOLD
-from tests.http.fakes import dumps, edge, real_memory
+from proxy.server.app import create_app
+from proxy.upstream.upstreams import Upstreams
+from tests.http.fakes import dumps, edge, real_memory, services
 from tests.http.upstream import FakeUpstream
 from tests.properties.process import World, story
 from tests.sessions import chat
@@ -19,6 +25,22 @@ ON = {"x-polychat-memory": "on"}
 REMOTE = "https://models.example.com/v1"
 SAID = re.compile(r"(fits|cheaper-whole|one-round|large-round|tree-pending); folds-at=([0-9]+)")
 STEP = 40  # messages of some 67 tokens that are added between two requests
+
+
+@asynccontextmanager
+async def placed(base: str, world: World, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """As `edge`; what goes to `upstream` among the settings goes to `base` all the same, so that no
+    test asks for a name in the network."""
+    built = services(base, world.used, **settings)
+    there = Upstreams.of_settings(replace(built.settings, upstream=base))
+    transport = httpx.ASGITransport(create_app(replace(built, upstreams=there)))
+    try:
+        async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
+            client.headers.clear()
+            yield client
+    finally:
+        await built.upstreams.close()
+        await there.close()
 
 
 class Growing:
@@ -31,7 +53,7 @@ class Growing:
 
     async def run(self, base: str, model: str, headers: dict[str, str] = ON) -> None:
         world, made = World(), story(1_101)
-        async with edge(base, world.used, **self.settings) as client:
+        async with placed(base, world, **self.settings) as client:
             for end in range(101, len(made), STEP):
                 body = dumps({"model": model, "messages": made[:end]})
                 answer = await client.post(CHAT, content=body, headers=headers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable
 
 import httpx
 import pytest
@@ -25,6 +24,7 @@ from proxy.observability.metrics import Metrics
 from proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import services
+from tests.http.running import PATIENCE, waited_for
 from tests.properties.strategies import batch, history_of, leaves_of, prose
 from tests.trees import places
 
@@ -84,12 +84,6 @@ async def told(collector: IndexMetrics) -> dict[tuple[str, ...], float]:
     }  # fmt: skip
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110  what is waited for has no event
-            await asyncio.sleep(0)
-
-
 async def test_lag_is_the_age_of_the_oldest_job_and_falls_when_it_is_done():
     clock, store = SetClock(), RamStore()
     queue = InProcessQueue(store, Refusing(clock), clock)
@@ -125,7 +119,7 @@ async def test_failures_are_counted_by_their_code():
     posted = history()
     queue.submit(posted, posted.addresses[1], work_of(posted))
     queue.start()
-    await until(lambda: bool(queue.done.batches))
+    await waited_for(lambda: queue.done.batches)
     found = await told(IndexMetrics({}, {"2": queue.done}, queue.embedded))
     await queue.close(0)
     assert found["index_batches_total", "embedder_unavailable", "2"] == 1
@@ -196,7 +190,7 @@ async def test_a_queue_that_hangs_does_not_keep_the_page(monkeypatch: pytest.Mon
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://edge"
     ) as client:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             page = await client.get("/metrics")
     assert page.status_code == 200
     assert 'memtree_queue_up{stage="2"} 0.0' in page.text

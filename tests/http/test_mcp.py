@@ -164,6 +164,7 @@ async def test_keys():
             assert answer.status_code == 200
 
 
+@pytest.mark.usefixtures("rates_without_time")
 async def test_limits():
     async with remembering(version=OLD, requests_per_minute=2, max_body_bytes=2_000) as mcp:
         long = json.dumps({**LISTED, "params": {"x": "y" * 2_000}}).encode()

@@ -35,6 +35,7 @@ from tests.http.owners import (
     filled,
     seen,
 )
+from tests.http.running import PATIENCE
 from tests.unit.memories.books import Opened, opened
 
 # Without agents' names: whose credential, and which user.
@@ -391,7 +392,7 @@ async def test_a_word_of_another_scope_is_no_duplicate():
 async def test_events_tell_of_their_own_scope_alone():
     async with everybody() as each:
         for ask in ASKS.values():
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE):
                 answer = await each.client.head(
                     "/memories/events", params=ask.agents, headers=ask.headers
                 )

@@ -127,6 +127,7 @@ async def test_whoever_has_no_key_is_told_in_the_words_of_the_api(path: str):
         assert error(answer)[:2] == (401, "authentication_error")
 
 
+@pytest.mark.usefixtures("rates_without_time")
 async def test_too_many_requests():
     async with messages(requests_per_minute=1) as said:
         assert (await said.say("one")).status_code == 200
@@ -174,10 +175,10 @@ async def test_an_upstream_that_cannot_be_reached():
 # -- waiting -------------------------------------------------------------------------------------
 
 
-async def waited(memory: FakeMemory, server: MessagesServer, **fields: Any) -> httpx.Response:
+async def waited(memory: Paused, server: MessagesServer, **fields: Any) -> httpx.Response:
     with running(server) as base:
         built = services(f"{base}/v1", memory, pace=KeepalivePace(quiet=0.02, beat=0.02))
-        transport = httpx.ASGITransport(create_app(built))
+        transport = httpx.ASGITransport(memory.watched(create_app(built)))
         async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
             posted = dumps({**BODY, "stream": True, **fields})
             answer = await client.post("/v1/messages", content=posted, headers={**ON, **VERSION})
@@ -186,7 +187,7 @@ async def waited(memory: FakeMemory, server: MessagesServer, **fields: Any) -> h
 
 
 async def test_whoever_waits_gets_pings():
-    answer = await waited(Paused(0.1), MessagesServer())
+    answer = await waited(Paused(2), MessagesServer())
     kinds = [event["type"] for event in events(answer.text)]
     assert kinds[:2] == ["ping", "ping"]
     assert "message_start" in kinds
@@ -199,7 +200,7 @@ async def test_an_error_behind_the_first_ping_is_an_event():
             await super()._slowly()
             raise ContextOverflow(200_000, 250_000)
 
-    answer = await waited(Refusing(0.05), MessagesServer())
+    answer = await waited(Refusing(), MessagesServer())
     assert answer.status_code == 200
     last = events(answer.text)[-1]
     told = "prompt is too long: 250000 tokens > 200000 maximum"
@@ -210,7 +211,7 @@ async def test_an_error_behind_the_first_ping_is_an_event():
 async def test_an_upstream_s_error_behind_a_ping_is_an_event():
     server = MessagesServer()
     server.steps.append(FAULTS["overloaded"])
-    answer = await waited(Paused(0.05), server)
+    answer = await waited(Paused(), server)
     assert events(answer.text)[-1]["error"] == {"type": "overloaded_error", "message": "Overloaded"}
 
 

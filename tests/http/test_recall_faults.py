@@ -24,8 +24,8 @@ from tests.http.recalling import (
     streamed,
     told,
 )
-from tests.http.running import PATIENCE, running
-from tests.http.test_streaming import connection, read_until, wait_for
+from tests.http.running import PATIENCE, running, wait_for
+from tests.http.test_streaming import connection, read_until
 from tests.http.upstream import JSON, SSE
 from tests.scripted import Answer, Cut, Fail, Say, Scripted
 

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from tests.embeddings import Embeddings, Status, serving
+from tests.http.running import PATIENCE
 from tests.http.upstream import FakeUpstream
 from tests.server import Server
 from tests.sessions import chat
@@ -24,7 +25,6 @@ pytestmark = pytest.mark.slow
 KEY = "sk-embedding-secret-4711"
 CLIENT = {"authorization": "Bearer sk-client-secret-4712"}
 QUESTION = "Which vault has the code, asked for the time number"
-TRIES = 50
 
 
 class Session:
@@ -62,12 +62,12 @@ class Session:
     def asked_until(self, state: str) -> set[str]:
         """The other states of answers before the first with this one."""
         before: set[str] = set()
-        for _ in range(TRIES):
-            if (found := self.ask()) == state:
-                return before
+        end = time.monotonic() + PATIENCE
+        while (found := self.ask()) != state:
             before.add(found)
+            assert time.monotonic() < end, f"never {state}, only {before}"
             time.sleep(0.02)
-        raise AssertionError(f"never {state}, only {before}")
+        return before
 
     def answers(self, state: str) -> int:
         """How many with this state the metrics count."""

@@ -12,7 +12,7 @@ from memtree.errors import ContextOverflow
 from proxy.chat.keepalive import KeepalivePace
 from proxy.server.app import create_app
 from tests.http.fakes import FakeKeys, FakeMemory, dumps, edge, services
-from tests.http.running import running
+from tests.http.running import PATIENCE, running
 from tests.http.speaking import FILLER, OFF, ON, events, responses
 from tests.http.test_waiting import Paused
 from tests.scripted import Call, Say
@@ -121,7 +121,7 @@ def test_a_real_handshake_is_refused():
     """The server takes the offer out of the headers; the rest of the handshake tells it."""
     built = services("http://127.0.0.1:9")
     with running(create_app(built), built.upstreams) as address:
-        answer = httpx.get(f"{address}/v1/responses", headers=HANDSHAKE)
+        answer = httpx.get(f"{address}/v1/responses", headers=HANDSHAKE, timeout=PATIENCE)
         assert answer.status_code == 426
         assert answer.headers["upgrade"] == "HTTP/1.1"
 
@@ -196,12 +196,13 @@ class Refusing(Paused):
 
 
 @pytest.mark.parametrize(
-    ("memory", "last"), [(Paused(0.1), "response.completed"), (Refusing(0.1), "response.failed")]
+    ("kind", "last"), [(Paused, "response.completed"), (Refusing, "response.failed")]
 )
-async def test_whoever_waits_gets_comments_and_then_the_answer(memory: FakeMemory, last: str):
+async def test_whoever_waits_gets_comments_and_then_the_answer(kind: type[Paused], last: str):
+    memory = kind(2)
     with running(ResponsesServer()) as base:
         built = services(f"{base}/v1", memory, pace=KeepalivePace(quiet=0.02, beat=0.02))
-        transport = httpx.ASGITransport(create_app(built))
+        transport = httpx.ASGITransport(memory.watched(create_app(built)))
         async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:
             posted = {**BODY, "input": [{"role": "user", "content": "hi"}], "stream": True}
             answer = await client.post("/v1/responses", json=posted, headers=ON)

@@ -28,7 +28,7 @@ from proxy.chat import shadow as shadowing
 from proxy.chat.shadow import AT_ONCE, WAITING, ShadowRunner
 from proxy.server.app import create_app
 from tests.http.fakes import dumps, services, turn
-from tests.http.running import refused_port
+from tests.http.running import PATIENCE, refused_port
 from tests.http.upstream import PLAIN_BYTES, FakeUpstream
 from tests.sessions import coding
 
@@ -270,7 +270,7 @@ async def test_it_begins_when_the_upstream_has_answered(base: str, upstream: Fak
     upstream.mode = "hang"
     async with opened(base) as edge:
         posting = asyncio.create_task(edge.post(turn(9), **SHADOW))
-        await asyncio.to_thread(upstream.reached.wait, 10)
+        assert await asyncio.to_thread(upstream.reached.wait, PATIENCE)
         assert not edge.memory.asks
         posting.cancel()
         await asyncio.gather(posting, return_exceptions=True)

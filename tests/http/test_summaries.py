@@ -22,9 +22,9 @@ from proxy.cli import commands
 from proxy.server.app import create_app
 from proxy.server.serve import open_services
 from tests.embeddings import Silence, Status
-from tests.http.running import refused_port
+from tests.http.running import PATIENCE, refused_port
 from tests.properties.strategies import prose
-from tests.summaries import SHORT, Summaries, half, serving
+from tests.summaries import SHORT, Held, Summaries, half, serving
 
 KEY = {"authorization": "Bearer k"}
 
@@ -65,7 +65,8 @@ async def status(client: httpx.AsyncClient) -> dict[str, Any]:
 
 @pytest.mark.slow
 async def test_status_tree_answers_and_metrics(tmp_path: Path):
-    model = Summaries()
+    go = asyncio.Event()
+    model = Summaries(Held(go))
     async with (
         serving(model) as server,
         app(settings(server.url, tmp_path, summary_input_price=2.0)) as (client, runtime),
@@ -84,6 +85,7 @@ async def test_status_tree_answers_and_metrics(tmp_path: Path):
         waiting = await status(client)
         assert waiting["pending_tokens"] > 0
         assert waiting["pending_jobs"] == 1
+        go.set()
         await runtime.settle()
         done = await status(client)
         today = done["summaries"]["today"]
@@ -142,7 +144,7 @@ async def test_an_endpoint_that_is_down_fails_nothing(tmp_path: Path, down: str)
     async with serving(model) as server:
         url = f"http://127.0.0.1:{refused_port()}/v1" if down == "refused" else server.url
         async with app(settings(url, tmp_path)) as (client, runtime):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 answer = await client.post("/v1/context_memory", json=posted(target_tokens=4_000))
                 assert answer.headers["x-memtree-state"] == "packed"
                 assert answer.json()["memory"]["pending_tokens"] > 0

@@ -19,13 +19,14 @@ from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest
 from memtree.stores import open_store
+from proxy.observability import otel
 from proxy.observability.otel import Tracing
 from proxy.observability.setup import open_tracing
 from proxy.server.app import create_app
 from tests.collector import Collector, attributes, collecting
 from tests.fakes import HashingEmbedder
 from tests.http.fakes import FakeMemory, services, turn
-from tests.http.running import refused_port
+from tests.http.running import PATIENCE, refused_port
 from tests.http.upstream import FakeUpstream
 
 ON = {"x-polychat-memory": "on"}
@@ -36,7 +37,10 @@ ERROR = 2
 
 
 @pytest.fixture
-def collector() -> Any:
+def collector(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What is sent to it comes in one delivery, when the traces end, however long that takes."""
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", f"{PATIENCE * 1_000:.0f}")
+    monkeypatch.setattr(otel, "CLOSE_SECONDS", PATIENCE)
     with collecting() as found:
         yield found
 

@@ -11,10 +11,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from memtree.errors import ContextOverflow, StoreUnavailable
 from memtree.tracing import STEPS, step
+from proxy.access import rate_limits
 from proxy.observability.request_metrics import STATUSES, status
 from proxy.observability.request_trace import Trace
 from tests.http.fakes import FakeMemory, edge, real_memory, turn
-from tests.http.running import refused_port
+from tests.http.running import PATIENCE, refused_port
 from tests.http.upstream import FakeUpstream
 
 ON = {"x-polychat-memory": "on"}
@@ -125,7 +126,8 @@ async def test_a_prompt_that_is_too_long(base: str):
     assert found["answers_total", "auto", "refused"] == 1
 
 
-async def test_who_waits_is_counted_while_he_waits():
+async def test_who_waits_is_counted_while_he_waits(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(rate_limits, "UNCOUNTED_SECONDS", PATIENCE)
     memory, waits, go = FakeMemory(), asyncio.Event(), asyncio.Event()
 
     async def pause() -> None:

@@ -16,7 +16,7 @@ from proxy.memories.events import MOST_STREAMS, EventPace
 from proxy.server.app import create_app
 from tests.http.fakes import services
 from tests.http.remembering import error
-from tests.http.running import running
+from tests.http.running import PATIENCE, running
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
     with running(create_app(built)) as address:
         headers = {"authorization": "Bearer key"}
         async with httpx.AsyncClient(
-            base_url=f"{address}/v1", headers=headers, trust_env=False, timeout=20
+            base_url=f"{address}/v1", headers=headers, trust_env=False, timeout=PATIENCE
         ) as made:
             yield made
 
@@ -47,7 +47,7 @@ async def listening(client: httpx.AsyncClient, user: str) -> AsyncIterator[Async
 
 
 async def event(lines: AsyncIterator[str]) -> dict[str, Any]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         async for line in lines:
             assert "xyzzy" not in line
             if line.startswith("data: "):

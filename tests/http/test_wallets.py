@@ -210,6 +210,7 @@ async def test_a_wallet_of_another_tenant_does_not_come_in_as_its_own():
         assert (await server.ask("GET", "/memories", wallet=ADA)).status_code == 409
 
 
+@pytest.mark.usefixtures("rates_without_time")
 async def test_wallets_are_counted_as_tenants_are():
     async with granting(requests_per_minute=2) as server:
         for turn, status in enumerate((200, 200, 429)):

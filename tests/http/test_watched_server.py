@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.collector import collecting
+from tests.http.running import wait_for
 from tests.server import Server
 
 pytestmark = pytest.mark.slow
@@ -32,14 +33,17 @@ def lines(server: Server) -> list[dict[str, Any]]:
 def test_every_line_is_an_object_and_names_its_request(tmp_path: Path):
     with collecting() as collector:
         server = Server(
-            tmp_path / "m.db", *FLAGS, "--log-format=json", f"--otel-endpoint={collector.url}"
-        )
+            tmp_path / "m.db", *FLAGS, "--log-format=json", f"--otel-endpoint={collector.url}",
+            variables={"OTEL_BSP_SCHEDULE_DELAY": "100"},
+        )  # fmt: skip
         try:
             answer = server.post("/context_memory", {"messages": LONG}, x_request_id="mine")
             assert answer.headers["x-memtree-request-id"] == "mine"
             broken = server.post("/context_memory", {"messages": 7}, x_request_id="broken")
             assert broken.status_code == 400
             page = server.get("/metrics").text
+            # What the end of the server delivers has three seconds, which a busy machine may need.
+            wait_for(lambda: len(collector.named("POST /context_memory")) == 2)
         finally:
             assert server.stop() == 0
     text = server.log.read_text("utf-8")

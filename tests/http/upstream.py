@@ -9,7 +9,6 @@ import asyncio
 import gzip
 import json
 import threading
-import time
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,15 +35,15 @@ def event(text: str) -> bytes:
 
 @dataclass
 class Seen:
-    """One request as it came in; `gone_at` when its client hung up (time.monotonic)."""
+    """One request as it came in. `reached`: it has been read; `gone`: its client hung up."""
 
     method: str
     path: bytes
     query: bytes
     headers: list[tuple[bytes, bytes]]
     body: bytes = b""
-    pieces: list[float] = field(default_factory=list)
-    gone_at: float = 0.0
+    reached: threading.Event = field(default_factory=threading.Event, repr=False)
+    gone: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def header(self, name: str) -> list[str]:
         return [value.decode() for key, value in self.headers if key.lower() == name.encode()]
@@ -83,6 +82,8 @@ class FakeUpstream:
         seen = Seen(
             scope["method"], scope["raw_path"], scope["query_string"], list(scope["headers"])
         )
+        # The next test's upstream has others: a client of this one may hang up as late as that.
+        seen.reached, seen.gone = self.reached, self.gone
         self.seen.append(seen)
         if self.mode == "early":
             await reply(send, 413, JSON, b'{"error":"early"}')
@@ -90,10 +91,9 @@ class FakeUpstream:
         while True:
             message = await receive()
             seen.body += message.get("body", b"")
-            seen.pieces.append(time.monotonic())
             if not message.get("more_body"):
                 break
-        self.reached.set()
+        seen.reached.set()
         await getattr(self, "_" + self.mode.replace("-", "_"))(seen, receive, send)
 
     async def _json(self, seen: Seen, receive: Any, send: Any) -> None:
@@ -204,8 +204,7 @@ class FakeUpstream:
     async def _watch(self, seen: Seen, receive: Any) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
-        seen.gone_at = time.monotonic()
-        self.gone.set()
+        seen.gone.set()
 
 
 async def start(send: Any, headers: list[tuple[bytes, bytes]], status: int = 200) -> None:
