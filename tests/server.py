@@ -87,6 +87,7 @@ class Server:
                     return
             time.sleep(0.05)
         self.process.kill()
+        self.process.wait()  # or a later test is told that it still runs
         raise RuntimeError(f"the server did not start:\n{self.log.read_text()}")
 
     def post(self, path: str, json: object, **headers: str) -> httpx.Response:

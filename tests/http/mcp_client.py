@@ -20,7 +20,8 @@ from memtree.errors import EmbedderUnavailable
 from memtree.memories.book import MemoryBook
 from memtree.ports.models import Embedder, Matrix
 from memtree.ports.store import Credentials
-from memtree.stores import Opened, open_memories, open_store
+from memtree.stores import Opened, RamStore, open_memories, store_file
+from memtree.stores.sqlite.store import SqliteStore
 from proxy.mcp.definitions import BY_NAME
 from proxy.server.app import create_app
 from tests.fakes import HashingEmbedder
@@ -141,10 +142,10 @@ async def remembering(
     **settings: Any,
 ) -> AsyncIterator[Mcp]:
     """`settings`: those that differ."""
-    opened = open_store(store)
+    clock, path = MovedClock(), store_file(store)
+    opened: Opened = SqliteStore(path, now=clock.now) if path else RamStore(now=clock.now)
     memories = open_memories(opened)
     embedder = embedder or HashingEmbedder()
-    clock = MovedClock()
     book = open_book(Settings(**settings), memories, clock, embedder)
     book.start()
     app = create_app(services(None, keys=keys, book=book, memories=memories, **settings))
