@@ -187,6 +187,28 @@ def store_url(folder: Path, **options: object) -> str:
     return f"{postgres_url()}{mark}schema={schema_of(folder)}{given}"
 
 
+# The name under which a process that a test kills is to be known to the server.
+VICTIM = f"victim-{os.getpid()}"
+
+
+def victim_url(url: str) -> str:
+    """The URL of a store, for a process that is going to be killed."""
+    return f"{url}&application_name={VICTIM}" if url.startswith("postgresql:") else url
+
+
+def wait_for_victims(url: str) -> None:
+    """Until the server has done what processes sent last that were killed. Where the store is no
+    PostgreSQL they took it all with them."""
+    if not url.startswith("postgresql:"):
+        return
+    left = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
+    end = time.monotonic() + PATIENCE
+    with psycopg.connect(postgres_url(), autocommit=True) as db:
+        while db.execute(left, (VICTIM,)).fetchone() != (0,):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+
 def drop_schema(folder: Path) -> None:
     with psycopg.connect(postgres_url(), autocommit=True) as db:
         db.execute("SET client_min_messages TO error")

@@ -21,6 +21,9 @@ from redis import Redis
 
 from tests.server import PATIENCE, free_port
 
+# Our own limits are a second or two: a busy machine must not fail a test.
+QUERY = "?socket_timeout=60&socket_connect_timeout=60"
+
 
 def program() -> Path:
     """Where the server lies. Skips the test where it is not installed; in CI that is a failure."""
@@ -46,9 +49,10 @@ class RedisServer:
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
-    def url(self, database: int = 0) -> str:
+    def url(self, database: int = 0, *, patient: bool = True) -> str:
+        """`patient`: with a minute for each command, as a test of limits does not want it."""
         password = f":{self._password}@" if self._password else ""
-        return f"redis://{password}127.0.0.1:{self.port}/{database}"
+        return f"redis://{password}127.0.0.1:{self.port}/{database}{QUERY if patient else ''}"
 
     def client(self, database: int = 0) -> Redis:
         return Redis.from_url(self.url(database), protocol=2)

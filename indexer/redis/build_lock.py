@@ -1,7 +1,8 @@
 """The lock for growing a history: a key in Redis that expires by itself.
 
-It is renewed while it is held, so a killed process holds up the others for five seconds; its
-release is published on the channel. Names are hashes of addresses.
+It is renewed while it is held: a killed process holds up the others for ten seconds, and one that
+is paused for a few seconds keeps it. Its release is published on the channel. Names are hashes of
+addresses.
 
     take -> free: held, renewed ... -> released, published
          -> held by another process: wait for the release or the expiry -> look into the store again
@@ -28,8 +29,8 @@ from memtree.ports.peers import OWN, GrowthLock
 log = logging.getLogger("memtree.queue")
 
 KEY = "memtree:turn:"
-LEASE = 5.0  # seconds; a process that cannot renew it for so long is dead or of no use
-RENEW = 0.3  # of a lease
+LEASE = 10.0  # seconds; a process that cannot renew it for so long is dead or of no use
+RENEW = 0.15  # of a lease
 SOON = 0.05  # seconds; the least wait, so that an expiring lock is not asked for in a tight loop
 
 # KEYS: the lock, then those of prefixes, newest first. ARGV: owner, milliseconds.

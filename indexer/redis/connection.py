@@ -48,6 +48,11 @@ class RedisConnection:
         self._down = False
 
     @property
+    def seconds(self) -> float:
+        """That a command may take: `command`, or what the URL says (`?socket_timeout=`)."""
+        return float(self.client.connection_pool.connection_kwargs["socket_timeout"])
+
+    @property
     def up(self) -> bool:
         """The last call was answered."""
         return not self._down

@@ -29,7 +29,8 @@ from memtree.summaries.batching import CALL_TOKENS
 log = logging.getLogger("memtree.queue")
 
 AGAIN = 0.5  # seconds between two attempts while Redis is away
-ANSWER = 3.0  # seconds that a deletion waits for the number of jobs that are gone
+# Of the time that a command may take: a deletion waits so long for the number of jobs that go.
+ANSWER = 1.5
 MAX_FORGETS = 1_000  # tenants; of more at once the oldest is left to its payloads' end
 
 Addresses = frozenset[bytes] | None
@@ -71,7 +72,7 @@ class Outbox:
         )
         self._awake()
         with contextlib.suppress(TimeoutError):
-            patience = ANSWER if self._link.up else 0.0
+            patience = ANSWER * self._link.seconds if self._link.up else 0.0
             gone |= await asyncio.wait_for(asyncio.shield(gone_jobs), patience)
         return len(gone)
 

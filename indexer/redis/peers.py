@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 
 from indexer.redis.build_lock import LEASE, BuildLocks, LockReleased
 from indexer.redis.connection import RedisConnection
-from indexer.redis.pubsub import ANSWER, Channel
+from indexer.redis.pubsub import Channel
 from memtree.errors import QueueUnavailable
 from memtree.ports.peers import GrowthLock
 
@@ -43,9 +43,9 @@ class RedisPeers:
         link: RedisConnection,
         *,
         lease: float = LEASE,
-        answer: float = ANSWER,
+        answer: float | None = None,
     ) -> None:
-        """`lease`: seconds; `answer`: seconds that Redis has for one."""
+        """`lease`: seconds; `answer`: as for the channel."""
         self._forgotten: Callable[[str | None], object] = _nobody
         self._me = secrets.token_hex(16)
         self.channel = Channel(link, self, answer=answer)

@@ -24,8 +24,11 @@ log = logging.getLogger("memtree.queue")
 
 CHANNEL = "memtree:told:"  # and the database's number: channels know no databases
 BEAT = 2.0  # seconds of silence after which Redis is asked for a sign of life, and has for it
+# Questions without an answer after which the connection is lost. One is not enough: where this
+# process is held up for a while, the time is over before what has come meanwhile is read.
+UNANSWERED = 2
 AGAIN = 0.5  # seconds between two attempts
-ANSWER = 1.0  # seconds that Redis has to answer: a chat may wait for it
+ANSWER = 0.5  # of the time that a command may take, which is a second: a chat may wait for it
 
 T = TypeVar("T")
 
@@ -50,10 +53,11 @@ class Channel:
     """`open()` and `close()` belong to a running loop."""
 
     def __init__(
-        self, link: RedisConnection, listener: Listener, *, answer: float = ANSWER
+        self, link: RedisConnection, listener: Listener, *, answer: float | None = None
     ) -> None:
-        """`answer`: seconds that Redis has for one."""
-        self._link, self._listener, self._answer = link, listener, answer
+        """`answer`: seconds that Redis has for one, None: half of those for a command."""
+        self._link, self._listener = link, listener
+        self._answer = ANSWER * link.seconds if answer is None else answer
         database = link.client.connection_pool.connection_kwargs.get("db") or 0
         self.name = f"{CHANNEL}{database}"
         self._subscribed = asyncio.Event()
@@ -81,7 +85,7 @@ class Channel:
             self._task = None
 
     async def ask(self, action: Callable[[Redis], Awaitable[T]]) -> T:
-        """As `RedisConnection.run`, but for a second at most. Without an answer the channel is not
+        """As `RedisConnection.run`, but not for as long. Without an answer the channel is not
         live until the next sign of life. Raises `QueueUnavailable`."""
         try:
             async with asyncio.timeout(self._answer):
@@ -123,16 +127,16 @@ class Channel:
 
     async def _listen(self, subscription: PubSub) -> None:
         """Until the connection is lost. Raises errors of Redis's package."""
-        asked = False
+        asked = 0
         while True:
             message: dict[str, Any] | None = await subscription.get_message(timeout=BEAT)
             if message is not None:
-                asked = False
+                asked = 0
                 self._came(message)
-            elif asked:
+            elif asked == UNANSWERED:
                 raise TimeoutError("no sign of life")
             else:
-                asked = True
+                asked += 1
                 await subscription.ping()
 
     def _came(self, message: dict[str, Any]) -> None:

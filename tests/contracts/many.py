@@ -37,7 +37,9 @@ async def sound(store: PostgresStore, *tenants: str) -> None:
 def store_url_of(store: PostgresStore) -> str:
     info = psycopg.conninfo.conninfo_to_dict(store.database.dsn.conninfo)
     place = f"{info['host']}:{info['port']}/{info['dbname']}"
-    return f"postgresql://{info['user']}@{place}?schema={store.database.dsn.schema}"
+    return (
+        f"postgresql://{info['user']}@{place}?schema={store.database.dsn.schema}&connect_timeout=60"
+    )
 
 
 async def every_call(store: PostgresStore) -> None:

@@ -107,7 +107,7 @@ class InProcess:
         self.queue.start()
         if self.three:
             self.three.queue.start()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(240):
             await self.queue.join()
             if self.three:
                 await self.three.queue.join()
@@ -140,11 +140,11 @@ class OverRedis:
         return self
 
     async def arrived(self):
-        await asyncio.wait_for(self.outbox.sent(), 30)
+        await asyncio.wait_for(self.outbox.sent(), 120)
 
     async def work(self, count: int = 1):
         await self.arrived()
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(240):
             await asyncio.gather(*(self.burst() for _ in range(count)))
 
     async def burst(self):

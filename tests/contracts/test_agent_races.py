@@ -32,7 +32,7 @@ from tests.contracts.memory_backends import (
     MemoryBackend,
     new,
 )
-from tests.postgres import drop_schema, store_url
+from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[2]
 AGENT = Scope.of_agent("tenant", "agent")
@@ -277,7 +277,7 @@ def race(url: str, how: str, turns: int) -> list[list[str]]:
     """What two processes printed."""
     children = [child(url, how, name, turns) for name in ("a", "b")]
     begin(*children)
-    outputs = [each.communicate(timeout=120)[0].split() for each in children]
+    outputs = [each.communicate(timeout=300)[0].split() for each in children]
     assert [each.returncode for each in children] == [0, 0]
     return outputs
 
@@ -317,7 +317,7 @@ async def test_two_processes_bind_wallets(url):
 
 def killed_in_the_middle(url: str, how: str, name: str, pause: float) -> int:
     """How many turns it told of."""
-    process = child(url, how, name, 60)
+    process = child(victim_url(url), how, name, 60)
     begin(process)
     assert process.stdout
     told = [process.stdout.readline() for _ in range(2)]
@@ -326,6 +326,7 @@ def killed_in_the_middle(url: str, how: str, name: str, pause: float) -> int:
     told += process.stdout.read().splitlines(keepends=True)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
+    wait_for_victims(url)
     return sum(line.endswith("\n") for line in told)
 
 

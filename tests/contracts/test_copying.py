@@ -321,7 +321,7 @@ def memtree(*arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "proxy.cli", "store", "copy", *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -118,7 +118,7 @@ class TestRemoteEmbedder(EmbedderContract):
     @pytest.fixture
     async def embedder(self) -> AsyncIterator[Embedder]:
         async with serving(Embeddings()) as endpoint:
-            embedder = RemoteEmbedder(endpoint.url, "m")
+            embedder = RemoteEmbedder(endpoint.url, "m", query_seconds=600)
             await embedder.warm_up()
             yield embedder
             await embedder.close()

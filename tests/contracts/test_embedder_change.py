@@ -20,7 +20,7 @@ from indexer.runtime import Runtime, open_runtime
 from memtree.config import Settings
 from memtree.context.request import CompressRequest
 from memtree.conversation.message import Message
-from memtree.models.remote_embedder import CALIBRATION
+from memtree.models.remote_embedder import CALIBRATION, RemoteEmbedder
 from memtree.tree.node import decode_node
 from tests.answered import Answered, compressed
 from tests.embeddings import Embeddings, Status, serving
@@ -40,6 +40,12 @@ def asking() -> CompressRequest:
 
 ASK = asking()
 QUESTION = "What is the vault code?"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch) -> None:
+    """A question has time for its vector: a busy machine must not fail a test."""
+    monkeypatch.setitem(RemoteEmbedder.__init__.__kwdefaults__, "query_seconds", 600.0)
 
 
 @pytest.fixture
@@ -189,7 +195,7 @@ def port_of(endpoint: Embeddings) -> int:
 
 async def met(runtime: Runtime, mode: str = "fresh") -> Answered:
     """The first answer to a new question that was ranked by meaning."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         for number in count():
             asked = Message.of({"role": "user", "content": f"{QUESTION} I ask {number} times."})
             posted = (*ASK.messages[:-1], asked)

@@ -15,7 +15,7 @@ from memtree.conversation.message import Message, Volatile
 from memtree.memories.scope import Scope
 from memtree.stores import open_store
 from tests.contracts.test_memory_races import ROOT
-from tests.postgres import drop_schema, store_url
+from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
 
 ME = Scope.of_user("t", "me")
 MESSAGES, EACH = 60, 2  # memories of a message
@@ -121,7 +121,7 @@ async def test_processes_at_once_make_each_memory_once(url: str) -> None:
     for each in children:
         go(each)
     for each in children:
-        each.communicate(timeout=120)
+        each.communicate(timeout=300)
         assert each.returncode == 0
     texts, done = await kept(url)
     assert done == MESSAGES
@@ -134,13 +134,14 @@ async def test_processes_at_once_make_each_memory_once(url: str) -> None:
 async def test_a_process_that_is_killed_leaves_whole_messages_and_the_next_one_goes_on(
     url: str, read: int
 ) -> None:
-    victim = child(url)
+    victim = child(victim_url(url))
     go(victim)
     assert victim.stdout
     for _ in range(read):
         assert victim.stdout.readline() == "read\n"
     victim.kill()
-    victim.communicate(timeout=30)
+    victim.communicate(timeout=60)
+    wait_for_victims(url)
     texts, done = await kept(url)
     assert read // 16 * 16 <= done
     assert len(texts) == len(set(texts)) == done * EACH

@@ -17,7 +17,7 @@ from memtree.memories.ports import MemoryFilter
 from memtree.memories.scope import Scope
 from memtree.stores import Memories, open_store
 from tests.contracts.memory_backends import new
-from tests.postgres import drop_schema, store_url
+from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[2]
 USER = Scope.of_user("tenant")
@@ -102,7 +102,7 @@ def go(process: subprocess.Popen[str]) -> None:
 
 def killed_in_the_middle(url: str, how: str, name: str, pause: float) -> int:
     """How many turns it told of."""
-    process = child(url, how, name, TURNS)
+    process = child(victim_url(url), how, name, TURNS)
     go(process)
     assert process.stdout
     told = [process.stdout.readline() for _ in range(2)]
@@ -111,6 +111,7 @@ def killed_in_the_middle(url: str, how: str, name: str, pause: float) -> int:
     told += process.stdout.read().splitlines(keepends=True)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
+    wait_for_victims(url)
     return sum(line.endswith("\n") for line in told)
 
 
@@ -186,7 +187,7 @@ async def test_two_processes_extract_each_message_once(url):
     children = [child(url, "once", f"child{number}", 40) for number in range(2)]
     for each in children:
         go(each)
-    outputs = [each.communicate(timeout=120)[0].split() for each in children]
+    outputs = [each.communicate(timeout=300)[0].split() for each in children]
     assert [each.returncode for each in children] == [0, 0]
     for answers in zip(*outputs, strict=True):
         assert sorted(answers) == ["done", "not"]

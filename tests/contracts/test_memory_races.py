@@ -28,7 +28,7 @@ from tests.contracts.memory_backends import (
     rewritten,
     save,
 )
-from tests.postgres import drop_schema, store_url
+from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
 
 ROOT = Path(__file__).parents[2]
 
@@ -222,7 +222,7 @@ async def stored(url: str) -> list[Memory]:
 async def test_two_processes_save_the_same(url):
     children = [child(url, number, 40, "once") for number in range(2)]
     begin(children)
-    outputs = [each.communicate(timeout=120)[0] for each in children]
+    outputs = [each.communicate(timeout=300)[0] for each in children]
     assert [each.returncode for each in children] == [0, 0]
     rows = await stored(url)
     assert sorted(row.text for row in rows) == sorted(f"text {n}" for n in range(40))
@@ -233,7 +233,7 @@ async def test_two_processes_save_the_same(url):
 
 @pytest.mark.slow
 async def test_what_was_saved_is_there_after_a_kill(url):
-    children = [child(url, number, 10_000, "insert") for number in range(2)]
+    children = [child(victim_url(url), number, 10_000, "insert") for number in range(2)]
     begin(children)
     told = [[each.stdout.readline().strip() for _ in range(30)] for each in children]
     for each in children:
@@ -241,6 +241,7 @@ async def test_what_was_saved_is_there_after_a_kill(url):
     rest = [each.stdout.read().split("\n")[:-1] for each in children]  # whole lines
     for each in children:
         each.communicate()
+    wait_for_victims(url)
     ids = {row.id for row in await stored(url)}
     acknowledged = {id_ for lines in (*told, *rest) for id_ in lines}
     assert acknowledged <= ids

@@ -162,7 +162,7 @@ def test_damage_of_the_server_is_corruption():
 @pytest.fixture
 async def alone(server, tmp_path):
     """On a server of its own: a transaction of another test would keep VACUUM from its work."""
-    store = PostgresStore(f"{server.url}?schema={schema_of(tmp_path)}")
+    store = PostgresStore(f"{server.url}?schema={schema_of(tmp_path)}&connect_timeout=60")
     yield store
     await store.close()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -89,6 +91,39 @@ async def test_cancelled_callers_lose_no_connection(stores):
     assert rows == (0,)
 
 
+async def test_a_process_that_is_held_up_while_it_connects_connects_again(stores, monkeypatch):
+    """As where the machine stands still for longer than the server has for an answer."""
+    store, connect, calls = stores[0], psycopg.AsyncConnection.connect, []
+
+    async def held_up(*given, **named):
+        if asyncio.current_task() in store.database.calls:
+            calls.append(given)
+        if len(calls) == 1:
+            calls.append("once")
+            store.database.dsn = replace(store.database.dsn, seconds=60.0)
+            time.sleep(0.05 + pool.HELD_UP)  # noqa: ASYNC251  nothing else goes on meanwhile
+        return await connect(*given, **named)
+
+    store.database.dsn = replace(store.database.dsn, seconds=0.05)
+    monkeypatch.setattr(psycopg.AsyncConnection, "connect", held_up)
+    assert (await store.stats()).nodes == 0
+    assert len(calls) == 3
+
+
+async def test_a_server_that_does_not_answer_is_asked_once(stores, monkeypatch):
+    store, calls = stores[0], []
+
+    async def silent(*given, **named):
+        if asyncio.current_task() in store.database.calls:
+            calls.append(given)
+        raise TimeoutError
+
+    monkeypatch.setattr(psycopg.AsyncConnection, "connect", silent)
+    with pytest.raises(StoreUnavailable, match="cannot be reached"):
+        await store.stats()
+    assert len(calls) == 1
+
+
 async def test_a_long_lock_is_waited_for_and_told(stores, monkeypatch):
     """A call that takes long asks whether the server is there, and goes on waiting."""
     monkeypatch.setattr(pool, "PATIENCE", 0.05)
@@ -106,7 +141,7 @@ async def test_a_long_lock_is_waited_for_and_told(stores, monkeypatch):
                 return await asking()
 
             monkeypatch.setattr(store.database, "ask_server", noticed)
-            await asyncio.wait_for(asked.wait(), 30)
+            await asyncio.wait_for(asked.wait(), 60)
             assert not call.done()
         assert await call == {LEAVES[0].id: LEAVES[0]}
     monkeypatch.setattr(pool, "SETTINGS", pool.SETTINGS + "; SET lock_timeout TO '50ms'")

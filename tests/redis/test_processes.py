@@ -174,7 +174,7 @@ async def test_a_worker_without_redis_waits_and_one_without_a_queue_says_why(tmp
         rig.variables |= {"MEMTREE_QUEUE": rig.redis.url()}
         refused = await rig.run("worker", "--store", "memory:")
         assert (refused.returncode, "several processes" in refused.stderr) == (1, True)
-        strange = f"{rig.redis.url()}?colour=red"
+        strange = f"{rig.redis.url(patient=False)}?colour=red"
         refused = await rig.run("worker", "--queue", strange)
         assert (refused.returncode, "URL has parts" in refused.stderr) == (1, True)
         assert PASSWORD not in refused.stderr

@@ -42,7 +42,7 @@ async def test_what_waits_in_redis(tmp_path: Path):
         ):
             assert (await shown(client))['memtree_queue_jobs{stage="2"}'] == 0
             await client.post("/context_memory", json={"messages": said})
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not (found := await shown(client))['memtree_queue_jobs{stage="2"}']:  # noqa: ASYNC110 - another process
                     await asyncio.sleep(0.05)
             assert found['memtree_queue_up{stage="2"}'] == 1

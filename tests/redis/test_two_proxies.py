@@ -1,27 +1,31 @@
-"""Two real `memtree serve` on one store and one Redis: a long history that both get at once, the
-death of the one that grows it, the death of Redis, and a deletion."""
+"""Two real `memtree serve` on one store and one Redis: a long history that both get, the death of
+the one that grows it, the death of Redis, and a deletion."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.processes import descendants, needs_proc
 from tests.redis_server import RedisServer, redis_server
 from tests.server import Server
 from tests.sessions import coding
 
-pytestmark = [pytest.mark.slow, pytest.mark.clients]
+pytestmark = [pytest.mark.slow, pytest.mark.clients, needs_proc]
 
 KEY = {"authorization": "Bearer two-proxies"}
 QUESTION = {"role": "user", "content": "Which limit did we set for the invoice, and why?"}
-TOKENS = 400_000  # a second of stage 1, so that it can be met half done
+TOKENS = 400_000  # of which a child process grows the tree
 BEGAN, WAITS, WAITED = "build.began", "turn.elsewhere", "turn.waited"
 FLAGS = ("--upstream", "none", "--embedder", "none")
 
@@ -47,13 +51,23 @@ class Pair:
         """To both at once: the answers to come."""
         return {server: self._threads.submit(ask, server, history) for server in self.servers}
 
-    def halfway(self) -> tuple[Server, Server]:
-        """When one of them grows the history and the other waits for it: these two."""
-        until(lambda: any(times(WAITS, server) for server in self.servers))
-        one, other = sorted(self.servers, key=lambda server: times(WAITS, server))
-        until(lambda: times(BEGAN, one))  # it has the turn a little before it says so
-        assert (times(BEGAN, one), times(BEGAN, other)) == (1, 0)
-        return one, other
+    @contextmanager
+    def halfway(self, history: list[dict[str, Any]]) -> Iterator[tuple[Future[Any], Future[Any]]]:
+        """While the first one grows the history and the second one waits for it: their answers to
+        come. The child process that does it goes on behind the block."""
+        one, other = self.servers
+        until(lambda: descendants(one.process.pid))  # each server has one ready for a long history
+        held = descendants(one.process.pid)
+        send(held, signal.SIGSTOP)
+        try:
+            first = self._threads.submit(ask, one, history)
+            until(lambda: times(BEGAN, one))
+            second = self._threads.submit(ask, other, history)
+            until(lambda: times(WAITS, other))
+            assert (times(BEGAN, one), times(BEGAN, other)) == (1, 0)
+            yield first, second
+        finally:
+            send(held, signal.SIGCONT)
 
     def check(self) -> None:
         command = [sys.executable, "-m", "proxy.cli", "check", "--store", f"sqlite:///{self.store}"]
@@ -84,21 +98,28 @@ def ask(server: Server, history: list[dict[str, Any]]) -> Any:
     return answer.json()["messages"]
 
 
+def send(pids: set[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
 def times(word: str, server: Server) -> int:
     return server.log.read_text().count(word)
 
 
 def until(condition) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
 
 
 def test_a_long_history_that_both_get_is_grown_once(pair, history, wanted) -> None:
-    posts = pair.post(history)
-    one, other = pair.halfway()
-    assert [post.result(120) for post in posts.values()] == [wanted, wanted]
+    one, other = pair.servers
+    with pair.halfway(history) as posts:
+        pass
+    assert [post.result(300) for post in posts] == [wanted, wanted]
     assert (times(BEGAN, one), times(BEGAN, other)) == (1, 0)
     assert times(WAITED, other) >= 1
     pair.check()
@@ -106,21 +127,21 @@ def test_a_long_history_that_both_get_is_grown_once(pair, history, wanted) -> No
 
 @pytest.mark.outage
 def test_the_other_goes_on_when_the_one_that_grows_is_killed(pair, history, wanted) -> None:
-    posts = pair.post(history)
-    one, other = pair.halfway()
-    one.kill()
-    assert posts[one].exception(60) is not None
-    assert posts[other].result(120) == wanted
+    one, other = pair.servers
+    with pair.halfway(history) as (first, second):
+        one.kill()
+        assert first.exception(60) is not None
+        assert second.result(300) == wanted
     assert (times(BEGAN, one), times(BEGAN, other)) == (1, 1)
     pair.check()
 
 
 @pytest.mark.outage
 def test_who_waits_goes_on_when_redis_dies(pair, history, wanted) -> None:
-    posts = pair.post(history)
-    pair.halfway()
-    pair.redis.kill()
-    assert [post.result(120) for post in posts.values()] == [wanted, wanted]
+    with pair.halfway(history) as (first, second):
+        pair.redis.kill()
+        assert second.result(300) == wanted
+    assert first.result(300) == wanted
     pair.check()
 
 
@@ -129,7 +150,7 @@ def test_without_redis_each_does_it(pair, history, wanted) -> None:
     pair.redis.kill()
     until(lambda: all(times("channel.lost", server) for server in pair.servers))
     posts = pair.post(history)
-    assert [post.result(120) for post in posts.values()] == [wanted, wanted]
+    assert [post.result(300) for post in posts.values()] == [wanted, wanted]
     assert [times(BEGAN, server) for server in pair.servers] == [1, 1]
     pair.check()
 

@@ -38,6 +38,9 @@ Work = Callable[[Connection], Awaitable[T]]
 PATIENCE = 1.0  # seconds after which a call asks whether the server is still there
 LONGEST = 30.0  # seconds for a statement; the deletion of a large tenant is the longest
 LOCK_SECONDS = 10.0
+# Seconds after the time to connect from which this process must have been held up itself, so that
+# nobody knows whether the server has answered: it is asked again, this often at most.
+HELD_UP, ATTEMPTS = 0.1, 3
 REST = 1.0  # seconds between two attempts to reach a server that is down
 LIFETIME = 3_600.0  # seconds after which a connection is made anew: servers move, caches grow
 TRIES = 4  # of a transaction that PostgreSQL itself asks to repeat
@@ -206,6 +209,18 @@ class Pool:
         return db
 
     async def _reach(self) -> Connection:
+        """A new connection. `TimeoutError` where the server had its time and did not use it."""
+        loop = asyncio.get_running_loop()
+        for _ in range(ATTEMPTS - 1):
+            late = loop.time() + self.dsn.seconds + HELD_UP
+            try:
+                return await self._reach_once()
+            except TimeoutError:
+                if loop.time() < late:
+                    raise
+        return await self._reach_once()
+
+    async def _reach_once(self) -> Connection:
         async with asyncio.timeout(self.dsn.seconds):
             db = await psycopg.AsyncConnection.connect(
                 self.dsn.conninfo, autocommit=True, context=ADAPTERS
@@ -273,9 +288,8 @@ class Pool:
     async def ask_server(self) -> bool:
         """Whether the server is there, by a connection of its own."""
         try:
-            async with asyncio.timeout(max(PATIENCE, self.dsn.seconds)):
-                db = await self._reach()
-                await db.close()
+            db = await self._reach()
+            await db.close()
         except (psycopg.Error, OSError, TimeoutError) as error:
             if answered(error):
                 return True
