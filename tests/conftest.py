@@ -8,8 +8,10 @@ what `make check` looks with, `HYPOTHESIS_PROFILE=thorough` is for a long look b
 import gc
 import os
 import signal
+import sys
 import tempfile
 import threading
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,7 @@ _data = tempfile.TemporaryDirectory(prefix="memtree-tests-", ignore_cleanup_erro
 os.environ["XDG_DATA_HOME"] = _data.name
 
 _LENGTHY = ("long", "outage")
+_FAILED = pytest.StashKey[bool]()
 _QUICK = [Path(__file__).with_name(name) for name in ("unit", "properties")]
 
 # A shell that runs the tests in the background has them ignore it, and so would each process that a
@@ -95,3 +98,23 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """What a failed test leaves open (a process, a socket) is kept by its traceback. It is taken
+    away here: as garbage of a later test its warnings, which are errors, would fail that one."""
+    if item.stash.get(_FAILED, False):
+        for name in ("last_exc", "last_value", "last_traceback"):
+            vars(sys).pop(name, None)
+        gc.collect()

@@ -145,7 +145,7 @@ async def test_two_processes_make_each_memory_once_and_lose_no_field(url: str) -
         each.stdin.write("go\n")
         each.stdin.flush()
     for each in children:
-        each.communicate(timeout=300)
+        each.communicate(timeout=600)
         assert each.returncode == 0
     store = open_store(url)
     rows = await data(store)

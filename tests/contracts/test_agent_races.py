@@ -277,7 +277,7 @@ def race(url: str, how: str, turns: int) -> list[list[str]]:
     """What two processes printed."""
     children = [child(url, how, name, turns) for name in ("a", "b")]
     begin(*children)
-    outputs = [each.communicate(timeout=300)[0].split() for each in children]
+    outputs = [each.communicate(timeout=600)[0].split() for each in children]
     assert [each.returncode for each in children] == [0, 0]
     return outputs
 

@@ -234,7 +234,7 @@ async def change(memories: Memories, rng: random.Random, which: tuple[Scope, str
 
 async def best(search: AgentSearch, query: str, own: AgentScopes) -> dict[int, tuple[float, float]]:
     """By number; newer versions aside."""
-    found = await search.search(AgentQuery(query, own, limit=100), patience=None)
+    found = await search.search(AgentQuery(query, own, limit=100))
     return {
         hit.memory.memory.number: (round(hit.memory.relevance, 5), round(hit.memory.score, 5))
         for hit in found.hits

@@ -241,7 +241,7 @@ class TestSqliteStore(OnSqlite, ClaimsContract):
             assert child.stdin is not None
             child.stdin.write("go\n")
             child.stdin.flush()
-        won = [child.communicate(timeout=240)[0].split() for child in running]
+        won = [child.communicate(timeout=600)[0].split() for child in running]
         assert [child.returncode for child in running] == [0, 0, 0]
         assert sorted(node for each in won for node in each) == sorted(ids)
         owners = {row.id.hex(): int(row.owner[-1]) for row in self.claims(store)}

@@ -321,7 +321,7 @@ def memtree(*arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "proxy.cli", "store", "copy", *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
 

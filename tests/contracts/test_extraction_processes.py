@@ -121,7 +121,7 @@ async def test_processes_at_once_make_each_memory_once(url: str) -> None:
     for each in children:
         go(each)
     for each in children:
-        each.communicate(timeout=300)
+        each.communicate(timeout=600)
         assert each.returncode == 0
     texts, done = await kept(url)
     assert done == MESSAGES

@@ -187,7 +187,7 @@ async def test_two_processes_extract_each_message_once(url):
     children = [child(url, "once", f"child{number}", 40) for number in range(2)]
     for each in children:
         go(each)
-    outputs = [each.communicate(timeout=300)[0].split() for each in children]
+    outputs = [each.communicate(timeout=600)[0].split() for each in children]
     assert [each.returncode for each in children] == [0, 0]
     for answers in zip(*outputs, strict=True):
         assert sorted(answers) == ["done", "not"]

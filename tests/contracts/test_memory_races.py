@@ -222,7 +222,7 @@ async def stored(url: str) -> list[Memory]:
 async def test_two_processes_save_the_same(url):
     children = [child(url, number, 40, "once") for number in range(2)]
     begin(children)
-    outputs = [each.communicate(timeout=300)[0] for each in children]
+    outputs = [each.communicate(timeout=600)[0] for each in children]
     assert [each.returncode for each in children] == [0, 0]
     rows = await stored(url)
     assert sorted(row.text for row in rows) == sorted(f"text {n}" for n in range(40))

@@ -29,7 +29,7 @@ from tests.postgres import drop_schema, store_url, victim_url, wait_for_victims
 ROOT = Path(__file__).parents[2]
 ANYBODY = Scope.of_user("anonymous")
 LINES = 2_300
-DEADLINE = 300.0
+DEADLINE = 600.0
 
 pytestmark = [pytest.mark.slow]
 

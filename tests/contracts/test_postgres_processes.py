@@ -81,7 +81,7 @@ async def told(work: str, url: str, count: int) -> list[list[str]]:
         assert child.stdout is not None
         assert await asyncio.to_thread(child.stdout.readline) == "ready\n"
     said = await asyncio.gather(
-        *(asyncio.to_thread(child.communicate, "go\n", 300) for child in running)
+        *(asyncio.to_thread(child.communicate, "go\n", 600) for child in running)
     )
     assert [child.returncode for child in running] == [0] * count
     return [line.split() for out, _ in said for line in out.splitlines()]

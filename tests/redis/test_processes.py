@@ -104,7 +104,7 @@ async def test_two_workers_do_nothing_twice_and_stop_when_told(tmp_path):
                 await post(server, name, seed=10 + n)
             await rig.settled(server, *(key(name) for name in names))
             found = passages(rig.endpoint.texts)
-            assert len(found) == len(set(found)) > 100
+            assert len(found) == len(set(found)) > 100, rig.said()
             states = [(await status(server, name))["summaries"] for name in names]
             assert {(one["state"], one["pending_nodes"]) for one in states} == {("ok", 0)}
             assert sum(one["today"]["calls"] for one in states) == len(model.asked)
