@@ -26,6 +26,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.processes import gone
 from tests.server import PATIENCE, free_port
 
 GIVEN = "MEMTREE_TEST_POSTGRES"
@@ -87,10 +88,12 @@ class Postgres:
         assert self._process
         self._dismiss_guard()
         if how == signal.SIGKILL:
-            self._signal_all(how)
+            killed = self._signal_all(how)
+            self._process.wait(PATIENCE)
+            gone(killed)  # a new server refuses to start beside what is left of the old one
         else:
             self._process.send_signal(how)
-        self._process.wait(PATIENCE)
+            self._process.wait(PATIENCE)
 
     def freeze(self) -> None:
         """Processes that are there and do nothing, until `thaw`."""
@@ -110,14 +113,16 @@ class Postgres:
             self._guard.stdin.close()
             self._guard.wait()
 
-    def _signal_all(self, number: int) -> None:
+    def _signal_all(self, number: int) -> set[int]:
         assert self._process
         for line in (self.data / "postmaster.pid").read_text().splitlines()[:1]:
             assert int(line) == self._process.pid
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
-        for pid in (self._process.pid, *map(int, children.read_text().split())):
+        pids = {self._process.pid, *map(int, children.read_text().split())}
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
+        return pids
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(

@@ -25,7 +25,6 @@ from tests.topology.database import Database
 from tests.topology.models import Models, serving
 from tests.topology.talks import Talk, until
 
-SETTLE_SECONDS = 240.0
 UNAVAILABLE = (502, 503)  # of the balancer, or of us
 TARGET = "4000"  # tokens: small, so that conversations are folded more than once
 
@@ -79,12 +78,6 @@ class Rig:
             time.sleep(seconds)
             self.parts.thaw(name)
 
-    def stopped(self, name: str, seconds: float) -> None:
-        with self.fault():
-            self.parts.stop(name)
-            time.sleep(seconds)
-            self.parts.start(name)
-
     def redis(self) -> Redis:
         return Redis.from_url(self.parts.urls["redis"])
 
@@ -96,7 +89,7 @@ class Rig:
         for talk in talks:
             self.index(talk)
         for talk in talks:
-            until(lambda talk=talk: self._idle(talk), SETTLE_SECONDS)
+            until(lambda talk=talk: self._idle(talk))
 
     def index(self, talk: Talk) -> None:
         """Post it once more, until nothing that is needed for it is out of order."""

@@ -15,12 +15,13 @@ from typing import Any
 
 import httpx
 
+from tests.server import PATIENCE
 from tests.sessions import coding
 from tests.tap import NUMBER
 from tests.topology.models import LOOK, expected, sentences
 
-ANSWER_SECONDS = 90.0  # an attempt that is not over by then hangs
-GIVE_UP_SECONDS = 240.0  # for a turn with all its attempts
+ANSWER_SECONDS = 300.0  # an attempt that is not over by then hangs
+GIVE_UP_SECONDS = 900.0  # for a turn with all its attempts
 AGAIN_SECONDS = 0.25
 THINKS_SECONDS = 0.3  # whoever asks
 SENTENCES_ASKED, SENTENCES_FOUND = 5, 20
@@ -209,7 +210,7 @@ def talking(url: str, talks: list[Talk]) -> Iterator[Chatter]:
         chatter.stop()
 
 
-def until(condition: Any, seconds: float = 180.0) -> None:
+def until(condition: Any, seconds: float = PATIENCE) -> None:
     """Wait for what other processes do."""
     end = time.monotonic() + seconds
     while not condition():
