@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import msgspec
 
@@ -52,22 +53,24 @@ def _integer(match: re.Match[str]) -> str:
     return "0" if whole == "-0" else whole
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: the tokens are found when they are first asked for
 class Spelling:
     """The posted text of a JSON object beside its compact form, token by token."""
 
     posted: str
     compact: str
-    _posted: tuple[tuple[int, int], ...] = field(init=False, repr=False)
-    _compact: tuple[tuple[int, int], ...] = field(init=False, repr=False)
-    _starts: tuple[int, ...] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        compact = tuple(match.span() for match in _TOKEN.finditer(self.compact))
-        object.__setattr__(self, "_compact", compact)
-        posted = tuple(match.span() for match in _TOKEN.finditer(self.posted))
-        object.__setattr__(self, "_posted", posted)
-        object.__setattr__(self, "_starts", tuple(start for start, _ in compact))
+    @cached_property
+    def _posted(self) -> tuple[tuple[int, int], ...]:
+        return tuple(match.span() for match in _TOKEN.finditer(self.posted))
+
+    @cached_property
+    def _compact(self) -> tuple[tuple[int, int], ...]:
+        return tuple(match.span() for match in _TOKEN.finditer(self.compact))
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        return tuple(start for start, _ in self._compact)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The posted characters that stand for compact characters [start, end), start < end.

@@ -36,6 +36,8 @@ class Volatile:
 
     def find_in_result(self, text: str) -> tuple[tuple[int, int], ...]:
         """The same for the result of a tool: of those tags that clients put there."""
+        if "</" not in text:
+            return ()
         return Volatile(tuple(tag for tag in self.tags if tag in RESULT_TAGS)).find(text)
 
     def blocks(self, text: str) -> Iterator[tuple[str, int, int]]:

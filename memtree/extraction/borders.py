@@ -44,6 +44,14 @@ _CLAUSE = re.compile(
     r"|weil|damit|sondern|aber|parce que|mais|porque|pero|потому|чтобы|который|но)\b)",
     re.IGNORECASE,
 )
+# The same in ASCII, where each begins with a space: then the engine skips all other characters.
+_CLAUSE_ASCII = re.compile(
+    r" (?:(?<=[,;!?] )(?!\d{4}\b)|(?:-|->) |(?<=[.] )(?=[^a-z\s])|(?<=[a-z]{3}\. )"
+    r"|(?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
+    r"|when|if|(?:and|so) (?:i|we|you|he|she|it|they|the|then|also|that)"
+    r"|weil|damit|sondern|aber|parce que|mais|porque|pero)\b))",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 def units(text: str) -> list[str]:
@@ -63,12 +71,13 @@ def ends(text: str) -> list[int]:
 
 def clause_ends(text: str) -> list[int]:
     """Characters of the text up to the end of each clause but the last."""
-    return [match.start() for match in _CLAUSE.finditer(text)]
+    pattern = _CLAUSE_ASCII if text.isascii() else _CLAUSE
+    return [match.start() for match in pattern.finditer(text)]
 
 
 def clauses(text: str) -> Iterator[str]:
     """The text's clauses in order, without the marks between them."""
-    for piece in _CLAUSE.split(text):
+    for piece in (_CLAUSE_ASCII if text.isascii() else _CLAUSE).split(text):
         bare = piece.strip(" ,;:.!?，；：。！？、-–—")
         if bare:
             yield bare

@@ -9,7 +9,7 @@ What this file does not do: calls, results and code (`tool_results.py`); keeping
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import fsum
 
 from memtree.extraction import borders
@@ -76,6 +76,8 @@ _PLAIN = bytes(range(128)).decode().lower().translate(_UNPUNCTUATED).encode() + 
 _FENCE = ("```", "~~~")
 _LEAD = re.compile(r"(?:[#>|*+\-•│├└─>\s]+(?=[\s\w`\"'“(*\[/])|\d{1,2}[.)]\s+|\[[ xX]\]\s+)++")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]”’*_]*\s+(?=[^a-z\s])|(?<=[。！？])(?=.)")
+# The same in ASCII, with a first character that the engine can look for; group 1 is the border.
+_SENTENCE_ASCII = re.compile(r"[.!?]([\"')\]*_]*\s+)(?=[^a-z\s])")
 _SENTENCE_END = re.compile(r"[.!?…。！？]")
 _ANSI = re.compile(r"\x1b?\[[0-9;]{1,12}m")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]")
@@ -195,7 +197,7 @@ def spoken(
     base = 1.8 if chat else 2.4 if source.role == "user" else LEAST_BASE
     rules: tuple[str, ...] = ()
     if source.role == "user":
-        rules = tuple({tidy(text[start:end]) for start, end in standing_rules(text)})
+        rules = tuple({tidy(text[start:end]) for start, end in standing_rules(text, lines.rule)})
     clauses: list[Clause] = []
     for sentence in _sentences(text, lines):
         if name and sentence.startswith(name):
@@ -259,8 +261,7 @@ def _sentences(text: str, known: ReadLines) -> Iterator[str]:
 def _split(line: str) -> tuple[str, ...]:
     """The sentences of one line that say anything."""
     tidied = without_stamp(tidy(line))
-    ends = len(line) > 30 and _SENTENCE_END.search(tidied)  # much cheaper than to split
-    sentences = [s.strip(" *_") for s in (_SENTENCE.split(tidied) if ends else (tidied,))]
+    sentences = [s.strip(" *_") for s in (_cut(tidied) if len(line) > 30 else (tidied,))]
     return tuple(
         sentence
         for sentence in sentences
@@ -269,11 +270,24 @@ def _split(line: str) -> tuple[str, ...]:
     )
 
 
+def _cut(line: str) -> Sequence[str]:
+    """A line between its sentences."""
+    if not line.isascii():
+        ends = _SENTENCE_END.search(line)  # much cheaper than to split
+        return _SENTENCE.split(line) if ends else (line,)
+    pieces: list[str] = []
+    start = 0
+    for border in _SENTENCE_ASCII.finditer(line):
+        pieces.append(line[start : border.start(1)])
+        start = border.end(1)
+    return (*pieces, line[start:]) if pieces else (line,)
+
+
 def tidy(line: str) -> str:
     """One line without the marks of markdown and terminals."""
     if "\x1b" in line or "[0m" in line:
         line = _ANSI.sub("", line)
-    if match := _LEAD.match(line):
+    if not line[:1].isalpha() and (match := _LEAD.match(line)):
         line = line[match.end() :]
     if "](" in line:
         line = _unlinked(line)

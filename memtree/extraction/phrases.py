@@ -48,6 +48,7 @@ _OPEN = re.compile(
     r"|want|would|could|should|will|can|may|might|must|has|had|do|does|did|i|you|we|they|it|he|she|my|your|our|their|his|her|its|der|die|das|und|mit|ein|eine|zu|и|в|на|с|не|что)$",
     re.IGNORECASE,
 )
+_OPEN_REACH = 10  # characters: the longest of these words, what stands before it, a line break
 _CONDITION = re.compile(
     r"(?:if|when|whenever|since|because|although|though|while|as|after|before|once|for example"
     r"|by \w+ing"
@@ -55,7 +56,7 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 _LINKED = re.compile(r"(?:such as|which|that|who|whose|and|but|or|so|where|we'll|it's)\b", re.I)
-_CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")
+_CODE = re.compile(r"\w_\w|[=(){}<>\[\];\\]|\w[/.]\w")  # none of it matches white space
 # What is asked or done without a word of what it is about.
 _HOLLOW = re.compile(
     r"(?:\w+ ){1,3}(?:it|this|that|these|those|them|the)"
@@ -66,7 +67,7 @@ _HOLLOW = re.compile(
 _SOURCE = re.compile(
     r"(?:return|raise|import|from|def|class|const|let|var|await|yield) .*[(){}=\"']"
 )
-_TELLING = re.compile(r"[^\W\d_]{2,}")
+_TELLING, _TELLING_ASCII = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[A-Za-z]{2,}")
 _MARKS = " ,;:.-–—*_|>#，。；：、"
 
 
@@ -76,7 +77,7 @@ def whole(text: str, cap: int) -> tuple[str, float]:
     bare = _bare(text)
     if fits(bare, cap):
         return bare, 0.0
-    short = ASIDE.sub("", bare)
+    short = ASIDE.sub("", bare) if "(" in bare else bare
     if short != bare and fits(short, cap):
         return short, 0.2
     ends = borders.clause_ends(short[: 8 * cap])
@@ -116,19 +117,19 @@ def readable(phrase: str) -> bool:
     """Words rather than code or data."""
     if not (phrase[0].isalnum() or phrase[0] in "\"'“„«「/~") or phrase.startswith('"""'):
         return False
-    if not phrase.isascii() and not _TELLING.sub("", phrase).isascii():
+    plain = phrase.isascii()
+    if not plain and not _TELLING.sub("", phrase).isascii():
         return False
     if _SOURCE.match(phrase):
         return False
-    words = _TELLING.findall(phrase)
-    parts = phrase.split()
-    if phrase.isascii() and 5 * sum(map(bool, map(_CODE.search, parts))) > 2 * len(parts):
-        return False
+    words = (_TELLING_ASCII if plain else _TELLING).findall(phrase)
+    if plain and _CODE.search(phrase):
+        parts = phrase.split()
+        if 5 * sum(map(bool, map(_CODE.search, parts))) > 2 * len(parts):
+            return False
     if sum(map(len, words)) + phrase.count(" ") < 0.7 * len(phrase):
         return False
-    return (len(words) > 1 or not phrase.isascii()) and (
-        phrase[-1] in ".!?" or not SOURCE_LINE.match(phrase)
-    )
+    return (len(words) > 1 or not plain) and (phrase[-1] in ".!?" or not SOURCE_LINE.match(phrase))
 
 
 def is_hollow(phrase: str) -> bool:
@@ -156,7 +157,9 @@ def _until(text: str, ends: Sequence[int], cap: int) -> str:
         phrase = text[:end].strip(_MARKS)
         if phrase.count("(") != phrase.count(")") or phrase.count('"') % 2:
             continue
-        if _enough(phrase) and not _OPEN.search(phrase) and fits(phrase, cap):
+        if not _enough(phrase) or _OPEN.search(phrase, max(0, len(phrase) - _OPEN_REACH)):
+            continue
+        if fits(phrase, cap):
             return phrase
     return ""
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from memtree.text.standing_rules import ReadSentence, read_sentence
+
 LONGEST = 1_000  # characters of a line that is kept: a longer one is hardly met again
 MOST = 4_000_000  # characters in all
 
@@ -29,7 +31,8 @@ class Judgement(NamedTuple):
 
 
 class ReadLines:
-    """Sentences by line, judgements by sentence. All are dropped when there are too many."""
+    """Sentences by line, judgements by sentence, and what is told of standing rules by sentence.
+    All are dropped when there are too many."""
 
     def __init__(
         self,
@@ -41,6 +44,7 @@ class ReadLines:
         self._split, self._judge, self._most = split, judge, most
         self._sentences: dict[str, tuple[str, ...]] = {}
         self._judgements: dict[str, Judgement] = {}
+        self._rules: dict[str, ReadSentence] = {}
         self.size = 0
 
     def sentences(self, line: str) -> tuple[str, ...]:
@@ -59,6 +63,16 @@ class ReadLines:
                 self._judgements[sentence] = found
         return found
 
+    def rule(self, sentence: str) -> ReadSentence:
+        """`read_sentence`: of the user, who is read by the message, by the passage, and in the
+        summaries of each level."""
+        found = self._rules.get(sentence)
+        if found is None:
+            found = read_sentence(sentence)
+            if self._has_room(sentence):
+                self._rules[sentence] = found
+        return found
+
     def _has_room(self, text: str) -> bool:
         if len(text) > LONGEST:
             return False
@@ -66,5 +80,6 @@ class ReadLines:
         if self.size > self._most:
             self._sentences.clear()
             self._judgements.clear()
+            self._rules.clear()
             self.size = len(text)
         return True

@@ -44,7 +44,7 @@ _PIECE = re.compile(
     r"|(?<=[.!?…]) (?=[^a-z\s])|(?<=[。！？])(?=.)"
 )
 _DANGLING = re.compile(r"(?:;|(?<=[.!?…])) (?:(?:user|assistant|tool)\b:? ?)?[^;.!?]{0,16}$")
-_WORD = re.compile(r"\w{3,}")
+_WORD, _WORD_ASCII = re.compile(r"\w{3,}"), re.compile(r"[a-z0-9_]{3,}")
 
 
 class _Weights(NamedTuple):
@@ -78,15 +78,18 @@ def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = Non
     return _extract(clauses, leaf_headline(clauses, names), LEAF_BODY, names, LEAF)
 
 
-def node_summary(children: Sequence[Extract], level: int) -> Extract:
-    """The summary of a node of `level` (1: just above the leaves), from its children's alone."""
+def node_summary(
+    children: Sequence[Extract], level: int, lines: ReadLines | None = None
+) -> Extract:
+    """The summary of a node of `level` (1: just above the leaves), from its children's alone.
+    `lines`: of the same history."""
     known = [child for child in children if child.body or child.anchors]
     if not known:
         return Extract(children[0].headline if children else f"messages {NOTHING}", "", ())
     cap = NODE_BODY[min(max(level, 1), len(NODE_BODY)) - 1]
     limit = NODE_ANCHORS[min(max(level, 1), len(NODE_ANCHORS)) - 1]
     shared = _shared(known)
-    clauses = _children(known, shared, cap)
+    clauses = _children(known, shared, cap, lines or read_lines())
     headline = node_headline(known, shared)
     return _extract(clauses, headline, cap, _merged(known, shared, limit), NODE)
 
@@ -239,7 +242,9 @@ def _worth(clauses: Sequence[Clause], words: Sequence[set[str]], weights: _Weigh
 def _words(text: str) -> set[str]:
     """Its words, or the character pairs of scripts without spaces."""
     lower = text.lower()
-    if not lower.isascii() and UNSPACED.search(lower):
+    if lower.isascii():
+        return set(_WORD_ASCII.findall(lower))
+    if UNSPACED.search(lower):
         return {lower[at : at + 2] for at in range(len(lower) - 1)}
     return set(_WORD.findall(lower))
 
@@ -257,12 +262,14 @@ def _joined(chosen: Sequence[Clause]) -> str:
     return "".join(pieces).strip()
 
 
-def _children(children: Sequence[Extract], shared: Counter[str], cap: int) -> list[Clause]:
+def _children(
+    children: Sequence[Extract], shared: Counter[str], cap: int, lines: ReadLines
+) -> list[Clause]:
     """Clauses of the children's bodies. Each child's best stands first, so none goes unheard."""
     clauses: list[Clause] = []
     longest = max(70, round(cap * BYTES * 2.5 / len(children)))
     for child in children:
-        own = list(_pieces(child, longest))
+        own = list(_pieces(child, longest, lines))
         for clause in own:
             clause.score += min(_centrality(clause.text, shared), 0.4)
         if own:
@@ -271,7 +278,7 @@ def _children(children: Sequence[Extract], shared: Counter[str], cap: int) -> li
     return clauses
 
 
-def _pieces(child: Extract, longest: int) -> Iterator[Clause]:
+def _pieces(child: Extract, longest: int, lines: ReadLines) -> Iterator[Clause]:
     body = child.body or child.headline
     named = not _ROLE.search(body)
     speaker = ""
@@ -284,7 +291,7 @@ def _pieces(child: Extract, longest: int) -> Iterator[Clause]:
             piece = piece[len(name) + 2 :]
         if not piece:
             continue
-        rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece))
+        rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece, lines.rule))
         score = merit(piece) + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
         yield Clause(speaker, piece if rule else clip(piece, longest), score, verbatim=rule)
 

@@ -70,6 +70,7 @@ _DATE = re.compile(
 _DATE_CJK = re.compile(
     r"[0-9]{2,4}[年년](?: ?\d{1,2}[月월](?: ?\d{1,2}[日일])?)?|[0-9]{1,2}[月월] ?\d{1,2}[日일]"
 )
+_SIGNS, _QUOTES = "$€£¥", '"“«'  # without which the next pattern, and that of titles, need no look
 _MONEY = re.compile(r"[$€£¥][0-9][\d,.]*\d")
 # A number without a unit matches, too, as a whole: else each of its digits would be tried again.
 _UNIT = re.compile(
@@ -85,7 +86,7 @@ _MONTHS = frozenset(
     """.split()
 )
 _LETTERS = re.compile(r"[JFMASOND][a-z]{2,8}")
-_NOT_BEFORE = ("_", "/", ".", "-", "*", "#", "(", "[", "<", "`")
+_NOT_BEFORE = frozenset("_/.-*#([<`")
 _CAPITAL = "A-ZÀ-ÖØ-ÞĀЁА-ЯΑ-Ω"
 _SMALL = "a-zß-öø-ÿāčćēěğīłńōřśşšťūůýžżёа-яά-ώ"
 _NAME = re.compile(
@@ -194,10 +195,12 @@ def _phrases(text: str) -> Iterator[tuple[str, str]]:
     for match in _UNIT.finditer(text):
         if match[1]:
             yield match.group(), "unit"
-    for match in _MONEY.finditer(text):
-        yield match.group(), "amount"
-    for match in _TITLE.finditer(text):
-        yield match.group(1).rstrip(".,!? "), "title"
+    if any(map(text.__contains__, _SIGNS)):
+        for match in _MONEY.finditer(text):
+            yield match.group(), "amount"
+    if any(map(text.__contains__, _QUOTES)):
+        for match in _TITLE.finditer(text):
+            yield match.group(1).rstrip(".,!? "), "title"
     for name in _names(text):
         yield name, "name"
     if not text.isascii():
@@ -213,13 +216,16 @@ def _names(text: str) -> Iterator[str]:
     sure: dict[str, None] = {}
     starts: Counter[str] = Counter()
     for match in _NAME.finditer(text):
-        name, at = match.group(), match.start()
+        at = match.start()
         before = text[max(0, at - 2) : at]
+        if before[-1:] in _NOT_BEFORE:
+            continue
+        name = match.group()
         first, _, rest = name.partition(" ")
         if first in _STARTERS:
             name = rest
         name = name.removesuffix("'s").removesuffix("’s")
-        if len(name) < 3 or name in _STARTERS or before[-1:] in _NOT_BEFORE:
+        if len(name) < 3 or name in _STARTERS:
             continue
         if ("'" in name or "’" in name) and _APOSTROPHE.split(name, 1)[0] in _STARTERS:
             continue  # "They've", "Can't"

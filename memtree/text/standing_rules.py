@@ -15,8 +15,9 @@ What this file does not do: say which rules still hold (`unfolding/rules.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from memtree.text import rule_phrases, rule_topics
 from memtree.text.rule_score import RULE
@@ -72,18 +73,43 @@ _ASCII_HEADINGS = (
 _LISTED = re.compile(r"\n?(?:[ ]{0,3}(?:[-*+•]|\d{1,3}[.)]) [^\n]*+(?:\n|\Z)\n?)++")
 
 
-def standing_rules(text: str, *, withdrawals: bool = False) -> tuple[tuple[int, int], ...]:
+class ReadSentence(NamedTuple):
+    """What is told of a sentence by itself, wherever it stands: its score, and it without what it
+    quotes, in comparable form."""
+
+    score: int
+    comparable: str
+
+
+NO_RULE = ReadSentence(-100, "?")
+
+
+def standing_rules(
+    text: str, read: Callable[[str], ReadSentence] | None = None, *, withdrawals: bool = False
+) -> tuple[tuple[int, int], ...]:
     """(start, end) in characters of every standing rule in a user's message, in order.
 
-    `withdrawals`: with the sentences that may take back a rule ("you may use emojis again"): they
-    matter to who knows the rules before."""
+    `read`: `read_sentence`, or what remembers its answers. `withdrawals`: with the sentences that
+    may take back a rule ("you may use emojis again"): they matter to who knows the rules before."""
+    read = read or read_sentence
     plain = _without_code(text)
     listed = _under_headings(plain)
     return tuple(
         (start, end)
         for start, end in _sentences(plain)
-        if _is_rule(plain[start:end], _bonus(start, end, listed, len(plain)), withdrawals)
+        if _is_rule(read(plain[start:end]), _bonus(start, end, listed, len(plain)), withdrawals)
     )
+
+
+def read_sentence(sentence: str) -> ReadSentence:
+    if len(sentence) > MAX_RULE or _LOG.match(sentence):
+        return NO_RULE
+    if _QUOTING.search(sentence):
+        sentence = _QUOTED.sub("x", sentence)
+    lower = rule_topics.comparable(sentence)
+    if lower.endswith(_QUESTION_MARKS):
+        lower = _TAG.sub(".", lower)
+    return ReadSentence(rule_phrases.score(lower), lower)
 
 
 def warm_up() -> Iterator[None]:
@@ -132,16 +158,10 @@ def _sentences(plain: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _is_rule(sentence: str, bonus: int, withdrawals: bool) -> bool:
-    if len(sentence) > MAX_RULE or _LOG.match(sentence):
-        return False
-    if _QUOTING.search(sentence):
-        sentence = _QUOTED.sub("x", sentence)
-    lower = rule_topics.comparable(sentence)
-    if lower.endswith(_QUESTION_MARKS):
-        lower = _TAG.sub(".", lower)
-    if rule_phrases.score(lower) + bonus >= RULE:
+def _is_rule(sentence: ReadSentence, bonus: int, withdrawals: bool) -> bool:
+    if sentence.score + bonus >= RULE:
         return True
+    lower = sentence.comparable
     return withdrawals and not lower.endswith("?") and rule_topics.withdraws(lower)
 
 

@@ -21,6 +21,10 @@ import msgspec
 import xxhash
 
 _WORD = re.compile(r"\w+")
+# Of ASCII characters those that make words; of all others of a byte it is never asked.
+_WORD_BYTES = bytes(
+    code if chr(code).isalnum() or chr(code) == "_" else ord(" ") for code in range(128)
+) + bytes(128)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _SUFFIXES = ("ingly", "edly", "ings", "ing", "ed", "ly", "es", "s", "e")
@@ -55,13 +59,20 @@ def terms(text: str) -> dict[int, int]:
     """Term hash -> count."""
     counts: dict[int, int] = {}
     get, known = counts.get, _memo.get
-    for word in _WORD.findall(text):
+    for word in words(text):
         found = known(word)
         if found is None:
             found = _learn(word)
         for term in found:
             counts[term] = get(term, 0) + 1
     return counts
+
+
+def words(text: str) -> list[str]:
+    """Runs of letters, digits and underscores. ASCII takes half the time of the pattern."""
+    if text.isascii():
+        return text.encode().translate(_WORD_BYTES).decode().split()
+    return _WORD.findall(text)
 
 
 def stem(word: str) -> str:
@@ -121,7 +132,10 @@ def pack(passages: Iterable[Mapping[int, int]]) -> Terms:
 def profile(counts: Mapping[int, int]) -> tuple[bytes, bytes]:
     """The most frequent terms, packed; ties go to the smaller hash, so it is deterministic."""
     # One number for count and term, because numbers are sorted much faster than pairs.
-    order = sorted([(-count << 32) + term for term, count in counts.items()])[:PROFILE_TERMS]
+    often = [(-count << 32) + term for term, count in counts.items() if count > 1]
+    if len(often) < PROFILE_TERMS:  # then those that stand there once count as well
+        often = [(-count << 32) + term for term, count in counts.items()]
+    order = sorted(often)[:PROFILE_TERMS]
     return _ints([one & 0xFFFF_FFFF for one in order]), _bytes([-(one >> 32) for one in order])
 
 

@@ -93,7 +93,11 @@ def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
         for run in _message_runs(view, first + offset)
         if offset or run.start >= skip
     ]
-    counted = tokens.count_many([run.text for run in runs])
+    # A coding session shows the same again and again: half of its blocks were there before.
+    distinct = list(dict.fromkeys(run.text for run in runs))
+    sizes = dict(zip(distinct, tokens.count_many(distinct), strict=True))
+    found = {text: terms.terms(text) for text in distinct}
+    counted = [sizes[run.text] for run in runs]
     borders = _loosened([run.border for run in runs], counted)
     return [
         Block(
@@ -104,7 +108,7 @@ def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
             run.kind,
             border,
             run.text,
-            terms.terms(run.text),
+            found[run.text],
         )
         for run, size, border in zip(runs, counted, borders, strict=True)
     ]

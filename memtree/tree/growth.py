@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -62,14 +63,16 @@ def grow(tail: Tail, lines: ReadLines | None = None) -> GrownTree:
     volatile = Volatile(tail.volatile)
     views = [Message(raw).view(volatile) for raw in tail.messages]
     blocks = chunking.blocks(views, first, tail.frontier.tail)
+    lines = lines or read_lines()
     makers = _Leaves(views, tail.digests, first, lines)
+    summarised = partial(summarise, lines=lines)
     spine = Spine(tail.frontier, tail.loose)
     made: list[Node] = []
     changes: list[tuple[int, Frontier]] = []  # (message that made it final, frontier)
     end = 0
     for cut in chunking.cuts(blocks):
         leaf = makers.leaf(blocks[cut.first : cut.end], _next(blocks, cut.end))
-        made += [leaf, *spine.append(leaf, summarise)]
+        made += [leaf, *spine.append(leaf, summarised)]
         changes.append((blocks[cut.seen].message, spine.frontier()))
         end = cut.end
     rest = makers.leaf(blocks[end:], None) if end < len(blocks) else None
@@ -95,10 +98,11 @@ def _next(blocks: Sequence[Block], index: int) -> Block | None:
     return blocks[index] if index < len(blocks) else None
 
 
-def summarise(children: Sequence[Summary], level: int) -> Summary:
-    """Version 0 of an inner node's summary, from its children's; as old as the oldest of them."""
+def summarise(children: Sequence[Summary], level: int, lines: ReadLines | None = None) -> Summary:
+    """Version 0 of an inner node's summary, from its children's; as old as the oldest of them.
+    `lines`: of the same history."""
     known = [summarize.Extract(child.headline, child.body, child.anchors) for child in children]
-    made = _summary(summarize.node_summary(known, level))
+    made = _summary(summarize.node_summary(known, level, lines))
     oldest = min((child.extraction for child in children), default=made.extraction)
     return msgspec.structs.replace(made, extraction=min(oldest, made.extraction))
 
@@ -114,7 +118,9 @@ class MessageTexts:
     def rules(self, message: int) -> tuple[tuple[int, int], ...]:
         if message not in self._rules:
             text = self.view(message).text[:RULES_REACH]
-            self._rules[message] = standing_rules.standing_rules(text, withdrawals=True)
+            self._rules[message] = standing_rules.standing_rules(
+                text, self.lines.rule, withdrawals=True
+            )
         return self._rules[message]
 
 

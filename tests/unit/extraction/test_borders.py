@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.extraction.borders import clauses, ends, units
+from memtree.extraction.borders import clause_ends, clauses, ends, units
 
 
 def test_spaced_text_is_cut_between_words():
@@ -43,3 +43,15 @@ def test_clauses_end_at_marks_and_before_words_that_begin_one():
         "still fail",
     ]
     assert list(clauses("我们改用Rust，因为测试失败。")) == ["我们改用Rust", "因为测试失败"]
+
+
+PIECES = (
+    *", ; ! ? . ... - -> : ' ( 2024 1 a A cat dog, And we so that because IF while Aber".split(),
+    " ",
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=24).map(" ".join))
+def test_ascii_is_cut_as_other_text_is(text):
+    """It has a pattern of its own, which is the faster one."""
+    assert clause_ends(text) == [end - 1 for end in clause_ends(f"é{text}")]

@@ -6,6 +6,8 @@ from memtree.extraction import clauses
 from memtree.extraction.clause import SourcePassage
 from memtree.extraction.read_lines import LONGEST, ReadLines
 from memtree.extraction.summarize import leaf_summary
+from memtree.text.rule_score import RULE
+from memtree.text.standing_rules import read_sentence
 
 LINES = [
     "We decided to keep SQLite, because the installers must work offline. Why not PostgreSQL?",
@@ -34,6 +36,14 @@ def test_a_line_is_read_once():
     assert read == ["a line"]
 
 
+def test_what_is_told_of_rules_is_read_once():
+    lines = clauses.read_lines()
+    first = lines.rule("Always answer in German.")
+    assert first.score >= RULE
+    assert lines.rule("Always answer in German.") is first
+    assert lines.rule("It rained.").score < RULE
+
+
 def test_what_was_read_before_changes_no_summary():
     """Whoever says it, in a chat or not: a judgement is of the sentence alone."""
     lines = clauses.read_lines()
@@ -49,6 +59,7 @@ def test_too_many_are_dropped():
     lines, read = counted(most=100)
     for number in range(1_000):
         assert lines.sentences(f"line {number:04}")
+        assert lines.rule(f"rule {number:04}") == read_sentence(f"rule {number:04}")
         assert lines.size <= 100
     assert lines.sentences("line 0999")
     assert len(read) == 1_000

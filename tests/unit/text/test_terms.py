@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtree.text import terms
 
@@ -87,3 +89,17 @@ def test_packed_statistics():
     assert packed.ends == (2, 2, 3)
     assert packed.counts == bytes([2, 255, 1])
     assert packed.hashes == b"\1\0\0\0\3\0\0\0\xff\xff\xff\xff"
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_ascii_has_the_words_that_other_text_has(text):
+    """They are found in another way, which is the faster one."""
+    assert terms.words(text) == terms.words(f"{text} é")[:-1]
+
+
+def test_the_most_frequent_terms_are_a_profile():
+    often = dict.fromkeys(range(100, 100 + terms.PROFILE_TERMS), 2)
+    once = dict.fromkeys(range(50), 1)
+    assert terms.unprofile(terms.profile({**once, **often})) == often
+    often.pop(100)  # one is missing: the smallest of those that stand there once
+    assert terms.unprofile(terms.profile({**once, **often})) == {**often, 0: 1}
