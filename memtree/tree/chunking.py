@@ -46,6 +46,7 @@ _DEFINITION = re.compile(
     r"(?:@\w|(?:export |pub(?:lic)? |private |static |async |default )*"
     r"(?:def|class|function|func|fn|impl|struct|interface|type|enum|trait|module|mod)\b)"
 )
+_DEFINITION_BEGINS = "@epsadcfitm"  # characters
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])")
 _KINDS = {"user": node.USER, "assistant": node.ASSISTANT, "tool": node.TOOL, "function": node.TOOL}
 
@@ -264,15 +265,20 @@ def _line_start(text: str, fence: int) -> int | None:
 def _fill(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
     """Blocks of one unit: (start, end, strength of the border before)."""
     low, size, strength, blank = start, 0, HEADING, False
-    for line_start, line_end in _pieces(text, start, end):
-        line = text[line_start:line_end]
-        weight = _weight(line)
-        border = _line_border(line, blank)
+    for line_start, line_end, weight in _pieces(text, start, end):
+        after_blank, begin = blank, text[line_start]
+        blank = begin.isspace() and text[line_start:line_end].isspace()
+        border = LINE
+        if begin in "#*" and _HEADING.match(text, line_start, line_end):
+            border = HEADING
+        elif (after_blank and not blank) or (
+            begin in _DEFINITION_BEGINS and _DEFINITION.match(text, line_start, line_end)
+        ):
+            border = PARAGRAPH_BORDER
         if size and (size + weight > BLOCK or _breaks(border, size)):
             yield low, line_start, strength
             low, size, strength = line_start, 0, border
         size += weight
-        blank = not line.strip()
     if low < end:
         yield low, end, strength
 
@@ -282,28 +288,24 @@ def is_heading(text: str, start: int) -> bool:
     return _HEADING.match(text, start) is not None
 
 
-def _line_border(line: str, after_blank: bool) -> int:
-    if _HEADING.match(line):
-        return HEADING
-    if after_blank and line.strip():
-        return PARAGRAPH_BORDER
-    return PARAGRAPH_BORDER if _DEFINITION.match(line) else LINE
-
-
 def _breaks(border: int, size: int) -> bool:
     return border == HEADING or (border == PARAGRAPH_BORDER and size >= PARAGRAPH)
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Lines, and sentences of lines that are longer than a block."""
-    at = start
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Lines, and sentences of lines that are longer than a block: (start, end, weight)."""
+    at, plain = start, text.isascii()
     while at < end:
         newline = text.find("\n", at, end)
         stop = end if newline < 0 else newline + 1
-        if _fits(text, at, stop, BLOCK):
-            yield at, stop
+        weight = stop - at
+        if weight <= BLOCK and not plain:
+            weight = _weight(text[at:stop])
+        if weight <= BLOCK:
+            yield at, stop, weight
         else:
-            yield from _sentences(text, at, stop)
+            for low, high in _sentences(text, at, stop):
+                yield low, high, _weight(text[low:high])
         at = stop
 
 
