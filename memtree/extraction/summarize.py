@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memtree.extraction.boilerplate import speaker_of, without_stamp
 from memtree.extraction.borders import UNSPACED
 from memtree.extraction.clause import Clause, SourcePassage
-from memtree.extraction.clauses import clip, is_fiction, merit, read_lines, spoken
+from memtree.extraction.clauses import clip, is_fiction, read_lines, spoken
 from memtree.extraction.headlines import HEADLINE, leaf_headline, node_headline
 from memtree.extraction.outcomes import continues
 from memtree.extraction.read_lines import ReadLines
@@ -292,7 +292,8 @@ def _pieces(child: Extract, longest: int, lines: ReadLines) -> Iterator[Clause]:
         if not piece:
             continue
         rule = speaker not in ("assistant", "tool") and bool(standing_rules(piece, lines.rule))
-        score = merit(piece) + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
+        told = lines.judgement(piece).merit  # mostly known: it is a sentence of a leaf
+        score = told + (1.4 if speaker == "user" else 0.0) + (6.0 if rule else 0.0)
         yield Clause(speaker, piece if rule else clip(piece, longest), score, verbatim=rule)
 
 
