@@ -78,7 +78,7 @@ _UNIT = re.compile(
     r"| (?:second|minute|hour|day|week|month|year|token|page|word|mile|dollar|euro)s?\b| people\b"
     r"|万元|万|円|元|岁|歳|人|キロ|时|時|分|명)?"
 )
-_HEADING = re.compile(r"^(?:#+ .*|[ \t]*(?:[-*] |\d+\. )?\*\*[^*\n]+\*\*)", re.MULTILINE)
+_HEADING = re.compile(r"#+ .*|[ \t]*(?:[-*] |\d+\. )?\*\*[^*\n]+\*\*")  # of one line
 _MONTHS = frozenset(
     """
     Jan Feb Mar Apr May Jun Jul Aug Sep Sept Oct Nov Dec
@@ -212,7 +212,7 @@ def _phrases(text: str) -> Iterator[tuple[str, str]]:
 def _names(text: str) -> Iterator[str]:
     """Capitalised runs. At the start of a sentence one counts only if it is met elsewhere too."""
     if "**" in text or "# " in text:
-        text = _HEADING.sub(".", text)  # words of a title are capitalised anyway
+        text = "\n".join(map(_untitled, text.split("\n")))
     sure: dict[str, None] = {}
     starts: Counter[str] = Counter()
     for match in _NAME.finditer(text):
@@ -237,3 +237,10 @@ def _names(text: str) -> Iterator[str]:
     for name, count in starts.items():
         if name not in sure and count > 2 and name.lower() not in text:
             yield name
+
+
+def _untitled(line: str) -> str:
+    """Without the title that it begins with: words of one are capitalised anyway."""
+    if (line[:1] == "#" or "**" in line) and (title := _HEADING.match(line)):
+        return f".{line[title.end() :]}"
+    return line
