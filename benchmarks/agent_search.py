@@ -75,7 +75,7 @@ async def _measure(label: str, url: str, size: int, embedder: LocalEmbedder) -> 
     rows: list[Row] = []
     for place, asked in places.items():
         search = MemorySearch(memories, embedder, now=time.time)
-        agents = AgentSearch(memories, search, now=time.time)
+        agents = AgentSearch(memories, search, now=time.time, patience=None)
         started = time.perf_counter()
         await agents.search(_query(asked, f"{label} first"))
         first = 1e3 * (time.perf_counter() - started)
@@ -90,7 +90,7 @@ async def _measure(label: str, url: str, size: int, embedder: LocalEmbedder) -> 
             rows.append(_ratio(f"{label}, {place}: ten against one", ten, single))
         if asked.own is many:
             far = MemorySearch(memories, Far(embedder), now=time.time)
-            distant = AgentSearch(memories, far, now=time.time)
+            distant = AgentSearch(memories, far, now=time.time, patience=None)
             single = await _times(distant, asked, f"{label} far", 1)
             ten = await _times(distant, asked, f"{label} far ten", QUERIES)
             name = f"{label}, {place}: ten against one, embedder 100 ms away"
@@ -133,7 +133,7 @@ async def _times(search: AgentSearch, asked: AgentQuery, seed: str, count: int) 
     for at in range(TIMES + WARM):
         queries = [_query(asked, f"{seed} {at} {number}") for number in range(count)]
         started = time.perf_counter()
-        await search.search_many(queries, None)
+        await search.search_many(queries)
         took.append(1e3 * (time.perf_counter() - started))
     return sorted(took[WARM:])
 

@@ -18,6 +18,7 @@ from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.curation import MemoryCuration
 from memtree.memories.documents.document_book import DocumentBook
 from memtree.memories.grants.grant_book import GrantBook
+from memtree.memories.injecting import deadline_of
 from memtree.memories.schemas.schema_book import SchemaBook
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.transfer.memory_transfer import MemoryTransfer
@@ -88,7 +89,8 @@ def open_memory_services(
         deleted_days=settings.deleted_days,
         max_text_chars=settings.max_text_chars,
     )
-    users = UserBook(memories, book.clock, new_group_id)
+    quarter = deadline_of(settings.embedding_seconds) / 4  # of what a chat waits for its memories
+    users = UserBook(memories, book.clock, new_group_id, patience=quarter)
     documents = open_documents(settings, memories, clock, book)
     extracting = open_extraction(
         settings,
@@ -115,7 +117,9 @@ def open_memory_services(
         transfer,
         grants,
         schemas,
-        AgentSearch(memories, book.searching, now=book.clock.now),
+        AgentSearch(
+            memories, book.searching, now=book.clock.now, patience=settings.embedding_seconds
+        ),
         agents,
         AgentExtraction(
             memories,
@@ -184,7 +188,14 @@ def open_book(
         strict=settings.strict_embedding,
     )
     return MemoryBook(
-        memories, memories, search, clock, new_memory_id, embedder=embedder, rules=rules
+        memories,
+        memories,
+        search,
+        clock,
+        new_memory_id,
+        embedder=embedder,
+        rules=rules,
+        patience=settings.embedding_seconds,
     )
 
 

@@ -161,6 +161,11 @@ class Settings:
     embedding_relevant: float = _setting(
         0.0, "cosine under which a passage hardly ever answers a query; 0: measured at the start"
     )
+    embedding_seconds: float = _setting(
+        0.3,
+        "seconds that saving a memory, searching memories, and a chat with memories wait for the "
+        "embedder; then words alone decide, and vectors follow",
+    )
     summary_base_url: str | None = _setting(
         None, "base URL of an OpenAI-compatible API for summaries, up to and with /v1"
     )

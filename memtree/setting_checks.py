@@ -38,6 +38,11 @@ def check_embedding(settings: Settings) -> None:
             f"embedding_relevant must be 0 or a cosine below 1, not {settings.embedding_relevant}",
             param="embedding_relevant",
         )
+    if not 0 < settings.embedding_seconds < math.inf:
+        raise BadRequest(
+            f"embedding_seconds must be a positive number, not {settings.embedding_seconds}",
+            param="embedding_seconds",
+        )
     named = sum(1 for one in (settings.embedding_base_url, settings.embedding_model) if one)
     wanted = settings.embedder == "remote" or (settings.embedder == "auto" and named == 1)
     _check_endpoint(settings, "embedding", "the remote embedder", wanted)

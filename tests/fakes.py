@@ -13,6 +13,7 @@ from memtree.ranking.relevance_scale import RelevanceScale
 
 Matrix = NDArray[np.float32]
 
+LONG = 60.0  # seconds that tests wait for a vector: a busy machine must not fail one
 WORD = re.compile(r"\w+")
 
 
@@ -26,6 +27,9 @@ class HashingEmbedder:
 
     def __init__(self) -> None:
         self.embedded: list[str] = []
+
+    async def ready(self) -> None:
+        pass
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         self.embedded.extend(texts)

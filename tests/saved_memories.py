@@ -40,6 +40,8 @@ class TopicEmbedder:
     seconds: float = 0.0
     asked: list[str] = field(default_factory=list)
 
+    async def ready(self) -> None: ...
+
     async def embed(self, texts: Sequence[str]) -> Matrix:
         self.asked += texts
         await asyncio.sleep(self.seconds)

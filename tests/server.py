@@ -19,6 +19,8 @@ from typing import IO
 
 import httpx
 
+from tests.fakes import LONG
+
 # Seconds for what takes one or two on a machine with nothing else to do; a busy one may need many.
 PATIENCE = 600.0
 
@@ -66,7 +68,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = store.with_suffix(f".{self.port}.log")
         env = {k: v for k, v in os.environ.items() if not k.startswith("MEMTREE_")}
-        env |= variables or {}
+        env |= {"MEMTREE_EMBEDDING_SECONDS": str(LONG), **(variables or {})}
         command = [sys.executable, "-m", "proxy.cli", "serve", "--port", str(self.port)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(

@@ -78,7 +78,7 @@ def _without(trouble: str) -> tuple[None, str]:
 
 async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None, str]:
     # Half a second and 25 MB that only those pay who use it.
-    from memtree.models.remote_embedder import RemoteEmbedder  # noqa: PLC0415
+    from memtree.models.remote_embedder import QUERY_SECONDS, RemoteEmbedder  # noqa: PLC0415
 
     if not settings.embedding_base_url or not settings.embedding_model:
         raise BadRequest(
@@ -93,6 +93,7 @@ async def _remote(settings: Settings, *, patient: bool) -> tuple[Embedder | None
         max_tokens=settings.embedding_tokens,
         relevant=settings.embedding_relevant,
         query_bytes=settings.cache_limits.queries,
+        query_seconds=max(QUERY_SECONDS, settings.embedding_seconds),
     )
     try:
         await embedder.warm_up()

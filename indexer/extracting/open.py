@@ -26,7 +26,12 @@ from memtree.memories.agents.extraction.structured_readers import (
     StructuredReader,
     StructuredRuleReader,
 )
-from memtree.memories.extracting import CandidateReader, MemoryExtraction, RuleReader
+from memtree.memories.extracting import (
+    EMBEDDER_PATIENCE,
+    CandidateReader,
+    MemoryExtraction,
+    RuleReader,
+)
 from memtree.memories.extraction.rules import extract
 from memtree.memories.saving import MemorySaving
 from memtree.ports.clock import Clock
@@ -100,6 +105,7 @@ def open_extraction(
             new_id,
             most=settings.max_memories,
             max_text_chars=settings.max_text_chars,
+            patience=max(EMBEDDER_PATIENCE, settings.embedding_seconds),
         ),
         keeper,
         effective,

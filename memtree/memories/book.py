@@ -44,9 +44,10 @@ from memtree.memories.ports import (
     ScopeState,
 )
 from memtree.memories.rules.canonical import text_hash
-from memtree.memories.saving import PATIENCE, MemorySaving
+from memtree.memories.saving import MemorySaving
 from memtree.memories.scope import Scope
 from memtree.memories.search.hits import SearchResult
+from memtree.memories.search.query_vectors import PATIENCE
 from memtree.memories.search.searcher import MemorySearch
 from memtree.ports.clock import Clock
 from memtree.ports.models import Embedder
@@ -91,7 +92,7 @@ class MemoryBook:
     """Memories bound to their ports. One per process; safe for concurrent calls. `injection`: those
     that stand in prompts without anybody's asking. `saving`: for who stores what is no draft.
     `clock`: that memories are dated with. `rules`: its settings. `searching`: the search itself,
-    for others to use."""
+    for others to use. `patience`: seconds that a save, a search or a chat waits for vectors."""
 
     def __init__(
         self,
@@ -110,7 +111,8 @@ class MemoryBook:
         self.searching = search
         self.clock, self._new_id = clock, new_id
         self.rules = rules
-        self.injection = MemoryInjection(store, search, clock.now)
+        self._patience = patience
+        self.injection = MemoryInjection(store, search, clock.now, patience=patience)
         self._watch = ScopeWatch(store, clock)
         self.saving = MemorySaving(
             store,
@@ -222,13 +224,15 @@ class MemoryBook:
         wanted: MemoryFilter = ANY,
         limit: int = 5,
         least: float = 0.0,
-        patience: float | None = PATIENCE,
+        unhurried: bool = False,
         at: float | None = None,
     ) -> SearchResult:
-        """The best first. `least`: relevance that a hit must have. `at`: in what was remembered
-        then, unix seconds. Raises `BadRequest` for an empty query, and store errors."""
+        """The best first. `least`: relevance that a hit must have. `unhurried`: the embedder has as
+        long as it takes. `at`: in what was remembered then, unix seconds. Raises `BadRequest` for
+        an empty query, and store errors."""
         if not query.strip():
             raise BadRequest("query must not be empty", param="query")
+        patience = None if unhurried else self._patience
         if at is not None:
             return await self._search.search_as_of(
                 scope, query, at, wanted=wanted, limit=limit, least=least, patience=patience

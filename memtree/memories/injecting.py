@@ -19,12 +19,12 @@ from memtree.memories.memory import Memory
 from memtree.memories.ports import ANY, MemoryFilter, MemoryStore, ShownMemory
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.search.hits import SearchResult
+from memtree.memories.search.query_vectors import PATIENCE
 from memtree.text.memory_lines import LineKind, MemoryLine, MemoryVersion
 
 log = logging.getLogger("memtree")
 
 SPARE = 20  # hits that are looked at beyond twice as many as may be shown: snapshots never are
-PATIENCE = 0.3  # seconds for a remote embedder; the chat waits for it
 DEADLINE = 2.0  # seconds for all of it
 KINDS = {
     ScopeKind.CHAT: LineKind.CHAT,
@@ -44,6 +44,7 @@ class MemorySearcher(Protocol):
         limit: int,
         least: float,
         patience: float | None,
+        loading: float,
     ) -> SearchResult: ...
 
 
@@ -70,10 +71,21 @@ class InjectionChoice:
 
 
 class MemoryInjection:
+    """`patience`: seconds that the embedder has. `deadline`: seconds for all memories of a request,
+    None: those that go with `patience`."""
+
     def __init__(
-        self, store: MemoryStore, search: MemorySearcher, now: Callable[[], float]
+        self,
+        store: MemoryStore,
+        search: MemorySearcher,
+        now: Callable[[], float],
+        *,
+        patience: float = PATIENCE,
+        deadline: float | None = None,
     ) -> None:
         self._store, self._search, self._now = store, search, now
+        self._patience = patience
+        self.deadline = deadline or deadline_of(patience)
 
     async def choose(
         self,
@@ -83,13 +95,14 @@ class MemoryInjection:
         options: InjectionOptions = CHAT_OPTIONS,
         posted: PostedHistory | None = None,
         *,
-        patience: float = PATIENCE,
+        waits: bool = True,
     ) -> InjectionChoice:
         """The memories for a message of a conversation, which remembers what it was shown.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
-        `posted`: what it says; None: no matter. `patience`: seconds that an embedder has."""
+        `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked."""
+        patience = self._patience if waits else 0.0
         try:
-            async with asyncio.timeout(DEADLINE):
+            async with asyncio.timeout(self.deadline):
                 return await self._chosen(scope, conversation, query, options, posted, patience)
         except Unavailable as error:
             log.warning("memories.not_injected code=%s", error.code)
@@ -116,7 +129,13 @@ class MemoryInjection:
             wanted = MemoryFilter(category=options.category) if options.category else ANY
             limit = 2 * options.most + SPARE
             result = await self._search.search(
-                scope, query, wanted=wanted, limit=limit, least=options.least, patience=patience
+                scope,
+                query,
+                wanted=wanted,
+                limit=limit,
+                least=options.least,
+                patience=patience,
+                loading=self.deadline / 2,  # then words rank, as long as there is time for that
             )
         hits = [
             hit.memory
@@ -186,6 +205,11 @@ class MemoryInjection:
     def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
         """The lines of what was shown before."""
         return KeptLines(self._store, scope, options)
+
+
+def deadline_of(patience: float) -> float:
+    """Seconds for all memories of a request, of which the embedder gets so many."""
+    return max(DEADLINE, 2 * patience)
 
 
 async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set[str]:

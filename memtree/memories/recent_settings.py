@@ -28,12 +28,18 @@ class _Known(NamedTuple):
 
 
 class RecentSettings:
-    """`effective`: asks the store."""
+    """`effective`: asks the store, which has `patience` seconds."""
 
     def __init__(
-        self, effective: Callable[[Scope], Awaitable[UserSettings]], clock: Clock, most: int = MOST
+        self,
+        effective: Callable[[Scope], Awaitable[UserSettings]],
+        clock: Clock,
+        most: int = MOST,
+        *,
+        patience: float = PATIENCE,
     ) -> None:
         self._effective, self._clock, self._most = effective, clock, most
+        self._patience = patience
         self._known: OrderedDict[Scope, _Known] = OrderedDict()
 
     async def of(self, scope: Scope) -> UserSettings:
@@ -43,7 +49,7 @@ class RecentSettings:
         if known is not None and self._clock.monotonic() < known.until:
             return known.settings
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 settings = await self._effective(scope)
         except (Unavailable, TimeoutError) as error:
             log.warning("memories.settings_unknown code=%s", getattr(error, "code", "timeout"))

@@ -18,13 +18,12 @@ from memtree.memories.pending_vectors import PendingVectors
 from memtree.memories.ports import MemoryMaintenance, MemoryStore
 from memtree.memories.rules.relation import Relation, compare
 from memtree.memories.scope import Scope
+from memtree.memories.search.query_vectors import PATIENCE
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.vector_bytes import pack_vector
 from memtree.ports.models import Embedder
 
 Vector = NDArray[np.float32]
-
-PATIENCE = 0.3  # seconds that a save waits for its vector
 
 
 class MemorySaving:

@@ -11,7 +11,7 @@ from memtree.errors import BadRequest, Forbidden
 from memtree.memories.draft import checked_name, checked_text
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryRef, MemoryStore
-from memtree.memories.recent_settings import RecentSettings
+from memtree.memories.recent_settings import PATIENCE, RecentSettings
 from memtree.memories.rules.user_categories import checked_category
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import (
@@ -50,13 +50,20 @@ class MembersAdded(NamedTuple):
 
 
 class UserBook:
-    """Bound to its ports; safe for concurrent calls. `recent`: what chats ask for."""
+    """Bound to its ports; safe for concurrent calls. `recent`: what chats ask for, and wait for
+    `patience` seconds."""
 
     def __init__(
-        self, store: UserStore, clock: Clock, new_id: Callable[[], str], most: int = MAX_GROUPS
+        self,
+        store: UserStore,
+        clock: Clock,
+        new_id: Callable[[], str],
+        most: int = MAX_GROUPS,
+        *,
+        patience: float = PATIENCE,
     ) -> None:
         self._store, self._clock, self._new_id, self._most = store, clock, new_id, most
-        self.recent = RecentSettings(self.effective, clock)
+        self.recent = RecentSettings(self.effective, clock, patience=patience)
 
     # -- settings and plans --------------------------------------------------------------------
 

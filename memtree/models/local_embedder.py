@@ -32,6 +32,7 @@ from memtree.models.minilm.model import DIMENSIONS, MODEL, TOKENIZER, MiniLM, en
 from memtree.models.minilm.packaged_file import PackagedFile
 from memtree.models.query_cache import QueryCache
 from memtree.ranking.relevance_scale import RelevanceScale
+from memtree.text import tokens
 
 T = TypeVar("T")
 Matrix = NDArray[np.float32]
@@ -89,10 +90,14 @@ class LocalEmbedder:
         self._foreground = ThreadPoolExecutor(2, "memtree-query")
         self._loading = threading.Lock()
 
+    async def ready(self) -> None:
+        """Until the model is loaded. `EmbedderUnavailable` where that cannot be done."""
+        await self._loaded()
+
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """(n, 384) float32 unit rows, in the order given; for background work."""
         rows = np.zeros((len(texts), DIMENSIONS), np.float32)
-        model = await self._ready()
+        model = await self._loaded()
         starts = iter(range(0, len(texts), PIECE))
 
         async def work() -> None:
@@ -110,7 +115,7 @@ class LocalEmbedder:
         cached = self._queries.get(text)
         if cached is not None:
             return cached
-        model = await self._ready()
+        model = await self._loaded()
         vector = await self._run(self._foreground, partial(model.vector, text, QUERY_TOKENS))
         self._queries.put(text, vector)
         return vector
@@ -120,7 +125,7 @@ class LocalEmbedder:
         cut = [encodable(text, QUERY_TOKENS) for text in texts]
         known = {text: self._queries.get(text) for text in cut}
         missing = [text for text, row in known.items() if row is None]
-        model = await self._ready()
+        model = await self._loaded()
 
         async def some(part: Sequence[str]) -> None:
             work = partial(model.vectors, part, QUERY_TOKENS)
@@ -141,7 +146,7 @@ class LocalEmbedder:
 
     async def warm_up(self) -> None:
         """Load the model and run it once. `EmbedderUnavailable` where that cannot be done."""
-        model = await self._ready()
+        model = await self._loaded()
         await self._run(self._foreground, partial(model.vector, "warm up", QUERY_TOKENS))
 
     async def close(self) -> None:
@@ -151,7 +156,7 @@ class LocalEmbedder:
         await asyncio.to_thread(self._foreground.shutdown)
         self._model = None
 
-    async def _ready(self) -> MiniLM:
+    async def _loaded(self) -> MiniLM:
         if self._model is not None:
             return self._model
         return await self._run(self._foreground, self._load)
@@ -159,6 +164,7 @@ class LocalEmbedder:
     def _load(self) -> MiniLM:
         with self._loading:
             if self._model is None:
+                tokens.count("")  # the vocabulary: while it is loaded, no thread gets a turn
                 model, tokenizer = self._files
                 self._model = MiniLM(model.locate(), tokenizer.locate())
                 _give_memory_back()

@@ -6,8 +6,9 @@
     query = await embedder.embed_query("where do we parse lines?")
 
 Background work is patient: bounded batches, few at a time, retried, and cut smaller where the
-server takes less. A query is not: it has two seconds and one try, and after a time-out or some
-failures none is sent until a probe was answered, since a request is waiting and BM25 ranks without.
+server takes less. A query is not: it has two seconds (`query_seconds`) and one try, and after a
+time-out or some failures none is sent until a probe was answered, since a request is waiting and
+BM25 ranks without.
 
 A server that is not there yet may come later. Where `dimensions` are not given, nobody knows before
 how long its vectors are: they are 0, queries fail at once, and a probe or background work asks.
@@ -79,7 +80,8 @@ class RemoteEmbedder:
         max_tokens: tokens of a passage that count, by o200k; part of the recipe.
         relevant: cosine under which a passage hardly answers; 0: measured.
         query_bytes: of the vectors of queries that are kept.
-        retries, query_seconds, breaker, clock: for tests.
+        query_seconds: that the vector of a query is waited for.
+        retries, breaker, clock: for tests.
     """
 
     def __init__(
@@ -114,6 +116,10 @@ class RemoteEmbedder:
         self._probing: asyncio.Task[None] | None = None
         self._closed = False
 
+    async def ready(self) -> None:
+        """At once: how long a server loads its model is not known."""
+        self._open()
+
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """(n, dimensions) float32 unit rows, in the order given; for background work."""
         await self._learn()
@@ -128,8 +134,8 @@ class RemoteEmbedder:
     async def embed_query(self, text: str) -> Matrix:
         """(dimensions,) float32, read-only; the first 512 tokens of `text`.
 
-        One try within two seconds; `EmbedderUnavailable` at once while the server is down, or was
-        never there.
+        One try within `query_seconds`; `EmbedderUnavailable` at once while the server is down, or
+        was never there.
         """
         [row] = await self._query_rows([text])
         return row

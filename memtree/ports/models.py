@@ -69,6 +69,10 @@ class Embedder(Protocol):
     relevant: float
     scale: RelevanceScale
 
+    async def ready(self) -> None:
+        """Until a model in this process is loaded; at once where it is on a server, up or down."""
+        ...
+
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """(n, dimensions) float32, unit rows; a text without tokens gives a zero row."""
         ...

@@ -82,7 +82,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
 async def find(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings) as (services, scope):
         found = await services.documents.search(
-            scope, options.query, type_=options.type, limit=options.limit, patience=None
+            scope, options.query, type_=options.type, limit=options.limit, unhurried=True
         )
     for hit in found.hits:
         if options.json:

@@ -60,7 +60,7 @@ class AgentSearchContract:
     @pytest.fixture
     async def search(self, memories: Memories, clock: Clock) -> AsyncIterator[AgentSearch]:
         search = MemorySearch(memories, TopicEmbedder(), now=clock)
-        yield AgentSearch(memories, search, now=clock)
+        yield AgentSearch(memories, search, now=clock, patience=None)
         await search.close()
 
     @pytest.mark.parametrize("large", [group_index.LARGE, 6])
@@ -86,7 +86,10 @@ class AgentSearchContract:
     async def test_another_process_is_seen_at_once(self, memories, search, clock):
         """Two searches over one store, each with indexes of its own."""
         theirs = AgentSearch(
-            memories, MemorySearch(memories, TopicEmbedder(), now=clock), now=clock
+            memories,
+            MemorySearch(memories, TopicEmbedder(), now=clock),
+            now=clock,
+            patience=None,
         )
         every = AgentScopes("tenant", None, None)
         memory = await save(memories, INSIDE[0], "The port is 8090", EMBEDDER)

@@ -103,6 +103,11 @@ class EmbedderContract:
     async def test_the_recipe_is_named(self, embedder: Embedder) -> None:
         assert embedder.recipe
 
+    async def test_one_that_is_ready_answers(self, embedder: Embedder) -> None:
+        await embedder.ready()
+        await embedder.ready()
+        assert (await embedder.embed_query("hello")).any()
+
     async def test_closing_twice(self, embedder: Embedder) -> None:
         await embedder.close()
         await embedder.close()
@@ -151,6 +156,16 @@ class TestLocalEmbedder(EmbedderContract):
         with pytest.raises(EmbedderUnavailable, match="closed"):
             await embedder.embed(["more"])
 
+    async def test_closing_while_the_model_is_loaded(self, embedder: Embedder) -> None:
+        waiting = [asyncio.create_task(embedder.ready()) for _ in range(5)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()  # who goes away stops no other
+        await embedder.close()
+        for result in await asyncio.gather(*waiting[1:], return_exceptions=True):
+            assert result is None or isinstance(result, EmbedderUnavailable)
+        with pytest.raises(EmbedderUnavailable, match="closed"):
+            await embedder.ready()
+
     async def test_closing_ends_what_runs(self, embedder: Embedder) -> None:
         await embedder.embed(["loaded"])
         call = asyncio.create_task(embedder.embed(["word " * 200] * 1000))
@@ -193,7 +208,8 @@ async def test_opening_loads_the_model() -> None:
 async def test_an_unusable_file_is_named(file: PackagedFile, message: str, part: str) -> None:
     files = {"model": MODEL, "tokenizer": TOKENIZER, part: file}
     embedder = LocalEmbedder(model=files["model"], tokenizer=files["tokenizer"])
-    for call in (embedder.warm_up(), embedder.embed(["x"]), embedder.embed_query("x")):
+    calls = (embedder.ready(), embedder.warm_up(), embedder.embed(["x"]), embedder.embed_query("x"))
+    for call in calls:
         with pytest.raises(EmbedderUnavailable, match=message):
             await call
     await embedder.close()

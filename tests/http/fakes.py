@@ -32,6 +32,7 @@ from memtree.unfolding.explain import TreeNode, TreeView
 from proxy.chat.keepalive import PACE, KeepalivePace
 from proxy.server.app import Services, create_app
 from proxy.upstream.upstreams import Upstreams
+from tests.fakes import LONG
 
 MEMORY = "<context_memory>short</context_memory>"
 MEMORY_MESSAGE = b'{"role":"user","content":"<context_memory>short</context_memory>"}'
@@ -183,7 +184,7 @@ def services(
 ) -> Services:
     """`book`: None for one without an embedder; `memories`: None for an empty store. `tallies`: of
     models that memories ask."""
-    settings = dataclasses.replace(Settings(upstream=base), **changes)
+    settings = dataclasses.replace(Settings(upstream=base, embedding_seconds=LONG), **changes)
     return Services(
         memory=cast(ContextMemory, fake or FakeMemory()),
         memory_services=open_memory_services(

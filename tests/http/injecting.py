@@ -28,7 +28,7 @@ from memtree.text import memory_lines
 from proxy.access.auth import tenant_id
 from proxy.http import json_body
 from proxy.server.app import create_app
-from tests.fakes import HashingEmbedder
+from tests.fakes import LONG, HashingEmbedder
 from tests.http.fakes import FakeMemory, services
 from tests.http.upstream import FakeUpstream
 from tests.shown_lines import lines_of
@@ -68,10 +68,10 @@ class Notebook:
         self.book = self.over(self.memories)
         self.saved = 0
 
-    def over(self, store: Any) -> MemoryBook:
+    def over(self, store: Any, patience: float = LONG) -> MemoryBook:
         """The use cases over that store."""
         search = MemorySearch(store, self.embedder, now=time.time)
-        return MemoryBook(store, store, search, SystemClock(), new_memory_id)
+        return MemoryBook(store, store, search, SystemClock(), new_memory_id, patience=patience)
 
     def scope(self, chat: str = "c", tenant: str = "") -> Scope:
         return Scope.of_chat(tenant or self.tenant, chat)

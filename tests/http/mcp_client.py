@@ -24,7 +24,7 @@ from memtree.stores import Opened, RamStore, open_memories, store_file
 from memtree.stores.sqlite.store import SqliteStore
 from proxy.mcp.definitions import BY_NAME
 from proxy.server.app import create_app
-from tests.fakes import HashingEmbedder
+from tests.fakes import LONG, HashingEmbedder
 from tests.http.fakes import services
 
 OLD, NEW = "2025-11-25", "2026-07-28"  # the newest version of each era of the protocol
@@ -146,7 +146,8 @@ async def remembering(
     opened: Opened = SqliteStore(path, now=clock.now) if path else RamStore(now=clock.now)
     memories = open_memories(opened)
     embedder = embedder or HashingEmbedder()
-    book = open_book(Settings(**settings), memories, clock, embedder)
+    given = Settings(**{"embedding_seconds": LONG, **settings})
+    book = open_book(given, memories, clock, embedder)
     book.start()
     app = create_app(services(None, keys=keys, book=book, memories=memories, **settings))
     transport = httpx.ASGITransport(app)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
 
 from memtree.errors import StoreUnavailable
+from memtree.memories.injecting import MemoryInjection
 from memtree.memories.scope import Scope
-from tests.fakes import HashingEmbedder
+from tests.fakes import LONG, HashingEmbedder
 from tests.http.injecting import ASKED, DEADLINE, Notebook, chatting, user
 from tests.http.upstream import FakeUpstream
 
@@ -81,6 +83,9 @@ async def test_a_slow_embedder_is_waited_for_once(base: str, upstream: FakeUpstr
     notebook = Notebook(embedder=SlowEmbedder())
     other = await notebook.save(f"{DEADLINE} in Graz", scope=notebook.user())
     deadline = await notebook.save(DEADLINE)
+    notebook.book.injection = MemoryInjection(
+        notebook.memories, notebook.book.searching, time.time, patience=0.1, deadline=LONG
+    )
     async with chatting(base, upstream, notebook) as chat:
         answer = await chat.post([user(f"{DEADLINE}?")], fields=ENABLED)
     assert answer.headers["x-memtree-memories"] == f"{deadline.id},{other.id}"
@@ -99,7 +104,7 @@ async def test_a_store_that_hangs_stops_no_chat(
 
             return hang if name == "search_rows" else getattr(notebook.memories, name)
 
-    notebook.book = notebook.over(Hanging())
+    notebook.book = notebook.over(Hanging(), patience=0.1)
     async with chatting(base, upstream, notebook) as chat:
         answer = await chat.post([user(ASKED_TEA)], None, ENABLED)
         assert chat.messages == [user(ASKED_TEA)]

@@ -133,6 +133,10 @@ def test_an_entry_of_window_that_says_nothing(entry):
         ("overflow_status", "500"),
         ("log_level", "loud"),
         ("upstream", "localhost:1"),
+        ("embedding_seconds", "0"),
+        ("embedding_seconds", "-1"),
+        ("embedding_seconds", "inf"),
+        ("embedding_seconds", "nan"),
     ],
 )
 def test_a_bad_value_names_its_setting(name, text):

@@ -67,8 +67,7 @@ COVERED_BY = {
     "unit/memories/schemas/test_work.py": "memtree/memories/schemas/document/applied.py",
     "unit/memories/schemas/test_schema_book.py": "memtree/memories/schemas/schema_fields.py",
     "unit/memories/search/test_searcher.py": """
-        memtree/memories/search/hits.py memtree/memories/search/hit_order.py
-        memtree/memories/search/query_vectors.py""",
+        memtree/memories/search/hits.py memtree/memories/search/hit_order.py""",
     "unit/memories/agents/search/test_agent_search.py": """
         memtree/memories/agents/search/ranking_many.py memtree/memories/agents/search/targets.py""",
     "contracts/test_agent_search.py": """
@@ -305,7 +304,7 @@ COVERED_BY = {
     "http/test_chat_memory_events.py": "proxy/memories/events.py",
     # -- proxy: the server
     "clients/test_start.py": """
-        indexer/runtime.py indexer/memory_services.py proxy/cli/serve.py proxy/server/serve.py""",
+        indexer/runtime.py proxy/cli/serve.py proxy/server/serve.py""",
     "http/test_protocol.py": "proxy/server/http_protocol.py",
     "http/test_request_ids.py": """
         proxy/server/app.py proxy/server/completion_routes.py proxy/server/edge.py

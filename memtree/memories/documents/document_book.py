@@ -21,7 +21,6 @@ from memtree.memories.documents.document import Document, NewDocument
 from memtree.memories.documents.passages import FIRST, Cut
 from memtree.memories.memory import Memory
 from memtree.memories.ports import MemoryFilter, MemoryMaintenance, MemoryStore
-from memtree.memories.saving import PATIENCE
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.ports.clock import Clock
 
@@ -174,17 +173,17 @@ class DocumentBook:
         type_: str | None = None,
         limit: int = 5,
         least: float = 0.0,
-        patience: float | None = PATIENCE,
+        unhurried: bool = False,
     ) -> DocumentSearch:
-        """The passages nearest to a query. `least`: relevance that a hit must have. Raises
-        `BadRequest` for an empty query, and store errors."""
+        """The passages nearest to a query. `least`: relevance that a hit must have. `unhurried`: as
+        `MemoryBook.search` has it. Raises `BadRequest` for an empty query, and store errors."""
         found = await self._book.search(
             scope,
             query,
             wanted=MemoryFilter(category=type_),
             limit=limit,
             least=least,
-            patience=patience,
+            unhurried=unhurried,
         )
         heads = list(dict.fromkeys(passages.head_of(hit.memory) for hit in found.hits))
         firsts = {first.id: first for first in await self._store.get(scope, heads)}

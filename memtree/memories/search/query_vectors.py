@@ -10,6 +10,9 @@ from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder
 from memtree.ranking.relevance_scale import RelevanceScale
 
+PATIENCE = 0.3  # seconds that a request waits for vectors: a save, a search, a chat
+LOADING = 30.0  # seconds, before these, for a model in this process that is still being loaded
+
 
 class QueryVectors:
     """`until`: the event loop's time until which the embedder is waited for; None: for ever."""
@@ -29,6 +32,22 @@ class QueryVectors:
     @property
     def scale(self) -> RelevanceScale | None:
         return self._embedder.scale if self._embedder else None
+
+    async def until(self, patience: float | None, loading: float = LOADING) -> float | None:
+        """The time until which the embedder is waited for, `patience` seconds from now (None: for
+        ever). A model in this process is loaded first, within `loading` seconds: a server listens
+        before it is, and its first answers would lack vectors. Where that fails, or where nobody
+        waits (0.0), it is now."""
+        if patience is None:
+            return None
+        loop = asyncio.get_running_loop()
+        if patience > 0 and self._embedder is not None:
+            try:
+                async with asyncio.timeout(loading):
+                    await self._embedder.ready()
+            except (EmbedderUnavailable, TimeoutError):
+                return loop.time()
+        return loop.time() + patience
 
     async def meet(self, until: float | None) -> None:
         """A model that was never asked tells its recipe."""

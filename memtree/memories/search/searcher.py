@@ -26,7 +26,7 @@ from memtree.memories.search.index.loader import IndexLoader
 from memtree.memories.search.index.scope_index import ScopeIndex
 from memtree.memories.search.past import rows_of_then
 from memtree.memories.search.query import Query
-from memtree.memories.search.query_vectors import QueryVectors
+from memtree.memories.search.query_vectors import LOADING, QueryVectors
 from memtree.memories.search.ranking import Ranked, ranked
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ports.models import Embedder, Matrix
@@ -66,11 +66,12 @@ class MemorySearch:
         limit: int = 5,
         least: float = 0.0,
         patience: float | None = None,
+        loading: float = LOADING,
     ) -> SearchResult:
         """The memories nearest to a query, best first. `least`: relevance below which a hit is left
-        out. `patience`: seconds that the embedder has; then words rank alone. Store errors."""
-        loop = asyncio.get_running_loop()
-        until = None if patience is None else loop.time() + patience
+        out. `patience`: seconds that the embedder has, after `loading` seconds for a model that is
+        still being loaded; then words rank alone. Store errors."""
+        until = await self.vectors.until(patience, loading)
         index, asked = await self._asked(scope, query, until)
         numbers: NDArray[np.int32] | None = None
         if wanted != ANY:
@@ -97,10 +98,7 @@ class MemorySearch:
         """As `search`, in what was remembered at that time (unix seconds), with the texts of that
         time. All of it is read, so it takes longer the more there was: of more than `MOST_PAST`
         memories the newest."""
-        loop = asyncio.get_running_loop()
-        _, asked = await self._asked(
-            scope, query, None if patience is None else loop.time() + patience
-        )
+        _, asked = await self._asked(scope, query, await self.vectors.until(patience))
         memories = await self._remembered(scope, at, wanted)
         rows = await self._store.search_rows(scope, self.vectors.recipe, 0)
         index = await asyncio.to_thread(lambda: ScopeIndex.of(rows_of_then(memories, rows)))
@@ -132,11 +130,12 @@ class MemorySearch:
 
     async def embed(self, texts: Sequence[str], patience: float | None) -> Matrix | None:
         """(n, dimensions) unit rows of texts; None where there is no embedder, it failed, or it
-        took more than `patience` seconds."""
+        took more than `patience` seconds. What is still being loaded is waited for before."""
         if self._embedder is None:
             return None
+        until = await self.vectors.until(patience)
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout_at(until):
                 if not self._embedder.dimensions:
                     await self._embedder.embed([])
                 if len(texts) == 1 and len(texts[0]) <= SHORT:

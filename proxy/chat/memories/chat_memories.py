@@ -20,7 +20,7 @@ from memtree.context.answer import Answer
 from memtree.context.context_memory import ContextMemory
 from memtree.conversation import message_list
 from memtree.errors import BadRequest
-from memtree.memories.injecting import DEADLINE, PATIENCE, InjectionChoice
+from memtree.memories.injecting import InjectionChoice
 from memtree.memories.user_memories import UserSettings
 from memtree.ports.memory_lines import InjectedMemories, MemorySourceLines
 from memtree.tracing import step
@@ -108,19 +108,18 @@ class ChatMemories:
         """One after the other: the first search embeds the message, for the others it is at hand.
         Where that failed once, words decide, and nobody waits again."""
         found = [InjectionChoice(degraded=("timeout",))] * len(sources)
-        patience = PATIENCE
+        waits = True
         try:
-            async with asyncio.timeout(DEADLINE):
+            async with asyncio.timeout(self._injection.deadline):
                 for place, source in enumerate(sources):
-                    found[place] = await self._choice(chat, source, posted, patience)
-                    if "embedder" in found[place].degraded:
-                        patience = 0.0
+                    found[place] = await self._choice(chat, source, posted, waits)
+                    waits = waits and "embedder" not in found[place].degraded
         except TimeoutError:
             log.event("chat.injection_late")
         return found
 
     async def _choice(
-        self, chat: ChatRequest, source: WantedSource, posted: PostedAddresses, patience: float
+        self, chat: ChatRequest, source: WantedSource, posted: PostedAddresses, waits: bool
     ) -> InjectionChoice:
         try:
             return await self._injection.choose(
@@ -129,7 +128,7 @@ class ChatMemories:
                 chat.asked,
                 source.options,
                 posted,
-                patience=patience,
+                waits=waits,
             )
         except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memories
             log.failure("chat.injection_failed", error)

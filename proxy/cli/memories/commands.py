@@ -74,7 +74,7 @@ async def save(options: argparse.Namespace, settings: Settings) -> int:
 
 async def find(options: argparse.Namespace, settings: Settings) -> int:
     async with _opened(options, settings) as (book, (scope, *_)):
-        found = await book.search(scope, options.query, limit=options.limit, patience=None)
+        found = await book.search(scope, options.query, limit=options.limit, unhurried=True)
     for hit in found.hits:
         if options.json:
             print(json_line({**row(hit.memory), "relevance": hit.relevance}))

@@ -13,7 +13,7 @@ from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.search.searcher import MemorySearch
 from memtree.ports.models import Embedder, Matrix
 from memtree.stores import Memories, RamStore, open_memories
-from tests.fakes import HashingEmbedder
+from tests.fakes import LONG, HashingEmbedder
 
 
 class HandClock:
@@ -69,7 +69,7 @@ class Opened:
             lambda: f"mem_{next(self.ids):024x}",
             embedder=embedder,
             rules=rules,
-            **more,
+            **{"patience": LONG, **more},
         )
 
     def search_with(self, embedder: Embedder | None) -> MemorySearch:

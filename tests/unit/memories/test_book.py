@@ -187,6 +187,31 @@ async def test_a_slow_embedder_does_not_hold_up_a_save():
         assert await has_vectors(of)
 
 
+class Unloaded(HashingEmbedder):
+    """To load its model takes longer than a vector is waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.loaded = False
+
+    async def ready(self):
+        if not self.loaded:
+            await asyncio.sleep(0.1)
+            self.loaded = True
+
+    async def embed_query(self, text):
+        await self.ready()
+        return await super().embed_query(text)
+
+
+async def test_a_model_that_is_still_being_loaded_is_waited_for():
+    async with opened(Unloaded(), patience=0.01) as of:
+        saved = await of.book.save(SCOPE, MemoryDraft("The port is 8090."))
+        assert (saved.deferred, saved.degraded) == (False, ())
+    async with opened(Unloaded(), patience=0.01, beside=of) as again:
+        assert (await again.book.search(SCOPE, "port 8090")).degraded == ()
+
+
 class Forgetful(HashingEmbedder):
     """Counts how often it was told to let go of texts."""
 

@@ -40,13 +40,13 @@ from memtree.memories.search.hit_order import without_common
 from memtree.memories.search.hits import NO_EMBEDDER
 from memtree.memories.search.index.block_rows import BlockRows
 from memtree.memories.search.query import Query
+from memtree.memories.search.query_vectors import PATIENCE
 from memtree.memories.search.ranking import Ranked
 from memtree.memories.search.searcher import IN_A_THREAD, SPARE, MemorySearch
 from memtree.memories.search.vector_bytes import Vector
 from memtree.ranking.relevance_scale import RelevanceScale
 
-PATIENCE = 0.3  # seconds that a search waits for its vector
-MORE_PATIENCE = 0.1  # for each other search of a batch
+MORE_PATIENCE = 0.1  # seconds more for each other search of a batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,17 @@ class _Place(NamedTuple):
 
 class AgentSearch:
     """One per process; safe for concurrent calls. `search`: whose indexes and embedder it uses.
-    `now`: unix seconds."""
+    `now`: unix seconds. `patience`: seconds that the embedder has; None: as long as it takes."""
 
     def __init__(
-        self, store: SearchStore, search: MemorySearch, *, now: Callable[[], float]
+        self,
+        store: SearchStore,
+        search: MemorySearch,
+        *,
+        now: Callable[[], float],
+        patience: float | None = PATIENCE,
     ) -> None:
-        self._store, self._now = store, now
+        self._store, self._now, self._patience = store, now, patience
         self._indexes, self._vectors = search.loader, search.vectors
         self._groups = GroupLoader(store, search.loader)
 
@@ -98,32 +103,25 @@ class AgentSearch:
         """What cosines of vectors mean; None without an embedder."""
         return self._vectors.scale
 
-    async def search(
-        self, query: AgentQuery, patience: float | None = PATIENCE
-    ) -> AgentSearchResult:
-        """`patience`: seconds that the embedder has. Raises `BadRequest` for an empty query, and
-        store errors."""
-        [found] = await self.search_many([query], patience)
+    async def search(self, query: AgentQuery) -> AgentSearchResult:
+        """Raises `BadRequest` for an empty query, and store errors."""
+        [found] = await self.search_many([query])
         return found
 
-    async def search_many(
-        self, queries: Sequence[AgentQuery], patience: float | None = PATIENCE
-    ) -> list[AgentSearchResult]:
+    async def search_many(self, queries: Sequence[AgentQuery]) -> list[AgentSearchResult]:
         """All or none; each as if it were alone. What several of them read is read once, and all
         are embedded in one call."""
         for query in queries:
             if not query.text.strip():
                 raise BadRequest("query must not be empty", param="query")
         now = self._now()
-        await self._vectors.meet(_until(patience))
+        await self._vectors.meet(await self._vectors.until(self._patience))
         places = [list(_places(query)) for query in queries]
         order = list(dict.fromkeys(place for each in places for place in each))
         loaded = {
             place: await self._loaded(place) for place in {each[0]: 0 for each in places if each}
         }
-        if patience is not None:
-            patience += MORE_PATIENCE * (len(queries) - 1)
-        asked = await self._embedded(queries, places, loaded, now, patience)
+        asked = await self._embedded(queries, places, loaded, now)
         found: list[list[list[AgentHit]]] = [[] for _ in queries]
         complete = [True] * len(queries)
         for place in order:
@@ -166,7 +164,6 @@ class AgentSearch:
         places: Sequence[Sequence[_Place]],
         loaded: dict[_Place, BlockRows],
         now: float,
-        patience: float | None,
     ) -> list[Query]:
         """Which words are common, the first scopes of a query say: its own, if it has any."""
         if not self._vectors.available:
@@ -181,7 +178,7 @@ class AgentSearch:
         size = sum(len(loaded[each[0]]) for each in places if each)
         left = particular() if size < IN_A_THREAD else await asyncio.to_thread(particular)
         texts = list(dict.fromkeys([*(query.text for query in queries), *filter(None, left)]))
-        rows = await self._vectors.of(texts, _until(patience))
+        rows = await self._vectors.of(texts, await self._vectors.until(self._time_for(queries)))
         if rows is None:
             return [Query.of(query.text) for query in queries]
         vectors: dict[str, Vector] = dict(zip(texts, rows, strict=True))
@@ -190,6 +187,11 @@ class AgentSearch:
             whole = Query.of(query.text, vectors[query.text])
             made.append(whole.with_particular(vectors[rest]) if rest else whole)
         return made
+
+    def _time_for(self, queries: Sequence[AgentQuery]) -> float | None:
+        if self._patience is None:
+            return None
+        return self._patience + MORE_PATIENCE * (len(queries) - 1)
 
     async def _found(
         self,
@@ -247,7 +249,3 @@ def _wanted(query: AgentQuery, place: _Place) -> MemoryFilter:
     if not place.shared:
         return query.wanted
     return replace(query.wanted_shared, superseded=False, expired=False, deleted=False)
-
-
-def _until(patience: float | None) -> float | None:
-    return None if patience is None else asyncio.get_running_loop().time() + patience

@@ -16,6 +16,7 @@ from memtree.memories.scope import Scope
 from memtree.memories.search.searcher import MemorySearch
 from memtree.memories.search.text_terms import packed_terms
 from memtree.stores import open_memories, open_store
+from tests.fakes import LONG
 from tests.saved_memories import TopicEmbedder, embed, rewrite, save
 
 TOPICS = TopicEmbedder()
@@ -43,8 +44,9 @@ def search(store, embedder):
     return over(store, embedder)
 
 
-def over(store, embedder) -> AgentSearch:
-    return AgentSearch(store, MemorySearch(store, embedder, now=lambda: 10.0), now=lambda: 10.0)
+def over(store, embedder, patience=LONG) -> AgentSearch:
+    memory = MemorySearch(store, embedder, now=lambda: 10.0)
+    return AgentSearch(store, memory, now=lambda: 10.0, patience=patience)
 
 
 async def texts(search: AgentSearch, query: str, own=EVERY, shared=(), **options) -> list[str]:
@@ -206,9 +208,9 @@ async def test_all_queries_are_embedded_in_one_call_and_rows_are_read_once(store
 
 
 async def test_an_embedder_that_is_slow_is_done_without(store):
-    slow = over(store, TopicEmbedder(seconds=60.0))
+    slow = over(store, TopicEmbedder(seconds=60.0), patience=0.01)
     await save(store, of("a"), "The port is 8090", TOPICS)
-    found = await slow.search(AgentQuery("port", EVERY), 0.01)
+    found = await slow.search(AgentQuery("port", EVERY))
     assert [hit.memory.memory.text for hit in found.hits] == ["The port is 8090"]
     assert found.degraded == ("embedder",)
 
