@@ -23,7 +23,7 @@ import openai
 SENT = frozenset(
     {"host", "accept", "accept-encoding", "connection", "content-length", "content-type"}
 )
-CONNECT_SECONDS = 5.0
+CONNECT_SECONDS = 10.0
 ANSWER_BYTES = 16 << 20  # of an answer, by default; what a model writes has some 100 kB
 
 # A line for each call and each retry; what failed in the end is logged by the callers.

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 PIECE_BYTES = 64 * 1024
@@ -94,20 +94,26 @@ class InputLines:
         splitter = LineSplitter()
         with contextlib.suppress(OSError, RuntimeError):  # the loop may be gone
             while piece := os.read(self._descriptor, PIECE_BYTES):
-                for line in splitter.feed(piece):
-                    self._put(line)
-            for line in splitter.end():
-                self._put(line)
+                self._put(splitter.feed(piece))
+            self._put(splitter.end())
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.end)
 
-    def _put(self, line: bytes) -> None:
-        self._room.acquire()
-        self._loop.call_soon_threadsafe(self._take, line)
+    def _put(self, lines: Iterable[bytes]) -> None:
+        """All that there is room for at once: whoever looks at what is `coming` behind a line sees
+        what was sent with it."""
+        together: list[bytes] = []
+        for line in lines:
+            if not self._room.acquire(blocking=False):
+                self._loop.call_soon_threadsafe(self._take, together)
+                self._room.acquire()
+                together = []
+            together.append(line)
+        self._loop.call_soon_threadsafe(self._take, together)
 
-    def _take(self, line: bytes) -> None:
-        if not self._ended:
-            self._lines.append(line)
+    def _take(self, lines: Sequence[bytes]) -> None:
+        if lines and not self._ended:
+            self._lines.extend(lines)
             self._came.set()
 
 

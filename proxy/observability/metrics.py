@@ -31,7 +31,7 @@ log = logging.getLogger("memtree")
 # A creation time for each series would double the page, and Prometheus does not read it.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-PATIENCE = 2.0  # seconds for numbers that are kept elsewhere; Prometheus itself waits for ten
+PATIENCE = 5.0  # seconds for numbers that are kept elsewhere; Prometheus itself waits for ten
 
 
 @runtime_checkable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -73,6 +74,26 @@ async def test_lines_come_until_the_input_ends(pipe):
     os.write(write, b"ee")
     os.close(write)
     assert [await lines.next() for _ in range(3)] == [b"three", None, None]
+
+
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_lines_that_were_sent_together_come_together(pipe):
+    read, write = pipe
+    lines = InputLines(read)
+    for _ in range(200):
+        os.write(write, b"one\ntwo\nthree\n")
+        assert await lines.next() == b"one"
+        assert await lines.coming(0.0) == (b"two", b"three")
+        assert [await lines.next(), await lines.next()] == [b"two", b"three"]
 
 
 async def test_no_more_is_read_than_there_is_room_for(pipe):
