@@ -7,9 +7,10 @@ from functools import partial
 
 import pytest
 
+from memtree.context import context_memory, indexing
 from proxy.access.rate_limits import RequestRates
 from proxy.server import app
-from tests.http.running import running
+from tests.http.running import PATIENCE, running
 from tests.http.upstream import FakeUpstream
 
 
@@ -31,6 +32,13 @@ def base(_upstream: tuple[FakeUpstream, str], upstream: FakeUpstream) -> str:
     """The upstream's base URL, with a path of its own as real ones have. It depends on `upstream`,
     so that whoever takes the address alone gets no upstream that hangs for the test before."""
     return _upstream[1] + "/up/v1"
+
+
+@pytest.fixture(autouse=True)
+def _trees_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever needs a tree waits for it: on a busy machine its twenty seconds may be too short."""
+    for module in (context_memory, indexing):
+        monkeypatch.setattr(module, "BUILD_PATIENCE", PATIENCE)
 
 
 @pytest.fixture

@@ -94,6 +94,14 @@ class Edge:
             if one.name.startswith("memtree_shadow") and one.name.endswith("_total")
         }  # fmt: skip
 
+    async def tallied(self) -> dict[str, dict[str, int]]:
+        """What the store has of shadow mode. Usage is written beside it, every few seconds."""
+        kept = {
+            tenant: {name: n for name, n in amounts.items() if name.startswith("shadow.")}
+            for tenant, amounts in (await self.store.tallied(*EVER)).items()
+        }
+        return {tenant: amounts for tenant, amounts in kept.items() if amounts}
+
     async def outcomes(self) -> dict[str, float]:
         found = await self.counts()
         return {n.removeprefix("shadows "): v for n, v in found.items() if n[:8] == "shadows "}
@@ -336,7 +344,7 @@ async def test_a_failing_memory_shows_in_the_metrics_alone(
         assert (answer.status_code, answer.content) == (200, PLAIN_BYTES)
         assert ours(answer) == {"x-memtree-state": "shadow"}
         assert await edge.outcomes() == {outcome: 1}
-        assert await edge.store.tallied(*EVER) == {}
+        assert await edge.tallied() == {}
     assert "message 8" not in caplog.text
 
 
@@ -393,7 +401,7 @@ async def test_metrics_and_tallies_say_the_same(base: str):
         await edge.shadow(session())
         await edge.shadow(turn(9))
         counts = await edge.counts()
-        tallies = (await edge.store.tallied(*EVER))[TENANT]
+        tallies = (await edge.tallied())[TENANT]
     assert (counts["shadows folded"], counts["shadows whole"]) == (1, 1)
     assert (tallies["shadow.requests"], tallies["shadow.folded"]) == (2, 1)
     assert tallies["shadow.raw_tokens"] == counts["shadow_raw_tokens"] > 29_000
@@ -412,16 +420,16 @@ async def test_what_the_next_answer_used(base: str):
     history = [first, {"role": "assistant", "content": "Yes."}, *coding(40_000)[1:], asked]
     async with opened(base) as edge:
         await edge.shadow({"model": "m", "messages": history})
-        tallies = (await edge.store.tallied(*EVER))[TENANT]
+        tallies = (await edge.tallied())[TENANT]
         assert "shadow.used.probes" not in tallies
         await edge.shadow({"model": "m", "messages": [*history, said, asked]})
-        tallies = (await edge.store.tallied(*EVER))[TENANT]
+        tallies = (await edge.tallied())[TENANT]
         counts = await edge.counts()
         # `new_idea` stood nowhere before: it is asked for from the next request on.
         assert tallies["shadow.used.probes"] == 1
         assert tallies["shadow.recalled.probes"] == counts["shadow_probes recalled"] == 1
         await edge.shadow({"model": "m", "messages": [*history, said, asked, said, asked]})
-        later = (await edge.store.tallied(*EVER))[TENANT]
+        later = (await edge.tallied())[TENANT]
         assert later["shadow.used.probes"] == 3
         assert later["shadow.recalled.probes"] == 1  # it stands in the recent messages by now
 
@@ -431,7 +439,7 @@ async def test_the_same_request_again_is_not_measured_again(base: str):
         for _ in range(3):
             await edge.shadow(session())
         assert await edge.outcomes() == {"folded": 1, "again": 2}
-        assert (await edge.store.tallied(*EVER))[TENANT]["shadow.requests"] == 1
+        assert (await edge.tallied())[TENANT]["shadow.requests"] == 1
 
 
 async def test_a_deletion_leaves_nothing_that_comes_back(base: str):
@@ -471,7 +479,7 @@ async def test_no_text_and_no_credential_at_rest(base: str, tmp_path: Path):
         found = files(tmp_path)
         kept = repr(edge.shadows.records.kept).encode()
     assert secret not in tenant
-    assert all(name.startswith("shadow.") for name in amounts)
+    assert all(name.startswith(("shadow.", "usage.", "usage_")) for name in amounts)
     assert b"shadow.requests" in found
     for text in (secret, "zyxwvut", *(m["content"] for m in body["messages"] if m.get("content"))):
         if len(text) > 300 or text in (secret, "zyxwvut"):

@@ -130,6 +130,9 @@ async def test_an_encoded_body_is_decoded():
 
 # -- packed files ----------------------------------------------------------------------------
 
+# They hold the time at which they were packed, which must not stand in the names of tests: each
+# process that runs some of them has to know them by the same names.
+
 LINE = {"id": "1", "content": "Likes tea", "state": "active", "categories": ["Food"]}
 DOCUMENT = {"categories": [], "memories": [LINE]}
 
@@ -143,6 +146,7 @@ DOCUMENT = {"categories": [], "memories": [LINE]}
         zipped(memories_json=b"{}", memories_jsonl_gz=gzip.compress(lines(LINE))),
         zipped(some_jsonl=lines(LINE)),
     ],
+    ids=range(5),
 )
 async def test_packed_files_are_unpacked(raw: bytes):
     async with transferring() as t:
@@ -160,6 +164,7 @@ async def test_packed_files_are_unpacked(raw: bytes):
         zipped(memories_json=lines(LINE) * 50).replace(b"\x00\x08\x00", b"\x00\x63\x00"),
         gzip.compress(lines(LINE))[:-4],
     ],
+    ids=range(5),
 )
 async def test_what_cannot_be_unpacked_is_refused(raw: bytes):
     async with transferring() as t:
