@@ -48,12 +48,13 @@ class FoldedReader:
         if room < LEAST:
             return NO_ROOM
         posted = self.folded.posted
+        index = self._index.with_open_extracted(posted)
 
         def work(ranked: RankedHistory) -> str:
             return self.folded.excerpts(ranked, most, room)
 
         try:
-            text, _ = await self._retriever.rank(posted, self._index, query[:QUERY], work)
+            text, _ = await self._retriever.rank(posted, index, query[:QUERY], work)
             return text
         finally:
             self._indexing.drop_forgotten(posted.tenant, self._generation)
@@ -87,6 +88,7 @@ class AnswerDetails:
         if index is None:
             return explanation(evidence)
         history = evidence.history
+        index = index.with_open_extracted(history)
         placed = walk(index.roots, {**index.all_nodes, **evidence.nodes})
         rules = ledger(history, placed, 0, len(history))
         return explanation(replace(evidence, rules=rules))

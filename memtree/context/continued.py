@@ -305,7 +305,8 @@ class EpochAnswers:
         if request.generation != self._indexing.generation(posted.tenant):
             return content, turn  # deleted meanwhile: answered, and not kept
         named = {shown.id for shown in content.epoch.plan.outline}
-        open_ = [index.open] if index.open and not continues and index.open.id in named else []
+        is_named = index.open is not None and not continues and index.open.id in named
+        open_ = [content.nodes[index.open.id]] if index.open and is_named else []
         # Only the turn that was found here: a rival that went on has sent its bytes.
         replaces = previous.turn.epoch if previous and request.again and not continues else b""
         with tracing.step("write"):

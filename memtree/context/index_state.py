@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import msgspec
 
 from memtree.context.known_tree import EMPTY_TREE, KnownTree, NodeLayers
 from memtree.context.state import State
+from memtree.conversation.history import History
 from memtree.ranking.corpus import Corpus
+from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after
 
 PROVISIONAL_SHARE = 0.1  # of the tokens may lack vectors before an answer is called provisional
@@ -28,7 +30,7 @@ class IndexState:
     """What is indexed of one history: a tree over a prefix, and a leaf that is not final yet.
 
     `prefix`: messages of the stored prefix that the tree was grown from. `open`: the last leaf,
-    while text may still be added to it. `unembedded`: ids of leaves without vectors, with their
+    while text may still be added to it; its words alone, until `with_open_extracted`. `unembedded`: ids of leaves without vectors, with their
     tokens; `unsummarised_tokens`: in leaves (or, where all leaves are done, in inner nodes) that
     lack only a model's summary. `cached`: the whole tree was in this process's memory. `newer`:
     nodes with a later version of their summary. `corpus`: kept at hand, with the vectors that it
@@ -74,6 +76,13 @@ class IndexState:
         if self.open is None:
             return None
         return after(NodePlace(0, 0, self.frontier.messages, self.frontier.tail), self.open)
+
+    def with_open_extracted(self, posted: History) -> IndexState:
+        """The same with all of the open leaf, for those who read more of it than its words."""
+        if self.open is None or self.open_place is None or self.open.summary.extraction:
+            return self
+        whole = growth.extracted(self.open, self.open_place.first, posted.view)
+        return replace(self, open=whole)
 
     @property
     def pending_tokens(self) -> int:

@@ -302,7 +302,8 @@ class Indexing:
         return replace(index, unsummarised_tokens=left)
 
     async def newest(self, posted: History, index: IndexState) -> IndexState:
-        """The same with the newest version of each summary."""
+        """The same with the newest version of each summary, and with that of the open leaf."""
+        index = index.with_open_extracted(posted)
         try:
             later = await self._store.newest_summaries(posted.tenant, list(index.nodes))
         except Unavailable as error:

@@ -26,6 +26,7 @@ from memtree.tree.btree import Spine
 from memtree.tree.chunking import Block
 from memtree.tree.node import EMPTY, Frontier, Node, Passage, Summary
 
+NOT_EXTRACTED = Summary("", "")
 RULES_REACH = 20_000  # characters of a user message searched for standing rules
 
 
@@ -49,7 +50,8 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class GrownTree:
-    """What stage 1 found. `open` holds what is not final yet as one leaf (None: nothing is)."""
+    """What stage 1 found. `open` holds what is not final yet as one leaf (None: nothing is), of
+    which only what ranking needs is made: see `extracted`."""
 
     nodes: tuple[Node, ...] = ()
     frontiers: Mapping[bytes, Frontier] = ()  # type: ignore[assignment]
@@ -75,7 +77,7 @@ def grow(tail: Tail, lines: ReadLines | None = None) -> GrownTree:
         made += [leaf, *spine.append(leaf, summarised)]
         changes.append((blocks[cut.seen].message, spine.frontier()))
         end = cut.end
-    rest = makers.leaf(blocks[end:], None) if end < len(blocks) else None
+    rest = makers.open_leaf(blocks[end:]) if end < len(blocks) else None
     frontiers = dict(_by_address(tail, changes, first))
     last = changes[-1][1] if changes else tail.frontier
     return GrownTree(tuple(made), frontiers, last, rest)
@@ -144,6 +146,23 @@ def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -
     return LeafExtract(summary, tuple(_rules(passages, first, texts)))
 
 
+def extracted(leaf: Node, first: int, view: Callable[[int], View]) -> Node:
+    """An open leaf, which begins in message `first`, with all that a final one has. It grows with
+    each turn, and few turns look at more of it than its words."""
+    texts = MessageTexts(view)
+    extract = leaf_extract(leaf.passages, first, texts)
+    counts = (
+        terms.terms(view(first + each.message).text[each.start : each.end])
+        for each in leaf.passages
+    )
+    return msgspec.structs.replace(
+        leaf,
+        summary=extract.summary,
+        rules=extract.rules,
+        profile=terms.profile(terms.merge(counts)),
+    )
+
+
 def _rules(
     passages: Sequence[Passage], first: int, texts: MessageTexts
 ) -> Iterator[tuple[int, int, int]]:
@@ -171,24 +190,32 @@ class _Leaves:
         self._first = first
 
     def leaf(self, blocks: Sequence[Block], following: Block | None) -> Node:
+        leaf = self.open_leaf(blocks, following)
+        extract = leaf_extract(leaf.passages, blocks[0].message, self._texts)
+        return msgspec.structs.replace(
+            leaf,
+            summary=extract.summary,
+            rules=extract.rules,
+            profile=terms.profile(terms.merge(block.terms for block in blocks)),
+        )
+
+    def open_leaf(self, blocks: Sequence[Block], following: Block | None = None) -> Node:
+        """Without summary, rules and profile."""
         base = blocks[0].message
         last = blocks[-1]
         whole = following is None or following.message > last.message
         passages = tuple(
             Passage(b.message - base, b.start, b.end, b.tokens, b.kind) for b in blocks
         )
-        extract = leaf_extract(passages, base, self._texts)
         return Node(
             id=self._id(blocks, passages),
             level=0,
             tokens=sum(block.tokens for block in blocks),
             messages=last.message - base + (1 if whole else 0),
             tail=0 if whole else last.end,
-            summary=extract.summary,
-            profile=terms.profile(terms.merge(block.terms for block in blocks)),
+            summary=NOT_EXTRACTED,
             passages=passages,
             terms=terms.pack(block.terms for block in blocks),
-            rules=extract.rules,
         )
 
     def _id(self, blocks: Sequence[Block], passages: Sequence[Passage]) -> bytes:
