@@ -225,15 +225,18 @@ class EpochAnswers:
         """The nodes of an outline with the summaries that it names, by id and version; None where
         one is lost."""
         tenant = request.posted.tenant
-        ids = [shown.id for shown in outline]
-        nodes = {id_: index.nodes[id_] for id_ in ids if id_ in index.nodes}
+        ids = {shown.id for shown in outline}
+        known = index.nodes
+        nodes = {id_: known[id_] for id_ in ids if id_ in known}
         lost = [id_ for id_ in ids if id_ not in nodes]
         if lost:
             nodes |= await self._store.nodes(tenant, lost)
         later = [(shown.id, shown.version) for shown in outline if shown.version]
         summaries = await self._store.summaries(tenant, later) if later else {}
-        if len(nodes) < len(set(ids)) or len(summaries) < len(set(later)):
+        if len(nodes) < len(ids) or len(summaries) < len(set(later)):
             return None
+        if not later:
+            return {(id_, 0): node for id_, node in nodes.items()}
         return {
             (shown.id, shown.version): with_summary(
                 nodes[shown.id], summaries.get((shown.id, shown.version))

@@ -80,7 +80,15 @@ class FinishedIndexes:
             return None
         frontier = row.indexed.frontier
         tree = self._nodes.tree(posted.tenant, frontier)
-        return None if tree is None else IndexState(frontier, tree, length)
+        return None if tree is None else IndexState(frontier, tree, length, cut=row.indexed.cut)
+
+    def with_cut(self, posted: History, index: IndexState) -> IndexState:
+        """The same with the blocks behind its prefix, where they are at hand. They depend on the
+        words of the prefix alone, so they do not get old."""
+        row = self._rows.get((posted.tenant, posted.addresses[index.prefix]))
+        if row is None or row.indexed.frontier != index.frontier:
+            return index
+        return replace(index, cut=row.indexed.cut)
 
     def _row(self, posted: History, length: int) -> _Row | None:
         row = self._rows.get((posted.tenant, posted.addresses[length]))

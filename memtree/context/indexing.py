@@ -26,6 +26,7 @@ from memtree.context.index_state import NOTHING_INDEXED, IndexState, Trouble, wi
 from memtree.context.prefix_lookup import NEWEST, covering
 from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation.history import History
+from memtree.conversation.message_list import raw_of
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
@@ -186,6 +187,7 @@ class Indexing:
                 return self._out_of_time(request, index)
             if lock is None:
                 index = await self._lookup.find(request, self._nodes)
+        index = index if known else self._finished.with_cut(request.posted, index)
         async with lock:
             rest = replace(request, patience=until - self._clock.monotonic())
             try:
@@ -233,6 +235,7 @@ class Indexing:
             frontier=grown.frontier,
             tree=tree,
             open=grown.open,
+            cut=grown.cut,
             trouble=index.trouble if kept else index.trouble or Trouble.STORE,
         )
 
@@ -320,9 +323,10 @@ def _tail(posted: History, index: IndexState, loose: Mapping[bytes, Node]) -> Ta
     return Tail(
         frontier=index.frontier,
         loose=loose,
-        messages=tuple(message.raw for message in posted.messages[first:]),
+        messages=tuple(raw_of(posted.messages, at) for at in range(first, len(posted))),
         digests=tuple(fact.digest for fact in posted.facts[first:]),
         addresses=posted.addresses[first + 1 :],
         volatile=posted.volatile.tags,
         known=index.prefix,
+        cut=index.cut,
     )

@@ -50,6 +50,10 @@ class MessageList(Sequence[Message]):
         self.earlier = earlier
         self.size = size
 
+    def raw(self, index: int) -> bytes:
+        """That of a message, which is not made for it."""
+        return self[index].raw
+
     def size_from(self, start: int) -> int:
         """Bytes of the raws from `start` on."""
         return sum(len(self[index].raw) for index in range(start, len(self)))
@@ -90,6 +94,9 @@ class RawMessages(MessageList):
         self._raw, self._starts, self._ends = raw, starts, ends
         self._made: dict[int, Message] = {}
 
+    def raw(self, index: int) -> bytes:
+        return self._raw[self._starts[index] : self._ends[index]]
+
     def size_from(self, start: int) -> int:
         return sum(self._ends[start:]) - sum(self._starts[start:])
 
@@ -128,6 +135,10 @@ class ChosenMessages(Sequence[Message]):
     def __init__(self, among: Sequence[Message], indexes: Sequence[int]) -> None:
         self.among, self._indexes = among, indexes
 
+    def raw(self, index: int) -> bytes:
+        """As `MessageList.raw`."""
+        return raw_of(self.among, self._indexes[index])
+
     def __len__(self) -> int:
         return len(self._indexes)
 
@@ -162,6 +173,13 @@ class NumberedMessages(Sequence[tuple[int, Message]]):
         if isinstance(index, slice):
             return tuple((at, self._among[at]) for at in self._indexes[index])
         return self._indexes[index], self._among[self._indexes[index]]
+
+
+def raw_of(messages: Sequence[Message], index: int) -> bytes:
+    """The raw of one of them; `index` counts from the first."""
+    if isinstance(messages, (MessageList, ChosenMessages)):
+        return messages.raw(index)
+    return messages[index].raw
 
 
 def size_from(messages: Sequence[Message], start: int = 0) -> int:

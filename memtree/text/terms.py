@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import sqrt
 from sys import byteorder
 
@@ -127,6 +127,22 @@ def pack(passages: Iterable[Mapping[int, int]]) -> Terms:
         counts += _bytes(passage.values())
         ends.append(total)
     return Terms(_ints(hashes), bytes(counts), tuple(ends))
+
+
+def unpack(packed: Terms) -> Iterator[dict[int, int]]:
+    """The statistics of each passage, in the order in which they were packed."""
+    hashes = array("I", packed.hashes)
+    if byteorder == "big":
+        hashes.byteswap()
+    start = 0
+    for end in packed.ends:
+        yield dict(zip(hashes[start:end], packed.counts[start:end], strict=True))
+        start = end
+
+
+def is_capped(packed: Terms) -> bool:
+    """Whether a count may have been larger than it is told."""
+    return _MAX_COUNT in packed.counts
 
 
 def profile(counts: Mapping[int, int]) -> tuple[bytes, bytes]:

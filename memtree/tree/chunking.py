@@ -61,7 +61,6 @@ class Block(NamedTuple):  # made by the ten thousand, three times as fast as a d
     tokens: int
     kind: int
     border: int
-    text: str
     terms: dict[int, int]
 
 
@@ -108,11 +107,29 @@ def blocks(views: Sequence[View], first: int, skip: int) -> list[Block]:
             size,
             run.kind,
             border,
-            run.text,
             found[run.text],
         )
         for run, size, border in zip(runs, counted, borders, strict=True)
     ]
+
+
+def blocks_of(leaf: node.Node, borders: bytes, first: int) -> list[Block]:
+    """The blocks that a leaf was made of, which begins with message `first`, from its passages.
+    `borders`: as `borders_of` told them."""
+    return [
+        Block(first + one.message, one.start, one.end, one.tokens, one.kind, border, counts)
+        for one, border, counts in zip(
+            leaf.passages, borders, terms.unpack(leaf.terms), strict=True
+        )
+    ]
+
+
+def borders_of(found: Sequence[Block], leaf: node.Node) -> bytes:
+    """The borders before the blocks of a leaf, for `blocks_of`; empty where its passages do not
+    tell all about them: packed counts have a limit."""
+    if terms.is_capped(leaf.terms):
+        return b""
+    return bytes(block.border for block in found)
 
 
 def _loosened(borders: list[int], sizes: Sequence[int]) -> list[int]:

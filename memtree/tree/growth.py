@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,6 +31,14 @@ NOT_EXTRACTED = Summary("", "")
 RULES_REACH = 20_000  # characters of a user message searched for standing rules
 
 
+class OpenBlocks(NamedTuple):
+    """An open leaf and the borders before its blocks: with whole messages behind it, upon the same
+    frontier, it is cut into the same blocks again."""
+
+    leaf: Node
+    borders: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Tail:
     """Messages from `frontier.messages` on, as plain values that cross a process border.
@@ -37,6 +46,7 @@ class Tail:
     `addresses[i]` is the address of the prefix that ends with messages[i]. `known`: the length of
     the prefix whose frontier this is. It may reach beyond `frontier.messages`, because the last
     messages of a prefix only make earlier leaves final; shorter prefixes have another frontier.
+    `cut`: what is known of the first of these messages, which are not cut into blocks again.
     """
 
     frontier: Frontier
@@ -46,25 +56,27 @@ class Tail:
     addresses: tuple[bytes, ...]
     volatile: tuple[str, ...]
     known: int = 0
+    cut: OpenBlocks | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GrownTree:
     """What stage 1 found. `open` holds what is not final yet as one leaf (None: nothing is), of
-    which only what ranking needs is made: see `extracted`."""
+    which only what ranking needs is made: see `extracted`. `cut`: the blocks of that leaf, for the
+    next run (`Tail`); None where they cannot be told."""
 
     nodes: tuple[Node, ...] = ()
     frontiers: Mapping[bytes, Frontier] = ()  # type: ignore[assignment]
     frontier: Frontier = EMPTY
     open: Node | None = None
+    cut: OpenBlocks | None = None
 
 
 def grow(tail: Tail, lines: ReadLines | None = None) -> GrownTree:
     """`lines`: what was found in other messages of the same history."""
     first = tail.frontier.messages
-    volatile = Volatile(tail.volatile)
-    views = [Message(raw).view(volatile) for raw in tail.messages]
-    blocks = chunking.blocks(views, first, tail.frontier.tail)
+    views = _Views(tail.messages, first, Volatile(tail.volatile))
+    blocks = _blocks(tail, views)
     lines = lines or read_lines()
     makers = _Leaves(views, tail.digests, first, lines)
     summarised = partial(summarise, lines=lines)
@@ -80,7 +92,40 @@ def grow(tail: Tail, lines: ReadLines | None = None) -> GrownTree:
     rest = makers.open_leaf(blocks[end:]) if end < len(blocks) else None
     frontiers = dict(_by_address(tail, changes, first))
     last = changes[-1][1] if changes else tail.frontier
-    return GrownTree(tuple(made), frontiers, last, rest)
+    return GrownTree(tuple(made), frontiers, last, rest, _cut(blocks[end:], rest, last))
+
+
+def _blocks(tail: Tail, views: _Views) -> list[Block]:
+    first = tail.frontier.messages
+    end = first + len(tail.messages)
+    if tail.cut is None:
+        return chunking.blocks([views[at] for at in range(first, end)], first, tail.frontier.tail)
+    old = chunking.blocks_of(*tail.cut, first)
+    new = range(first + tail.cut.leaf.messages, end)
+    return old + chunking.blocks([views[at] for at in new], new.start, 0)
+
+
+def _cut(blocks: Sequence[Block], open_: Node | None, frontier: Frontier) -> OpenBlocks | None:
+    """None for a leaf that begins within a message: what stood before it made its blocks, too."""
+    if open_ is None or frontier.tail:
+        return None
+    borders = chunking.borders_of(blocks, open_)
+    return OpenBlocks(open_, borders) if borders else None
+
+
+class _Views:
+    """The views of messages from `first` on, each made when it is asked for."""
+
+    def __init__(self, raws: Sequence[bytes], first: int, volatile: Volatile) -> None:
+        self._raws, self._first, self._volatile = raws, first, volatile
+        self._made: dict[int, View] = {}
+
+    def __getitem__(self, message: int) -> View:
+        made = self._made.get(message)
+        if made is None:
+            made = Message(self._raws[message - self._first]).view(self._volatile)
+            self._made[message] = made
+        return made
 
 
 def _by_address(
@@ -180,12 +225,12 @@ class _Leaves:
 
     def __init__(
         self,
-        views: Sequence[View],
+        views: _Views,
         digests: Sequence[bytes],
         first: int,
         lines: ReadLines | None,
     ) -> None:
-        self._texts = MessageTexts(lambda message: views[message - first], lines)
+        self._texts = MessageTexts(views.__getitem__, lines)
         self._digests = digests
         self._first = first
 

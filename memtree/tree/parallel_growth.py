@@ -61,6 +61,7 @@ def _part(tail: Tail, start: int, end: int) -> Tail:
     first = tail if not start else replace(tail, frontier=EMPTY, loose={}, known=0)
     return replace(
         first,
+        cut=None,
         messages=tail.messages[start:end],
         digests=tail.digests[start:end],
         addresses=tail.addresses[start:end],
@@ -124,6 +125,7 @@ def rest(tail: Tail, grown: GrownTree, end: int) -> Tail:
     known = _known(tail, grown)
     return replace(
         tail,
+        cut=None,
         frontier=grown.frontier,
         loose={id_: known[id_] for id_ in grown.frontier.nodes},
         messages=tail.messages[at:],

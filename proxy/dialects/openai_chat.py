@@ -13,6 +13,7 @@ import msgspec
 
 from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, MemoryText
 from memtree.conversation.message import Message
+from memtree.conversation.message_list import raw_of
 from proxy.http import json_fields
 
 
@@ -24,7 +25,7 @@ def messages(items: Iterable[AnswerItem], posted: Sequence[Message]) -> tuple[by
 def _message(item: AnswerItem, posted: Sequence[Message]) -> bytes:
     match item:
         case KeptMessage(index, block):
-            raw = posted[index].raw
+            raw = raw_of(posted, index)
             return with_text_before(raw, block) if block else raw
         case MemoryText():
             return _memory_message(item, posted)

@@ -10,7 +10,9 @@ item that lies in known blocks the rest is decoded, as if a `null` stood for all
     {"messages":[null,{...}],"stream":true}        what is decoded
 
 This finds the same spans as `json_body.split`, and wherever it cannot, that is asked, also for what
-is wrong with the body. Digests are xxh3-128, seeded by process, tenant and field, as for messages
+is wrong with the body. Where all blocks of a known body are there, what stands behind them up to
+the end of its items is compared, too: a history that grows is read from its first new item on.
+Digests are xxh3-128, seeded by process, tenant and field, as for messages
 (`memtree.conversation.message_cache`): no body answers for one of another tenant. Kept are digests,
 places and the names of fields; no text.
 """
@@ -40,6 +42,7 @@ LEAST = 2 * BLOCK  # bytes of a body: reading a shorter one costs as little
 _BODY_BYTES = 1_000  # of a known body beside its lists
 _BLOCK_BYTES = 160  # of a digest: the bytes, and its rows in a list and a dict
 _FIELD_BYTES = 300
+_ENDED = (b"}", b"]", b'"')  # of an item that nothing can be added to
 
 Fields = tuple[tuple[str, FieldSpan], ...]
 
@@ -47,20 +50,22 @@ Fields = tuple[tuple[str, FieldSpan], ...]
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownBody:
     """What is kept of a body. `fields`: all of them; `blocks`: digests of what stands up to the
-    ends of its first blocks; `whole`: of all of it."""
+    ends of its first blocks; `last`: of what stands between these and the end of the items;
+    `whole`: of all of it."""
 
     tenant: str
     field: str
     fields: Fields
     items: JsonItems  # their buffer is empty
     blocks: tuple[bytes, ...]
+    last: bytes
     whole: bytes
 
     @property
     def size(self) -> int:
         places = 2 * self.items.starts.itemsize * len(self.items)
         names = sum(_FIELD_BYTES + len(name) for name, _ in self.fields)
-        return _BODY_BYTES + places + names + _BLOCK_BYTES * (len(self.blocks) + 1)
+        return _BODY_BYTES + places + names + _BLOCK_BYTES * (len(self.blocks) + 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +133,9 @@ class KnownBodies:
                 if known := self._found.get(digests[at]):
                     # The byte behind an item must be known: a number might go on.
                     length = bisect_left(known.items.ends, (at + 1) * BLOCK)
+                    if at + 1 == len(known.blocks) and known.last:
+                        same = self._last(nothing, known) == known.last
+                        length = len(known.items) if same else length
                     if not length:
                         break
                     self._bodies.move_to_end(known)
@@ -166,7 +174,8 @@ class KnownBodies:
         # A block that reaches beyond the items is never the beginning of a longer body.
         blocks = digests[: items.ends[-1] // BLOCK]
         kept = replace(items, buffer=b"", earlier=None)
-        made = KnownBody(tenant, field, tuple(body.spans.items()), kept, blocks, digests[-1])
+        made = KnownBody(tenant, field, tuple(body.spans.items()), kept, blocks, b"", digests[-1])
+        made = replace(made, last=self._last(beginning, made))
         with self._changing:
             if made.size > self._most or beginning.deletions != self._deletions:
                 return
@@ -199,8 +208,20 @@ class KnownBodies:
             if self._found.get(digest) is body:
                 del self._found[digest]
 
+    def _last(self, beginning: BodyBeginning, known: KnownBody) -> bytes:
+        """Of what stands in a body where the items of a known one end, behind its blocks. Empty
+        where an item might go on behind its end, as a number might."""
+        start, end = len(known.blocks) * BLOCK, known.items.ends[-1]
+        part = beginning.raw[start:end]
+        if part[-1:] not in _ENDED or len(part) < end - start:
+            return b""
+        return xxhash.xxh3_128_digest(part, self._seed_of(known.tenant, known.field))
+
+    def _seed_of(self, tenant: str, field: str) -> int:
+        return xxhash.xxh3_64_intdigest(msgspec.msgpack.encode((tenant, field)), self._seed)
+
     def _digests(self, tenant: str, field: str, raw: bytes) -> tuple[bytes, ...]:
-        seed = xxhash.xxh3_64_intdigest(msgspec.msgpack.encode((tenant, field)), self._seed)
+        seed = self._seed_of(tenant, field)
         made, whole = xxhash.xxh3_128(seed=seed), memoryview(raw)
         digests = []
         for end in range(BLOCK, len(raw) + 1, BLOCK):

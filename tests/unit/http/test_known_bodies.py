@@ -70,6 +70,38 @@ def test_only_what_is_behind_the_last_known_item_is_read():
     assert outcome(lambda: found) == slowly(longer)
 
 
+def test_a_history_that_grows_is_read_from_its_first_new_item_on():
+    known = KnownBodies(1)
+    new = message("more")
+    for count in (70, 71, 90):
+        read(known, body(TALK[:count], after=b',"n":%d}' % count))
+        longer = body([*TALK[:count], new])
+        beginning = known.begin("t", "messages", longer)
+        assert beginning.length == count
+        assert beginning.new == len(new) + len(b",]}")
+        assert outcome(lambda one=beginning: known.split(one)) == slowly(longer)
+
+
+@pytest.mark.parametrize("last", [b"12", b"true", b"nul"])
+def test_an_item_that_may_go_on_behind_the_end_is_read_again(last):
+    known = KnownBodies(1)
+    read(known, body([*TALK, last]))
+    for longer in (body([*TALK, last + b"3"]), body([*TALK, last + b"l"])):
+        assert known.begin("t", "messages", longer).length <= len(TALK)
+        assert read(known, longer) == slowly(longer)
+
+
+def test_a_changed_byte_behind_the_last_whole_block_is_seen():
+    known = KnownBodies(1)
+    first = body(TALK)
+    read(known, first)
+    at = first.rindex(b"119")
+    other = body(TALK, after=b',"n":1}').replace(b"119", b"919")
+    assert at > len(first) - BLOCK
+    assert known.begin("t", "messages", other).length < len(TALK)
+    assert read(known, other) == slowly(other)
+
+
 def test_the_items_are_named_by_the_list_that_they_begin_with():
     known = KnownBodies(1)
     first = known.split(known.begin("t", "messages", body(TALK))).items("messages")

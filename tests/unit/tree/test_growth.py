@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from memtree.context.prefix_lookup import CoveredPrefix, between, covering, first_probes
 from memtree.conversation.message import Message
 from memtree.ports.store import IndexBatch
 from memtree.stores import RamStore
-from memtree.tree import growth
+from memtree.tree import chunking, growth
 from memtree.tree.growth import GrownTree
 from memtree.tree.node import EMPTY
 from tests.properties.strategies import (
@@ -21,7 +24,7 @@ from tests.properties.strategies import (
     prose,
     tail_of,
 )
-from tests.trees import tree_problems
+from tests.trees import places, tree_problems
 
 
 def nodes_of(grown: GrownTree):
@@ -148,3 +151,56 @@ async def test_the_longest_known_prefix_is_found(known):
     found = await covering(store, history)
     assert found == (CoveredPrefix(known, kept[history.addresses[known]], 2e10) if kept else None)
     assert await covering(store, history_of(history.messages, tenant="u")) is None
+
+
+def without_extract(leaf):
+    return msgspec.structs.replace(
+        leaf, summary=growth.NOT_EXTRACTED, rules=(), profile=(b"", b"")
+    )
+
+
+def test_an_open_leaf_has_its_words_and_gets_the_rest_from_its_text():
+    history = history_of(conversation(4, 9_000))
+    grown = batch(history)
+    assert grown.open == without_extract(grown.open)
+    leaves = leaves_of(grown.frontier, nodes_of(grown))
+    for leaf, place in zip(leaves, places(leaves), strict=True):
+        if not place.start:
+            made = growth.extracted(without_extract(leaf), place.first, history.view)
+            assert made == leaf
+    whole = growth.extracted(grown.open, grown.frontier.messages, history.view)
+    assert whole.summary.body and whole.profile[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_cut_into_blocks_is_not_cut_again(monkeypatch, seed):
+    """And comes to the same, a message at a time."""
+    history = history_of(conversation(seed, 9_000))
+    whole, cut, seen = batch(history), None, []
+    blocks = chunking.blocks
+
+    def watched(views, first, skip):
+        seen.append(len(views))
+        return blocks(views, first, skip)
+
+    monkeypatch.setattr(chunking, "blocks", watched)
+    known, frontier, nodes, reused = nodes_of(whole), EMPTY, [], 0
+    for length in range(1, len(history) + 1):
+        part = history_of(history.messages[:length])
+        loose = {id_: known[id_] for id_ in frontier.nodes}
+        tail = tail_of(part, frontier, loose, length - 1)
+        grown = growth.grow(replace(tail, cut=cut))
+        assert grown == growth.grow(tail)
+        reused += cut is not None and seen[-2] == 1 < seen[-1]
+        frontier, cut = grown.frontier, grown.cut
+        nodes += grown.nodes
+    assert (tuple(nodes), frontier, grown.open) == (whole.nodes, whole.frontier, whole.open)
+    assert reused > length / 4
+
+
+def test_counts_that_were_capped_are_counted_again():
+    """A packed count ends at 255."""
+    found = batch(history_of([user("q " * 270)]))
+    assert found.open is not None
+    assert found.cut is None
+    assert batch(history_of([user("spam")])).cut is not None
