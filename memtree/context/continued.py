@@ -132,14 +132,14 @@ class EpochAnswers:
         """The query that passages will be ranked for, as far as it is known before the tree has
         grown; None where the answer does not depend on one."""
         posted, previous, blocks = request.posted, request.previous, request.blocks()
-        asked = query_text(posted, request.ask.query)
-        if previous is None or blocks is None or self._ended(request, previous, blocks):
-            return asked
-        if request.again or recall_block.needless(posted):
-            return None
-        wants = recall_block.wants(posted)
-        room = epoch.block_room(previous.epoch, posted, request.terms, blocks, wants)
-        return asked if room >= recall_block.LEAST else None
+        if previous and blocks is not None and not self._ended(request, previous, blocks):
+            if request.again or recall_block.needless(posted):
+                return None
+            wants = recall_block.wants(posted)
+            room = epoch.block_room(previous.epoch, posted, request.terms, blocks, wants)
+            if room < recall_block.LEAST:
+                return None
+        return query_text(posted, request.ask.query)
 
     def _repeated(self, request: TurnRequest) -> IndexState | None:
         """What is indexed of a history whose turn was kept a moment ago, and stands in the store:

@@ -26,7 +26,7 @@ from memtree.context.index_state import NOTHING_INDEXED, IndexState, Trouble, wi
 from memtree.context.prefix_lookup import NEWEST, covering
 from memtree.context.summary_backlog import SummaryBacklog
 from memtree.conversation.history import History
-from memtree.conversation.message_list import raw_of
+from memtree.conversation.message_list import raws_of
 from memtree.errors import NodesGone, StoreUnavailable, Unavailable
 from memtree.ports.builder import Builder
 from memtree.ports.clock import Clock
@@ -323,7 +323,7 @@ def _tail(posted: History, index: IndexState, loose: Mapping[bytes, Node]) -> Ta
     return Tail(
         frontier=index.frontier,
         loose=loose,
-        messages=tuple(raw_of(posted.messages, at) for at in range(first, len(posted))),
+        messages=tuple(map(raws_of(posted.messages), range(first, len(posted)))),
         digests=tuple(fact.digest for fact in posted.facts[first:]),
         addresses=posted.addresses[first + 1 :],
         volatile=posted.volatile.tags,

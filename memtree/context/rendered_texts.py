@@ -17,7 +17,7 @@ from memtree.bounded import SizedRows
 from memtree.budget.epoch import Epoch
 from memtree.conversation.history import History
 from memtree.conversation.message import RESULT_ROLES
-from memtree.conversation.message_list import raw_of
+from memtree.conversation.message_list import raws_of
 from memtree.tree.node import Node
 from memtree.unfolding import recall_block
 from memtree.unfolding.memory_text import render
@@ -103,8 +103,9 @@ def _source(posted: History, cut: int, spans: Iterable[TextSpan]) -> bytes:
     end = posted.posted[cut - 1] if cut else 0
     between = [str(index) for index, _ in posted.system if index < end]
     digest = blake2b(",".join(between).encode(), digest_size=DIGEST)
+    raw_of = raws_of(posted.messages)
     for message in sorted({at for span in spans for at in _read_with(posted, span.message)}):
-        raw = raw_of(posted.messages, message)
+        raw = raw_of(message)
         digest.update(b"%d,%d:" % (message, len(raw)))
         digest.update(raw)
     return digest.digest()

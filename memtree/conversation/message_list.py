@@ -14,7 +14,7 @@ nobody iterates over all of a list whose beginning is known.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import NamedTuple, overload
 
@@ -130,14 +130,15 @@ class RawMessages(MessageList):
 class ChosenMessages(Sequence[Message]):
     """Some messages of a list, in their order: the history without its system messages."""
 
-    __slots__ = ("_indexes", "among")
+    __slots__ = ("_indexes", "_raw", "among")
 
     def __init__(self, among: Sequence[Message], indexes: Sequence[int]) -> None:
         self.among, self._indexes = among, indexes
+        self._raw = raws_of(among)
 
     def raw(self, index: int) -> bytes:
         """As `MessageList.raw`."""
-        return raw_of(self.among, self._indexes[index])
+        return self._raw(self._indexes[index])
 
     def __len__(self) -> int:
         return len(self._indexes)
@@ -175,11 +176,11 @@ class NumberedMessages(Sequence[tuple[int, Message]]):
         return self._indexes[index], self._among[self._indexes[index]]
 
 
-def raw_of(messages: Sequence[Message], index: int) -> bytes:
-    """The raw of one of them; `index` counts from the first."""
+def raws_of(messages: Sequence[Message]) -> Callable[[int], bytes]:
+    """What gives the raw of one of them by its index, counted from the first."""
     if isinstance(messages, (MessageList, ChosenMessages)):
-        return messages.raw(index)
-    return messages[index].raw
+        return messages.raw
+    return lambda index: messages[index].raw
 
 
 def size_from(messages: Sequence[Message], start: int = 0) -> int:

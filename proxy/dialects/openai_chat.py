@@ -13,20 +13,25 @@ import msgspec
 
 from memtree.context.answer import AnswerItem, AssistantLine, KeptMessage, MemoryText
 from memtree.conversation.message import Message
-from memtree.conversation.message_list import raw_of
+from memtree.conversation.message_list import raws_of
 from proxy.http import json_fields
 
 
 def messages(items: Iterable[AnswerItem], posted: Sequence[Message]) -> tuple[bytes, ...]:
     """The messages that an answer to `posted` sends."""
-    return tuple(_message(item, posted) for item in items)
+    raw_of = raws_of(posted)
+    return tuple(
+        raw_of(item.index)
+        if isinstance(item, KeptMessage) and not item.block
+        else _message(item, posted)
+        for item in items
+    )
 
 
 def _message(item: AnswerItem, posted: Sequence[Message]) -> bytes:
     match item:
         case KeptMessage(index, block):
-            raw = raw_of(posted, index)
-            return with_text_before(raw, block) if block else raw
+            return with_text_before(posted[index].raw, block)
         case MemoryText():
             return _memory_message(item, posted)
         case AssistantLine(text):
