@@ -30,12 +30,12 @@ class IndexState:
     """What is indexed of one history: a tree over a prefix, and a leaf that is not final yet.
 
     `prefix`: messages of the stored prefix that the tree was grown from. `open`: the last leaf,
-    while text may still be added to it; its words alone, until `with_open_extracted`. `cut`: its blocks, or, before it
-    has grown, those behind the prefix. `unembedded`: ids of leaves without vectors, with their
-    tokens; `unsummarised_tokens`: in leaves (or, where all leaves are done, in inner nodes) that
-    lack only a model's summary. `cached`: the whole tree was in this process's memory. `newer`:
-    nodes with a later version of their summary. `corpus`: kept at hand, with the vectors that it
-    got, until the answer is made.
+    while text may still be added to it; its words alone, until `with_open_extracted`. `cut`: its
+    blocks, or, before it has grown, those behind the prefix. `unembedded`: ids of leaves without
+    vectors, with their tokens; `unsummarised_tokens`: in leaves (or, where all leaves are done, in
+    inner nodes) that lack only a model's summary. `cached`: the whole tree was in this process's
+    memory. `newer`: nodes with a later version of their summary. `corpus`: kept at hand, with the
+    vectors that it got, until the answer is made.
     """
 
     frontier: Frontier

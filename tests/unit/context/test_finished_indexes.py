@@ -6,6 +6,8 @@ import gc
 from dataclasses import replace
 from weakref import ref
 
+from msgspec.structs import replace as replace_frontier
+
 from memtree.context.caches import NodeCache
 from memtree.context.finished_indexes import LASTING, FinishedIndexes
 from memtree.context.index_state import IndexState, Trouble
@@ -34,6 +36,21 @@ def test_what_lacks_nothing_is_found_by_the_very_history():
     assert kept.nbytes > 0
     clock.time += LASTING + 1
     assert kept.find(HISTORY) is None
+
+
+def test_the_blocks_behind_a_prefix_are_found_by_its_words_however_old_they_are():
+    nodes, clock = NodeCache(), Clock()
+    kept = FinishedIndexes(nodes, clock)
+    index = replace(indexed(nodes), prefix=len(HISTORY), cut=GROWN.cut)
+    kept.add(HISTORY, index)
+    clock.time += LASTING + 1
+    without = replace(index, cut=None)
+    assert kept.with_cut(HISTORY, without).cut == GROWN.cut is not None
+    other = replace(without, frontier=replace_frontier(index.frontier, tail=1))
+    assert kept.with_cut(HISTORY, other).cut is None
+    assert kept.with_cut(replace(HISTORY, tenant="other"), without).cut is None
+    kept.forget("t")
+    assert kept.with_cut(HISTORY, without).cut is None
 
 
 def test_what_lacks_something_is_looked_up_again():

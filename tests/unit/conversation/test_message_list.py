@@ -13,6 +13,7 @@ from memtree.conversation.message_list import (
     MessageList,
     NumberedMessages,
     RawMessages,
+    raws_of,
     size_from,
     unread,
 )
@@ -93,3 +94,11 @@ def test_the_size_of_any_sequence():
     for posted in plain:
         assert size_from(posted) == sum(map(len, RAWS))
         assert size_from(posted, 2) == sum(map(len, RAWS[2:]))
+
+
+@pytest.mark.parametrize("made", [in_buffer, listed, lambda: tuple(map(Message, RAWS))])
+def test_raws_are_those_of_the_messages(made):
+    posted = made()
+    assert list(map(raws_of(posted), range(len(RAWS)))) == RAWS
+    chosen = ChosenMessages(posted, (1, 3))
+    assert list(map(raws_of(chosen), range(2))) == [RAWS[1], RAWS[3]]

@@ -154,9 +154,7 @@ async def test_the_longest_known_prefix_is_found(known):
 
 
 def without_extract(leaf):
-    return msgspec.structs.replace(
-        leaf, summary=growth.NOT_EXTRACTED, rules=(), profile=(b"", b"")
-    )
+    return msgspec.structs.replace(leaf, summary=growth.NOT_EXTRACTED, rules=(), profile=(b"", b""))
 
 
 def test_an_open_leaf_has_its_words_and_gets_the_rest_from_its_text():
@@ -169,7 +167,8 @@ def test_an_open_leaf_has_its_words_and_gets_the_rest_from_its_text():
             made = growth.extracted(without_extract(leaf), place.first, history.view)
             assert made == leaf
     whole = growth.extracted(grown.open, grown.frontier.messages, history.view)
-    assert whole.summary.body and whole.profile[0]
+    assert whole.summary.body
+    assert whole.profile[0]
 
 
 @pytest.mark.parametrize("seed", range(3))
