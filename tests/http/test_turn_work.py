@@ -14,6 +14,8 @@ import pytest
 
 from benchmarks.speed.in_process import InProcess, in_process
 from benchmarks.speed.sessions import PATHS, steps, written
+from memtree.context import context_memory
+from memtree.context.index_request import LONG_PATIENCE
 from tests.wire.conversations import conversation
 from tests.work_counts import Work, counting
 
@@ -103,6 +105,12 @@ async def counted(
     assert answer.headers["x-memtree-state"] == "packed"
     said = sum(1 + sum(1 + len(step.calls) for step in one.steps) for one in shown)
     return Turn(work, said, len(body), answer.headers["x-memtree-epoch"])
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stands still for a while does not make it another turn."""
+    monkeypatch.setattr(context_memory, "BUILD_PATIENCE", LONG_PATIENCE)
 
 
 @pytest.mark.slow
