@@ -37,7 +37,9 @@ from memtree.tree.work import NodeWork
 
 log = logging.getLogger("memtree.indexer")
 
-HOLD, PROLONG = 30.0, 10.0  # seconds that a claim lasts, and after which it is renewed
+# Seconds that a claim lasts, and after which it is renewed. A process that is held up, or whose
+# store is, misses a few renewals and keeps it: else another one asks and pays for the same.
+HOLD, PROLONG = 60.0, 10.0
 # An answer may take twice its caps, since models count in other tokens, and has its JSON.
 ROOM_TIMES, ROOM_BESIDE = 2, 40
 MISSING = "missing"

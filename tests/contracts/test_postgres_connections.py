@@ -110,6 +110,31 @@ async def test_a_process_that_is_held_up_while_it_connects_connects_again(stores
     assert len(calls) == 3
 
 
+async def test_many_calls_that_take_long_ask_again_and_again(stores, monkeypatch):
+    """Each goes on with the answer to its own question, whatever others ask meanwhile: they come at
+    each step of the event loop about the end of the first question."""
+    store, asked, ended = stores[0], [], asyncio.Event()
+    await store.stats()
+
+    def taking_long() -> asyncio.Future[bool]:
+        return asyncio.ensure_future(store.database.run(lambda db: ended.wait()))
+
+    async def there() -> bool:
+        asked.append(1)
+        for _ in range(20 if len(asked) == 1 else 0):
+            calls.append(taking_long())
+            await asyncio.sleep(0)
+        return True
+
+    monkeypatch.setattr(pool, "PATIENCE", 0.0)
+    monkeypatch.setattr(store.database, "ask_server", there)
+    calls = [taking_long()]
+    while len(asked) < 20:  # noqa: ASYNC110  each step counts
+        await asyncio.sleep(0)
+    ended.set()
+    assert await asyncio.gather(*calls) == [True] * 21
+
+
 async def test_a_server_that_does_not_answer_is_asked_once(stores, monkeypatch):
     store, calls = stores[0], []
 

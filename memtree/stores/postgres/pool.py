@@ -280,10 +280,12 @@ class Pool:
 
     async def _answers(self) -> bool:
         """Whether the server is there; many may ask at once, one question is sent."""
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(self.ask_server(), name="postgres-ask")
-        await asyncio.wait({self._asking})
-        return not self._asking.cancelled() and self._asking.result()
+        asking = self._asking
+        if asking is None or asking.done():
+            asking = self._asking = asyncio.create_task(self.ask_server(), name="postgres-ask")
+        # Until this call goes on, another one may have asked anew.
+        await asyncio.wait({asking})
+        return not asking.cancelled() and asking.result()
 
     async def ask_server(self) -> bool:
         """Whether the server is there, by a connection of its own."""
