@@ -55,6 +55,28 @@ def reload(page: Page) -> None:
     page.reload()
 
 
+_UNSENT = """(text) => new Promise((resolve, reject) => {
+  const open = indexedDB.open("memtree-chats");
+  open.onerror = () => reject(open.error);
+  open.onsuccess = () => {
+    const look = () => {
+      const row = open.result.transaction(["chats"]).objectStore("chats").get("not begun");
+      row.onsuccess = () => {
+        if (row.result?.draft !== text) return setTimeout(look, 20);
+        open.result.close();
+        resolve();
+      };
+    };
+    look();
+  };
+})"""
+
+
+def wait_for_unsent(page: Page, text: str) -> None:
+    """Until what was typed in a chat that is not begun is stored."""
+    page.evaluate(_UNSENT, text)
+
+
 def answers(page: Page) -> Locator:
     return page.locator("article.from-model")
 

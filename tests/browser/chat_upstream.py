@@ -22,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 POLL = 0.05  # seconds between two looks at the connection
-SECONDS = 60.0
+SECONDS = 180.0
 MODELS = ("scripted", "scripted-large", "text-embedding-small")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
+
+import httpx
 
 from tests.browser.served import Served
 
@@ -27,6 +30,22 @@ def saved(served: Served, text: str, **fields: Any) -> dict[str, Any]:
     assert answer.status_code == 201, answer.text
     row: dict[str, Any] = answer.json()
     return row
+
+
+def imported(served: Served, rows: list[dict[str, object]]) -> None:
+    """Memories of the user, from a file."""
+    lines = "\n".join(json.dumps(row) for row in rows)
+    answer = httpx.post(
+        f"{served.url}/v1/memories/import",
+        content=lines.encode(),
+        headers={
+            "authorization": f"Bearer {served.key}",
+            "content-type": "application/octet-stream",
+        },
+        timeout=300,
+        trust_env=False,
+    )
+    assert answer.json()["imported"] == len(rows), answer.text[:500]
 
 
 def texts(served: Served) -> list[str]:

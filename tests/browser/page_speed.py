@@ -25,7 +25,8 @@ import httpx
 from proxy.server.web_pages import PAGES, ROOT, web_files
 from tests.browser.chromium import BrowserThread
 from tests.browser.served import new_key
-from tests.browser.test_tree_sizes import ADDRESS, NO_PLAN, grown
+from tests.browser.test_tree_sizes import NO_PLAN
+from tests.browser.trees import ADDRESS, grown
 from tests.browser.watched_context import WatchedContext
 from tests.http.running import running
 from tests.scripted import Say, Scripted

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 WIDTHS = (1280, 320)
+LOW = 256  # px, the height of a window of 1280 x 1024 px at a zoom of 400 %
 _RUN = """async (options) => (await axe.run(document, options)).violations.map((one) =>
   `${one.id}: ${one.help}: ` + one.nodes.slice(0, 5).map((node) =>
     `${node.target.join(" ")} (${node.any.concat(node.all, node.none)
       .map((check) => check.message).join("; ")})`).join(", "))"""
 # What Tab must reach: of a group with roving focus (tree, toolbar, radio buttons) its one stop.
-_TABBABLE = """() => {
+_STOPS = """(() => {
   const open = [...document.querySelectorAll("dialog[open]")].pop() ?? document.body;
   const all = [...open.querySelectorAll(
     "a[href], button, input, select, textarea, summary, [tabindex], [contenteditable]")];
@@ -29,9 +30,15 @@ _TABBABLE = """() => {
       if (seen.has(one.name)) return false;
       seen.add(one.name);
       return true;
-    })
-    .map((one, index) => { one.dataset.stop = index; return index; }).length;
-}"""
+    });
+})()"""
+_NUMBER_STOPS = f"""() => {{
+  for (const one of document.querySelectorAll("[data-stop]")) delete one.dataset.stop;
+  return {_STOPS}.map((one, index) => {{ one.dataset.stop = index; return index; }}).length;
+}}"""
+_SAME_STOPS = (
+    f"(count) => {_STOPS}.map((one) => one.dataset.stop).join() === [...Array(count).keys()].join()"
+)
 _FOCUSED = """() => {
   const one = document.activeElement;
   if (!one || one === document.body) return null;
@@ -44,6 +51,30 @@ _FOCUSED = """() => {
     name: `${one.tagName.toLowerCase()} ${one.getAttribute("aria-label") ?? one.textContent.trim()
       .slice(0, 40)}` };
 }"""
+# A toast goes by itself, but not while the pointer is on it.
+_HOLD_TOASTS = """() => document.querySelectorAll(".toast").forEach((one) =>
+  one.dispatchEvent(new MouseEvent("mouseenter")))"""
+# What scrolls, and what of it nobody can scroll by keyboard: it takes no focus (or says nothing of
+# itself with it), nothing in it does, and no field moves through it as through its suggestions.
+_SCROLLERS = f"""() => {{
+  const open = [...document.querySelectorAll("dialog[open]")].pop() ?? document.body;
+  const stops = {_STOPS};
+  const scrolls = (one) => {{
+    const {{ overflowX, overflowY }} = getComputedStyle(one);
+    return /auto|scroll/.test(overflowX) && one.scrollWidth > one.clientWidth + 1
+      || /auto|scroll/.test(overflowY) && one.scrollHeight > one.clientHeight + 1;
+  }};
+  const named = (one) => one.matches(":is([role], section):is([aria-label], [aria-labelledby])");
+  const led = document.activeElement?.getAttribute("aria-controls");
+  const reached = (one) => one.matches("textarea, input, select")
+    || stops.some((stop) => stop === one ? named(one) : one.contains(stop))
+    || one.matches("[role=listbox]") && led === one.id;
+  const all = [open, ...open.querySelectorAll("*")].filter((one) =>
+    one.checkVisibility({{ visibilityProperty: true }}) && !one.closest("[inert]") && scrolls(one));
+  const name = (one) => [one.localName, ...one.classList].join(".");
+  return {{ all: all.map(name), lost: all.filter((one) => !reached(one)).map(name) }};
+}}"""
+_NEXT_FRAME = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 # Preact runs effects after the next frame, or 100 ms later where there is none. Until
 # `releaseEffects()` none runs: what a person does in that moment must not be lost.
@@ -67,6 +98,30 @@ def wait_until(page: Page, expression: str) -> None:
     while not page.evaluate(expression):
         assert time.monotonic() < end, f"never true: {expression}"
         page.wait_for_timeout(20)
+
+
+def toasted(page: Page, text: str) -> None:
+    """Wait until a toast has said this; it may be gone again."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not any(text in told for told in page.evaluate("window.toldInPassing")):
+        assert time.monotonic() < end, f"no toast said: {text}"
+        page.wait_for_timeout(20)
+
+
+def noticing(page: Page, selector: str) -> Callable[[], None]:
+    """Watch for what is there for a moment only. What is returned waits until it was there."""
+    page.evaluate(
+        """(selector) => {
+          window.noticed = false;
+          new MutationObserver((_, watch) => {
+            if (!document.querySelector(selector)) return;
+            window.noticed = true;
+            watch.disconnect();
+          }).observe(document, { subtree: true, childList: true, attributes: true });
+        }""",
+        selector,
+    )
+    return lambda: wait_until(page, "window.noticed")
 
 
 def check_accessible(page: Page, *rules: str) -> None:
@@ -94,25 +149,63 @@ def check_fits(page: Page) -> None:
     assert wide[0] <= wide[1], f"{wide[0]} px in {wide[1]}"
 
 
+def draw(page: Page) -> None:
+    """Wait until the page is drawn, with what its observers of sizes make of it."""
+    page.evaluate(_NEXT_FRAME)
+
+
+def resize(page: Page, width: int, height: int) -> None:
+    """Also what follows from the size is drawn: rows are measured, panels become drawers."""
+    page.set_viewport_size({"width": width, "height": height})
+    wait_until(page, f"innerWidth === {width} && innerHeight === {height}")
+    draw(page)
+
+
+def check_scrollers(page: Page, *scrolling: str) -> None:
+    """What scrolls can be scrolled by keyboard. `scrolling`: classes of what does scroll now."""
+    end = time.monotonic() + PATIENCE / 1000
+    while True:
+        found = page.evaluate(_SCROLLERS)
+        classes = {name for one in found["all"] for name in one.split(".")}
+        if not found["lost"] and classes >= set(scrolling):
+            return
+        assert time.monotonic() < end, f"no keyboard access to {found['lost']} of {found['all']}"
+        draw(page)  # what has come in has a size once it is drawn
+
+
 def at_each_size(page: Page, check: Callable[[Page], None] = check_accessible) -> None:
     """Run a check at each width in light colours. In dark ones the page is the same but for its
     contrast."""
     size = page.viewport_size or {"width": WIDTHS[0], "height": 800}
     for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": size["height"]})
+        for height in (LOW, size["height"]):
+            resize(page, width, height)
+            check_scrollers(page)
         page.emulate_media(color_scheme="light")
         check(page)
         check_fits(page)
         page.emulate_media(color_scheme="dark")
         check_accessible(page, "color-contrast")
     page.emulate_media(color_scheme="light")
-    page.set_viewport_size(size)
+    resize(page, size["width"], size["height"])
 
 
 def check_keyboard(page: Page) -> None:
     """Tab reaches every control of the page (of the dialog that is open) in the order of reading,
     and shows where it is."""
-    stops = page.evaluate(_TABBABLE)
+    page.evaluate(_HOLD_TOASTS)
+    end = time.monotonic() + PATIENCE / 1000
+    while True:
+        stops = page.evaluate(_NUMBER_STOPS)
+        problem = _tabbing(page, stops)
+        if not problem or page.evaluate(_SAME_STOPS, stops):
+            break  # else something has come in meanwhile: once more
+        assert time.monotonic() < end, f"the controls never stay the same: {problem}"
+    assert not problem, problem
+
+
+def _tabbing(page: Page, stops: int) -> str:
+    """What is wrong with the way that Tab goes; "" for nothing."""
     page.evaluate("document.activeElement?.blur()")
     reached: list[int] = []
     for _ in range(2 * stops + 10):
@@ -120,13 +213,17 @@ def check_keyboard(page: Page) -> None:
         at = page.evaluate(_FOCUSED)
         if at is None or at["stop"] is None:
             continue
-        assert at["shown"], f"the focus on {at['name']} is not visible"
-        assert at["inSight"], f"{at['name']} has the focus and is out of sight"
+        if not at["shown"]:
+            return f"the focus on {at['name']} is not visible"
+        if not at["inSight"]:
+            return f"{at['name']} has the focus and is out of sight"
         if reached and int(at["stop"]) == reached[-1]:
             continue  # a field for a date has stops of its own
         if int(at["stop"]) in reached:
             break
         reached.append(int(at["stop"]))
-    assert sorted(reached) == list(range(stops)), f"Tab does not reach all of {stops}: {reached}"
-    first = reached.index(0)
-    assert reached[first:] + reached[:first] == list(range(stops)), f"the order is {reached}"
+    if sorted(reached) != list(range(stops)):
+        return f"Tab does not reach all of {stops}: {reached}"
+    first = reached.index(0) if reached else 0
+    ordered = reached[first:] + reached[:first] == list(range(stops))
+    return "" if ordered else f"the order is {reached}"

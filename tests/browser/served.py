@@ -40,7 +40,7 @@ class Served:
         sent = {"authorization": f"Bearer {self.key}"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         return httpx.request(
-            method, self.server.url + path, json=json, headers=sent, timeout=60, trust_env=False
+            method, self.server.url + path, json=json, headers=sent, timeout=180, trust_env=False
         )
 
 

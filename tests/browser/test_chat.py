@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser import pages
 from tests.browser.chat_page import answers, ask, questions, reload, send, texts, wait_for_answer
-from tests.browser.chat_upstream import MODELS
+from tests.browser.chat_upstream import MODELS, SECONDS
 from tests.browser.served import Chatting, Served
 from tests.browser.watched_context import WatchedContext
 
@@ -51,7 +51,7 @@ def test_an_answer_streams_is_stopped_and_goes_on_from_there(
     page.locator("[aria-live=polite]", has_text="Five.").first.wait_for(state="attached")
 
     page.get_by_role("button", name="Stop").click()
-    assert turn.gone.wait(30)
+    assert turn.gone.wait(SECONDS)
     page.get_by_text("Stopped. What had come is sent with your next message.").wait_for()
     assert texts(page) == ["Count slowly.", grown.strip()]
 

@@ -30,16 +30,17 @@ def test_remember_this_once_and_again_and_what_it_may_replace(
     ask(page, "The API listens on port 8090.", "Answer 1.")
     badge(page, 0)
     button = questions(page).first.get_by_role("button", name="Remember")
+    highlighted = pages.noticing(page, "article.remembered")
     button.click()
-    page.locator("article.remembered").wait_for(state="attached")
-    page.locator(".toast", has_text="Remembered.").wait_for()
+    highlighted()
+    pages.toasted(page, "Remembered.")
     badge(page, 1)
     (saved,) = _saved(chatting, page)
     message = questions(page).first.get_attribute("data-message")
     assert saved["content"] == "The API listens on port 8090."
     assert (saved["source_type"], saved["message_id"]) == ("user", message)
     button.click()
-    page.locator(".toast", has_text="Already remembered.").wait_for()
+    pages.toasted(page, "Already remembered.")
     badge(page, 1)
 
     ask(page, "Which port does the API listen on?", "Answer 2.")
@@ -54,7 +55,7 @@ def test_remember_this_once_and_again_and_what_it_may_replace(
     pages.at_each_size(page)
     offer.get_by_role("button", name="Replace the old one").click()
     badge(page, 1)
-    assert offer.count() == 0
+    offer.wait_for(state="detached")
     page.locator("button.remember:focus").wait_for()
     assert [row["content"] for row in _saved(chatting, page)] == ["The API listens on port 8091."]
 

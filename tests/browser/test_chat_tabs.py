@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser import pages
-from tests.browser.chat_page import answers, ask, questions, send, texts, wait_for_answer
+from tests.browser.chat_page import (
+    answers,
+    ask,
+    questions,
+    send,
+    texts,
+    wait_for_answer,
+    wait_for_unsent,
+)
+from tests.browser.chat_upstream import SECONDS
 from tests.browser.served import Chatting
 
 if TYPE_CHECKING:
@@ -57,7 +66,7 @@ def test_two_tabs_of_one_chat_lose_nothing(open_page: OpenPage, chatting: Chatti
     late = open_page(address(), on=chatting.served, beside=other)
     answers(late).get_by_text("Half an ans").wait_for()
     page.close()
-    assert turn.gone.wait(60)
+    assert turn.gone.wait(SECONDS)
     late.locator(".failure").get_by_text("The answer was interrupted.").wait_for()
     assert texts(late)[-2:] == ["A last one", "Half an ans"]
     chatting.upstream.turn().say("A whole answer.").end()
@@ -95,6 +104,7 @@ def test_the_list_of_chats_by_keyboard_alone(open_page: OpenPage, chatting: Chat
     chats = page.get_by_role("navigation", name="Chats")
     chats.get_by_role("link", name="About apples").click()
     page.get_by_text("Answer 1.").wait_for()
+    wait_for_unsent(page, "About pears")
     page.reload()
     page.get_by_text("Answer 1.").wait_for()
     assert chats.get_by_role("listitem").count() == 1
@@ -158,4 +168,4 @@ def test_the_list_of_chats_by_keyboard_alone(open_page: OpenPage, chatting: Chat
     drawer.get_by_role("link", name="About pears").focus()
     page.keyboard.press("Enter")
     page.get_by_text("Answer 2.").wait_for()
-    assert drawer.count() == 0
+    drawer.wait_for(state="detached")

@@ -5,6 +5,7 @@ and read nothing, whether it comes from its own origin or has its name point at 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.chromium import BrowserThread
+from tests.browser.watched_context import PATIENCE
 from tests.server import Server, running
 
 if TYPE_CHECKING:
@@ -123,6 +125,7 @@ def evil_page(browser_thread: BrowserThread, evil_port: int) -> Iterator[Callabl
     def open_(host: str) -> Page:
         browser = browser_thread.browser
         context = browser.new_context()
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.goto(f"http://{host}:{evil_port}/")
@@ -138,11 +141,16 @@ def stored(server: Server) -> list[str]:
 
 def statuses(server: Server, since: int, path: str) -> list[int]:
     """Of requests for this path in the server's log after its first `since` characters."""
-    server.get("/health")  # those before it have their line by then
-    lines = server.log.read_text()[since:].splitlines()
-    return [
-        int(line.split(" status=")[1].split()[0]) for line in lines if f" route={path} " in line
-    ]
+
+    def lines(of: str) -> list[str]:
+        log = server.log.read_text()[since:].splitlines()
+        return [line for line in log if f" route={of} " in line]
+
+    before = len(lines("/health"))
+    server.get("/health")
+    while len(lines("/health")) == before:  # it is written with those before it, a moment later
+        time.sleep(0.02)
+    return [int(line.split(" status=")[1].split()[0]) for line in lines(path)]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])

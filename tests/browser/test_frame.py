@@ -32,7 +32,7 @@ def test_the_frame_is_for_everybody(path: str, open_page: Callable[..., Page]):
     assert page.locator("main h1").count() == 1
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    pages.wait_until(page, "document.activeElement.id === 'main'")
     assert page.evaluate(DROP) == [True, True]  # else the browser opens the file in the tab
 
 

@@ -119,9 +119,9 @@ def test_who_closes_the_question_gets_the_refusal(
 ):
     memtree(tmp_path / "own.db", "keys", "create", "only", "--value", "sk-only")
     page = open_page("/ui/state", key="sk-wrong", on=serve())
-    page.evaluate(ASK, "/memories")
     dialog = page.get_by_role("dialog", name="Which key does your client use?")
-    dialog.wait_for()
+    dialog.wait_for()  # the page asks by itself, once
+    page.evaluate(ASK, "/memories")
     while page.evaluate("window.answered") is None:
         page.keyboard.press("Escape")
     assert page.evaluate("window.answered.slice(0, 2)") == [401, "invalid_api_key"]

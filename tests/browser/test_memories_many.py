@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 from tests.browser import pages
 from tests.browser.hostile import TEXTS
-from tests.browser.memories import PAGE, card, saved, texts, wait_for_texts
+from tests.browser.memories import PAGE, card, imported, saved, texts, wait_for_texts
 from tests.browser.served import Served
 
 if TYPE_CHECKING:
@@ -22,22 +21,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MANY, MOST_NODES = 10_000, 400
 NODES = "() => document.querySelectorAll('.virtual-list *').length"
+# Until it is drawn; false where the list has ended.
+FURTHER = """async () => {
+  const list = document.querySelector(".virtual-list");
+  const before = list.scrollTop;
+  list.scrollTop += 400;
+  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  return list.scrollTop > before;
+}"""
 Open = Callable[..., "Page"]
-
-
-def imported(served: Served, rows: list[dict[str, object]]) -> None:
-    lines = "\n".join(json.dumps(row) for row in rows)
-    answer = httpx.post(
-        f"{served.url}/v1/memories/import",
-        content=lines.encode(),
-        headers={
-            "authorization": f"Bearer {served.key}",
-            "content-type": "application/octet-stream",
-        },
-        timeout=300,
-        trust_env=False,
-    )
-    assert answer.json()["imported"] == len(rows), answer.text[:500]
 
 
 def test_ten_thousand_memories_are_scrolled_filtered_and_deleted(open_page: Open, served: Served):
@@ -68,7 +60,7 @@ def test_ten_thousand_memories_are_scrolled_filtered_and_deleted(open_page: Open
     meant = [n for n in range(MANY) if n % 3 == 1 and n % 7 == 3]
     page.get_by_role("button", name="Delete all that match").click()
     page.get_by_role("button", name=f"Delete {len(meant)} memories").click()
-    page.get_by_text(f"{len(meant)} deleted. A search has verified").wait_for()
+    pages.toasted(page, f"{len(meant)} deleted. A search has verified")
     page.get_by_text("No memory matches").wait_for()
     total = served.call("GET", "/v1/memories?limit=1").json()["total"]
     assert total == MANY - len(meant)
@@ -228,18 +220,17 @@ def test_hostile_text_is_shown_as_it_is(open_page: Open, served: Served):
     page = open_page(PAGE)
     seen: set[str] = set()
     page.locator("article.memory").first.wait_for()
-    for _ in range(60):
+    while True:
         seen |= set(page.evaluate(
             "() => [...document.querySelectorAll('article.memory .memory-body > .memory-text')]"
             ".map((one) => one.textContent)"
         ))  # fmt: skip
         if seen >= set(kept):
             break
-        page.evaluate("() => document.querySelector('.virtual-list').scrollTop += 400")
-        page.wait_for_timeout(30)
+        assert page.evaluate(FURTHER), set(kept) - seen
     assert seen == set(kept)
-    titles = page.locator(".memories-view .grow").all_inner_texts()
-    assert set(told[:12]) <= set(titles)
+    for text in told[:12]:
+        page.locator(".memories-view .grow").get_by_text(text, exact=True).first.wait_for()
     card(page, kept[-1], exact=True).get_by_role("button", name="Edit").click()
     page.get_by_label("Text", exact=True).wait_for()
     page.keyboard.press("Escape")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser import pages
 from tests.browser.chat_page import answers, ask
 from tests.browser.explained import answered
 from tests.browser.memories import PAGE, card
@@ -48,7 +49,7 @@ def test_the_tree_and_the_state_in_a_lan(
     in_lan(page)
     page.evaluate(COPIED)
     page.get_by_role("button", name="Copy the Base URL").click()
-    page.get_by_text("Base URL copied.").first.wait_for()
+    pages.toasted(page, "Base URL copied.")
     assert copied(page) == f"{named(served).url}/v1"
     page.goto(f"{named(served).url}/ui/tree#demo")
     in_lan(page)
@@ -64,7 +65,7 @@ def test_the_chat_and_its_memories_in_a_lan(
     page.evaluate(COPIED)
     ask(page, "Hello?", "Answer 1.")
     answers(page).last.get_by_role("button", name="Copy").click()
-    page.get_by_text("Copied.").first.wait_for()
+    pages.toasted(page, "Copied.")
     assert copied(page) == "Answer 1."
     page.goto(f"{named(chatting.served).url}{PAGE}")
     in_lan(page)

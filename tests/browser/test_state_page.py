@@ -83,7 +83,7 @@ def test_before_anything_came(open_page: Open, served: Served):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     for name, text in (("Base URL", f"{served.url}/v1"), ("header", "x-polychat-memory: on")):
         page.get_by_role("button", name=f"Copy the {name}").click()
-        page.get_by_text(f"{name} copied.", exact=False).first.wait_for()
+        pages.toasted(page, f"{name[0].upper()}{name[1:]} copied.")
         assert page.evaluate("navigator.clipboard.readText()") == text
     pages.at_each_size(page)
     pages.check_keyboard(page)
@@ -146,6 +146,7 @@ def test_a_loss_is_shown_with_its_reason_and_a_period_is_kept(open_page: Open):
     newest = page.locator(".state-table tbody tr").first.locator("td").all_inner_texts()
     assert newest == ["3", "0", "0", "0", "100,000", "40,000", "1,000"]
     pages.check_fits(page)
+    pages.check_scrollers(page, "wide")
     pages.check_keyboard(page)
     page.unroute(USAGE)
     page.reload()
@@ -159,7 +160,6 @@ def test_an_error_leaves_the_last_good_value_with_its_age(open_page: Open):
     page.get_by_label("Period").select_option("7 days")
     page.get_by_text("Saved in the last 30 days").wait_for()
     before, width = hero(page), page.locator(".state-saved").bounding_box()
-    page.unroute(USAGE)
     page.route(USAGE, lambda route: route.abort())
     page.route(HEALTH, refused("The store is locked.", 503))
     ask_again(page)
@@ -174,7 +174,6 @@ def test_an_error_leaves_the_last_good_value_with_its_age(open_page: Open):
     assert width is not None
     assert (box["width"], box["height"]) == (width["width"], width["height"])
     pages.at_each_size(page)
-    page.unroute(USAGE)
     page.route(USAGE, answered(usage(7)))
     stale.get_by_role("button", name="Try again").click()
     page.get_by_text("Saved in the last 7 days").wait_for()
@@ -185,6 +184,8 @@ def test_a_server_that_takes_long_is_waited_for(open_page: Open):
     page = open_page("/ui/state")
     page.get_by_role("heading", name="No requests").wait_for()
     page.clock.install()
+    page.reload()  # so that no timer of the page runs by another clock
+    page.get_by_role("heading", name="No requests").wait_for()
     hanging: list[Route] = []
 
     def hang(route: Route) -> None:
@@ -195,11 +196,14 @@ def test_a_server_that_takes_long_is_waited_for(open_page: Open):
     while not hanging:
         page.wait_for_timeout(20)
     page.clock.fast_forward(30_000)
-    page.route(USAGE, answered(usage(7)))
+    assert len(hanging) == 1
     hanging[0].fulfill(json=usage(30, requests={"total": 19, "by_state": {"packed": 19}}))
     page.get_by_text("Saved in the last 30 days").wait_for()
     assert page.get_by_text("for 19 of 20").count() == 0  # of so few
+    page.route(USAGE, answered(usage(7)))
     page.clock.fast_forward(11_000)
+    for late in hanging[1:]:  # ten seconds have passed before
+        late.fulfill(json=usage(7))
     page.get_by_text("Saved in the last 7 days").wait_for()
     page.get_by_text("for 19 of 20").wait_for()
 
@@ -256,7 +260,6 @@ def test_texts_from_outside_are_texts(open_page: Open):
         page.route(USAGE, refused(text, 503))
         ask_again(page)
         page.locator(".state-stale").get_by_text(text, exact=False).wait_for()
-        page.unroute(USAGE)
     page.set_viewport_size({"width": 320, "height": 800})
     pages.check_fits(page)
     pages.check_accessible(page)

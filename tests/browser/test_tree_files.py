@@ -12,6 +12,7 @@ import pytest
 from tests.browser import hostile, pages
 from tests.browser.explained import all_cards, answered, explained, sliced, slide, status
 from tests.browser.served import Served
+from tests.browser.trees import drop
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -31,6 +32,7 @@ def test_a_dropped_file_is_read_asked_and_forgotten(open_page: Callable[..., Pag
     page.keyboard.press("Enter")
     page.get_by_role("treeitem").first.wait_for()
     told = explained(served, messages, "Which port has service-17?", 4000)
+    answered(page, 4000)
     page.get_by_text(f"{told['usage']['completion_tokens']:,} tokens").wait_for()
     page.get_by_role("treeitem").first.click()
     cards = all_cards(page)
@@ -51,7 +53,7 @@ def test_a_file_may_hold_many_conversations_and_none(open_page: Callable[..., Pa
     """Names, titles and texts of strangers stay what they are: text."""
     page = open_page("/ui/tree")
     choose(page, "<img src=x onerror=alert(1)>.json", "{")
-    page.get_by_role("status").get_by_text("not").first.wait_for()
+    pages.toasted(page, "not")
     chats = [chatgpt(title, f"{title} again") for title in hostile.TEXTS]
     choose(page, "conversations.json", json.dumps(chats))
     dialog = page.get_by_role("dialog", name="Which conversation?")
@@ -169,10 +171,13 @@ def test_the_newest_question_wins_and_provisional_answers_are_asked_again(
         answer["memory"]["pending_tokens"] = 12_000
         route.fulfill(json=answer)
 
+    waiting = "**/v1/context_memory/status"
+    page.route(waiting, lambda route: route.fulfill(json={"pending_tokens": 9_000}))
     page.route("**/v1/context_memory", provisional, times=1)
     page.get_by_role("slider").press("ArrowRight")
     page.get_by_text("Passages are ranked by their words so far").wait_for()
     pages.check_accessible(page)
+    page.unroute(waiting)
     page.get_by_text("Passages are ranked by their words so far").wait_for(state="detached")
     answered(page, 6000)
     page.route("**/v1/context_memory", lambda route: route.abort(), times=1)
@@ -180,21 +185,6 @@ def test_the_newest_question_wins_and_provisional_answers_are_asked_again(
     page.get_by_text("The question was not answered").wait_for()
     page.get_by_role("button", name="Try again").click()
     answered(page, 8000)
-
-
-def drop(page: Page, name: str, content: str) -> None:
-    """Drag a file over the page, and let it go."""
-    carried = page.evaluate_handle(
-        """([name, content]) => {
-          const carried = new DataTransfer();
-          carried.items.add(new File([content], name));
-          return carried;
-        }""",
-        [name, content],
-    )
-    page.dispatch_event("body", "dragenter", {"dataTransfer": carried})
-    page.get_by_text("Drop the file to open it").wait_for()
-    page.dispatch_event("body", "drop", {"dataTransfer": carried})
 
 
 def wide_history() -> list[dict[str, Any]]:

@@ -13,49 +13,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser import hostile, pages
+from tests.browser.trees import ADDRESS, FAN, grown
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ADDRESS = "ab" * 32
-FAN = 8
-LEAF = 500  # tokens
 NO_PLAN: dict[str, Any] = {
     "address": ADDRESS, "epoch": None, "cut": 0, "nodes": [], "excerpts": [], "rules": [],
     "recall": [],
 }  # fmt: skip
 ROW = ".tree-row[aria-selected=true]"
-
-
-def grown(leaves: int) -> dict[str, Any]:
-    """A full tree over so many leaves of two messages each."""
-    nodes = [node(f"0-{at}", 0, [], (2 * at, 2 * at + 1), LEAF) for at in range(leaves)]
-    level = nodes
-    while len(level) > 1:
-        groups = [level[at : at + FAN] for at in range(0, len(level), FAN)]
-        number = level[0]["level"] + 1
-        level = [
-            node(
-                f"{number}-{at}",
-                number,
-                [one["id"] for one in group],
-                (group[0]["messages"][0], group[-1]["messages"][1]),
-                sum(one["tokens"] for one in group),
-            )
-            for at, group in enumerate(groups)
-        ]
-        nodes = [*nodes, *level]
-    return {"nodes": nodes, "roots": [level[0]["id"]], "rules": []}
-
-
-def node(id_: str, level: int, children: list[str], messages: tuple[int, int], tokens: int) -> Any:
-    return {
-        "id": id_, "level": level, "children": children, "messages": list(messages),
-        "tokens": tokens, "headline": f"Node {id_}", "body": f"What happened in {id_}.",
-        "anchors": [f"file_{id_}.py"], "summary": "extracted", "sealed": True,
-    }  # fmt: skip
 
 
 def opened(page: Page, tree: dict[str, Any], plan: dict[str, Any] = NO_PLAN) -> None:

@@ -15,11 +15,22 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request
 
 KEY_NAME = "memtree.key"
-PATIENCE = 60_000  # ms; none of them passes where all is well
+PATIENCE = 180_000  # ms; none of them passes where all is well
 # What Chromium says of each answer with an error status is no error of the page.
 _REFUSED = re.compile(r"^Failed to load resource: ")
 _REPORT = """document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.effectiveDirective} ${event.blockedURI}`));"""
+# A toast is gone after seconds, which a busy machine may take for anything else. So each is noted
+# as it comes, and one that offers something stays, as it does under a pointer.
+_NOTE_TOASTS = """window.toldInPassing = [];
+new MutationObserver((changes) => {
+  for (const one of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
+    for (const toast of one.matches?.(".toast") ? [one] : one.querySelectorAll?.(".toast") ?? []) {
+      window.toldInPassing.push(toast.textContent);
+      if (toast.querySelector(".button")) toast.dispatchEvent(new MouseEvent("mouseenter"));
+    }
+  }
+}).observe(document, { childList: true, subtree: true });"""
 
 
 @dataclass  # without slots: Playwright notes what it has called at whose method it is
@@ -35,6 +46,7 @@ class WatchedContext:
     def begin(self) -> None:
         self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(_REPORT)
+        self.context.add_init_script(_NOTE_TOASTS)
         self.context.on("console", self._said)
         self.context.on("dialog", self._asked)
         self.context.on("request", self._sent)

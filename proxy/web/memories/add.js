@@ -1,5 +1,5 @@
 /** Writing a memory by hand. */
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { tagsOf } from "./list/use_drafts.js";
 import { remember } from "./remember.js";
 
@@ -18,7 +18,7 @@ export function AddMemory({ source, tagged = false, onAdded, onClose }) {
   const [said, setSaid] = useState("");
   const field = useRef(null);
   const form = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     field.current.focus();
     return () => {

@@ -1,5 +1,5 @@
 /** The page `memories`: all that is remembered, whoever remembers it. */
-import { html, useCallback, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { html, useCallback, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { start } from "../shell/frame.js";
 import { Empty } from "../shell/states.js";
 import { AddMemory } from "./add.js";
@@ -23,7 +23,7 @@ function Page() {
   const [known, setKnown] = useState({ rows: [], total: null });
   const list = useRef(null);
   const groups = useGroups(source);
-  useEffect(() => {
+  useLayoutEffect(() => {
     setQuery("");
     setOpen(null);
     setKnown({ rows: [], total: null });

@@ -1,6 +1,6 @@
 /** What is around every page: the link to its content, the navigation, the key, the messages. */
 
-import { html, render, useEffect, useState } from "../vendor/preact.js";
+import { html, render, useLayoutEffect, useState } from "../vendor/preact.js";
 import { keepPageOnDrop } from "./dropped_files.js";
 import { askForKey } from "./key_dialog.js";
 import { key, onKeyChange } from "./key.js";
@@ -29,7 +29,7 @@ export function start({ page, title, Page }) {
 
 function Frame({ page, title, Page }) {
   const [used, setUsed] = useState(key());
-  useEffect(() => onKeyChange(setUsed), []);
+  useLayoutEffect(() => onKeyChange(setUsed), []);
   // The first answer to the question is no change: what waits for it goes on by itself.
   const [first, setFirst] = useState(used);
   if (first === null && used !== null) setFirst(used);

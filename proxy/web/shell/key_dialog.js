@@ -1,6 +1,6 @@
 /** The question for the key; asked once at a time, whoever needs it. */
 
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Dialog, openDialog } from "./dialog.js";
 import { key, setKey } from "./key.js";
 
@@ -29,7 +29,7 @@ function KeyDialog({ refusal, answer }) {
   const [value, setValue] = useState("");
   const [shown, setShown] = useState(false);
   const field = useRef(null);
-  useEffect(() => field.current.focus(), []);
+  useLayoutEffect(() => field.current.focus(), []);
   const bad = value.trim() !== "" && !/^[\x21-\x7e]+$/.test(value.trim());
   const save = (event) => {
     event.preventDefault();

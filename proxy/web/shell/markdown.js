@@ -6,6 +6,7 @@
 
 import { Component, h, html, useMemo, useRef } from "../vendor/preact.js";
 import { Lexer } from "../vendor/marked.js";
+import { ScrollBox } from "./scroll_box.js";
 
 const SCHEMES = new Set(["http:", "https:", "mailto:"]);
 const DEEPEST = 24; // levels of lists, quotes and emphasis; what lies deeper is shown as text
@@ -128,7 +129,7 @@ function block(token, depth) {
     case "blockquote":
       return html`<blockquote>${blocks(token.tokens, depth + 1)}</blockquote>`;
     case "code":
-      return html`<pre tabindex="0"><code>${token.text}</code></pre>`;
+      return html`<${ScrollBox} as="pre" label="Code"><code>${token.text}</code><//>`;
     case "list":
       return list(token, depth);
     case "table":
@@ -163,12 +164,12 @@ function table(token, depth) {
   const rows = token.rows.map(
     (row) => html`<tr>${row.map((cell) => html`<td>${inline(cell.tokens, depth)}</td>`)}</tr>`,
   );
-  return html`<div class="wide" tabindex="0" role="region" aria-label="Table">
+  return html`<${ScrollBox} class="wide" label="Table">
     <table>
       <thead><tr>${head}</tr></thead>
       <tbody>${rows}</tbody>
     </table>
-  </div>`;
+  <//>`;
 }
 
 function inline(tokens = [], depth = 0) {

@@ -10,6 +10,7 @@ import {
   useRef,
 } from "../vendor/preact.js";
 import { RowHeights } from "./row_heights.js";
+import { useScrollStop } from "./scroll_box.js";
 
 const MARGIN = 600; // px above and below that are drawn as well
 const FIRST = 900; // px that are drawn before the height of the list is known
@@ -21,13 +22,15 @@ const FIRST = 900; // px that are drawn before the height of the list is known
  * @param {(index: number) => unknown} props.render the content of a row
  * @param {(index: number) => string | number} [props.itemKey] what a row is about, where rows move
  * @param {(index: number) => Object} [props.itemProps] more attributes of a row, as `aria-level`
- * @param {() => void} [props.onEnd] called when the end comes near, once for each `count`
+ * @param {(() => void) | null} [props.onEnd] called when the end comes near, once for each `count`
+ *   and whenever it is given again
  * @param {string} props.label
  * @param {string} [props.role]
  * @param {string} [props.itemRole]
  * @param {string} [props.class]
  * @param {number} [props.focusIndex] a row that is scrolled to when this changes, and stays drawn.
  *   While the focus is in the list, it goes to the row, or to what has `tabindex="0"` in it.
+ * @param {boolean} [props.stop] rows hold nothing that takes the focus: the list does, while it scrolls
  */
 export function VirtualList({
   count,
@@ -41,12 +44,14 @@ export function VirtualList({
   itemRole = "listitem",
   class: name = "",
   focusIndex = -1,
+  stop = false,
 }) {
   const box = useRef(null);
   const heights = useMemo(() => new RowHeights(rowHeight), [rowHeight]);
   const focus = useHeldFocus(itemKey, count);
   const [, redraw] = useReducer((turn) => turn + 1, 0);
   const observer = useRowObserver(box, heights, count, redraw);
+  useScrollStop(box, stop);
 
   const from = box.current?.scrollTop ?? 0;
   const height = box.current?.clientHeight || FIRST;
@@ -66,8 +71,8 @@ export function VirtualList({
   const near = last >= count - 1;
   useEffect(() => {
     if (near && onEnd) onEnd();
-  }, [near, count]);
-  useEffect(() => reveal(box.current, heights, focusIndex, count), [focusIndex]);
+  }, [near, count, Boolean(onEnd)]); // also where what it began was given up
+  useLayoutEffect(() => reveal(box.current, heights, focusIndex, count), [focusIndex]);
   useEffect(() => {
     const resized = new ResizeObserver(redraw);
     resized.observe(box.current);

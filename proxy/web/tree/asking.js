@@ -1,6 +1,6 @@
 /** Asks what the model would see. One question at a time: a newer one cancels the older, and its answer wins. */
 
-import { useEffect, useState } from "../vendor/preact.js";
+import { useEffect, useLayoutEffect, useState } from "../vendor/preact.js";
 import { call } from "../shell/api.js";
 
 const PAUSE = 220; // milliseconds in which a slider may move on
@@ -26,7 +26,7 @@ export function useAnswer(history, { query, target }) {
   const [busy, setBusy] = useState(false);
   const [attempt, setAttempt] = useState(0);
   const current = state.history === history ? state : { answer: null, about: null, error: null };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!history) return undefined;
     const controller = new AbortController();
     const { signal } = controller;

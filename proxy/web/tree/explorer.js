@@ -1,6 +1,6 @@
 /** Drawing, list and detail of one tree: one selection drives all three. */
 
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { count } from "../shell/format.js";
 import { useShortcut } from "../shell/shortcuts.js";
 import { Icicle, Legend, useViewport } from "./drawing/icicle.js";
@@ -37,7 +37,7 @@ export function Explorer({ model, picture, history, first, focusOn }) {
     setSelected(index);
     setExpanded((old) => withPath(model, old, index));
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const best = picture?.excerpts.find(({ leaf, rank }) => leaf >= 0 && rank !== null);
     if (focusOn && best) select(best.leaf);
   }, [focusOn]);

@@ -1,6 +1,6 @@
 /** One node: its summary, what of it the model sees and why, what was just below the cut, and its messages. */
 
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useState } from "../vendor/preact.js";
 import { count, tokens } from "../shell/format.js";
 import { CandidateCard, ExcerptCard, MessageCard } from "./passages.js";
 import { Swatch } from "./drawing/patterns.js";
@@ -96,7 +96,7 @@ function StateLine({ picture, selected, node, excerpts }) {
 /** A dozen at a time: there may be hundreds. */
 function Pages({ items, what, card }) {
   const [shown, setShown] = useState(PAGE);
-  useEffect(() => setShown(PAGE), [items.length]);
+  useLayoutEffect(() => setShown(PAGE), [items.length]);
   return html`<div class="tree-cards">${items.slice(0, shown).map(card)}</div>
     ${
       items.length > shown &&

@@ -1,6 +1,6 @@
 /** `/ui/tree`: see what the model sees of a conversation, and what it would have seen for another question. */
 
-import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useMemo, useState } from "../vendor/preact.js";
 import { confirmDialog } from "../shell/dialog.js";
 import { start } from "../shell/frame.js";
 import { count } from "../shell/format.js";
@@ -103,7 +103,7 @@ function useAddress(source, setPlace) {
     if (toHash(fromHash(location.hash).source) !== wanted)
       history.pushState(null, "", wanted === "#" ? location.pathname : wanted);
   }, [source]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const moved = () => setPlace(fromHash(location.hash));
     addEventListener("popstate", moved);
     return () => removeEventListener("popstate", moved);
@@ -113,7 +113,7 @@ function useAddress(source, setPlace) {
 /** On a narrow screen the sources fold away once something is open. */
 function Folded({ closed, children }) {
   const [open, setOpen] = useState(!closed);
-  useEffect(() => setOpen(!closed), [closed]);
+  useLayoutEffect(() => setOpen(!closed), [closed]);
   return html`<button
       type="button"
       class="button tree-fold"

@@ -2,6 +2,7 @@
 
 import { html, useState } from "../vendor/preact.js";
 import { tokens } from "../shell/format.js";
+import { ScrollBox } from "../shell/scroll_box.js";
 import { speaker, strings, unitsOf } from "./model/history.js";
 import { reasonText } from "./model/picture.js";
 
@@ -26,7 +27,7 @@ export function ExcerptCard({ excerpt, history }) {
         >${place(excerpt)}${excerpt.tokens ? ` · ${tokens(excerpt.tokens)}` : ""}</span
       >
     </p>
-    ${history && html`<${Verbatim} text=${history.quote(excerpt)} />`}
+    ${history && html`<${Verbatim} text=${history.quote(excerpt)} label=${named(history, message)} />`}
     <p class="tree-why small-text soft">
       ${`Shown because ${reasonText(reason)} · ${ranked}${same}`}
     </p>
@@ -47,7 +48,7 @@ export function CandidateCard({ candidate, history }) {
       <strong>${named(history, candidate.message)}</strong>
       <span class="soft">${text ? `${place(candidate)} · ` : ""}${tokens(candidate.tokens)}</span>
     </p>
-    ${text && html`<${Verbatim} text=${text} />`}
+    ${text && html`<${Verbatim} text=${text} label=${named(history, candidate.message)} />`}
   </section>`;
 }
 
@@ -63,11 +64,10 @@ function place({ part, start, end }) {
 }
 
 /** Letter for letter; long ones are cut until somebody asks for all. */
-export function Verbatim({ text }) {
+function Verbatim({ text, label }) {
   const [whole, setWhole] = useState(false);
   const cut = text.length > SHORT && !whole;
-  return html`<pre class="tree-verbatim" dir="auto" tabindex=${text.length > 200 ? 0 : undefined}>
-${cut ? head(text) : text}</pre>
+  return html`<${ScrollBox} as="pre" class="tree-verbatim" dir="auto" label=${label}>${cut ? head(text) : text}<//>
     ${cut && html`<button type="button" class="button small" onClick=${() => setWhole(true)}>Show all of it</button>`}`;
 }
 
@@ -89,13 +89,14 @@ export function MessageCard({ number, message, excerpts }) {
         html`${call && html`<p class="soft small-text">calls <bdi>${call}</bdi></p>`}
           <${Marked}
             text=${text}
+            label=${`Message ${number}`}
             spans=${excerpts.filter((each) => each.message === number && each.part === part)}
           />`,
     )}
   </section>`;
 }
 
-function Marked({ text, spans }) {
+function Marked({ text, label, spans }) {
   const [whole, setWhole] = useState(false);
   const shown = whole || text.length <= SHORT ? text : head(text);
   const pieces = [];
@@ -107,8 +108,7 @@ function Marked({ text, spans }) {
     pieces.push(shown.slice(at, from), html`<mark>${shown.slice(from, to)}</mark>`);
     at = to;
   }
-  return html`<pre class="tree-verbatim" dir="auto" tabindex=${shown.length > 200 ? 0 : undefined}>
-${pieces}${shown.slice(at)}</pre>
+  return html`<${ScrollBox} as="pre" class="tree-verbatim" dir="auto" label=${label}>${pieces}${shown.slice(at)}<//>
     ${
       shown.length < text.length &&
       html`<button type="button" class="button small" onClick=${() => setWhole(true)}>

@@ -1,6 +1,6 @@
 /** The left side: where a conversation comes from. Known ones, a file, a chat of this browser, the demo. */
 
-import { html, useCallback, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { listHistories } from "../chat/store/history.js";
 import { call } from "../shell/api.js";
 import { Dialog, openDialog } from "../shell/dialog.js";
@@ -214,7 +214,7 @@ export function useFileDrop(onFile) {
   const [over, setOver] = useState(false);
   const latest = useRef(onFile);
   latest.current = onFile;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const carries = (event) => event.dataTransfer?.types.includes("Files");
     const hover = (event) => {
       if (!carries(event)) return;

@@ -19,6 +19,7 @@ class Desk {
   #listeners = new Set();
   #open = new Map();
   #begun = null;
+  #turn = 0;
 
   constructor() {
     this.store = null;
@@ -93,9 +94,12 @@ class Desk {
     else if (id === null && this.current?.stored) this.settle(); // the link to the content
   }
 
+  /** Of two that are asked for at once the newer one is shown, however long the older one takes. */
   async #show(id) {
+    const mine = ++this.#turn;
     const known = id === null ? undefined : await this.store.chat(id);
     const live = known && !known.deleted ? known : undefined;
+    if (mine !== this.#turn) return;
     const kept = live && this.#open.get(live.id);
     if (!kept) {
       this.current = null;
@@ -106,6 +110,10 @@ class Desk {
     const fresh = { ...newChat(model, Date.now()), draft };
     const chat = live ?? (id === null || known ? fresh : { ...fresh, id, foreign: true });
     const open = kept ?? (await new Conversation(this.store, chat, exchange, Boolean(live)).open());
+    if (mine !== this.#turn) {
+      if (!kept) open.close();
+      return;
+    }
     this.#leave(open);
     this.current = open;
     this.#emit();

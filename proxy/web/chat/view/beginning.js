@@ -1,4 +1,5 @@
 /** What an empty chat says. */
+import { ScrollBox } from "../../shell/scroll_box.js";
 import { html } from "../../vendor/preact.js";
 
 const EXAMPLES = [
@@ -9,7 +10,7 @@ const EXAMPLES = [
 
 /** @param {{offline: boolean, onPick: (text: string) => void}} props `offline`: nobody answers */
 export function Beginning({ offline, onPick }) {
-  return html`<div class="thread-scroll">
+  return html`<${ScrollBox} class="thread-scroll" label="How to begin">
     <div class="beginning">
       <p class="beginning-title">A chat that does not forget</p>
       <p class="soft">
@@ -26,5 +27,5 @@ export function Beginning({ offline, onPick }) {
         )}
       </ul>`}
     </div>
-  </div>`;
+  <//>`;
 }

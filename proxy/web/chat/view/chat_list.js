@@ -1,5 +1,5 @@
 /** The chats of this browser: open, rename, delete with undo. */
-import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { Time } from "../../shell/format.js";
 import { toast } from "../../shell/toasts.js";
 import { Icon } from "./icons.js";
@@ -35,11 +35,17 @@ export function ChatList({ desk, shown, onPick }) {
 function ChatRow({ desk, chat, shown, onPick }) {
   const [renaming, setRenaming] = useState(false);
   const rename = useRef(null);
+  const back = useRef(false); // the button gets the focus that the field had
+  useLayoutEffect(() => {
+    if (back.current) rename.current?.focus();
+    back.current = false;
+  }, [renaming]);
   const title = chat.title || "New chat";
-  const finish = (text) => {
+  /** `left`: the focus went elsewhere, and stays there. */
+  const finish = (text, left) => {
+    back.current = !left;
     setRenaming(false);
     if (text !== null && text.trim() && text.trim() !== chat.title) desk.rename(chat.id, text.trim());
-    setTimeout(() => rename.current?.focus());
   };
   const remove = (event) => {
     event.currentTarget.closest(".chat-rows").parentElement.querySelector(".chat-new").focus();
@@ -68,16 +74,19 @@ function ChatRow({ desk, chat, shown, onPick }) {
 function TitleField({ title, onEnd }) {
   const field = useRef(null);
   const ended = useRef(false);
-  useEffect(() => field.current.select(), []);
-  const end = (text) => {
+  useLayoutEffect(() => {
+    field.current.focus();
+    field.current.select();
+  }, []);
+  const end = (text, left) => {
     if (ended.current) return;
     ended.current = true;
-    onEnd(text);
+    onEnd(text, left);
   };
   const press = (event) => {
-    if (event.isComposing) return;
-    if (event.key === "Enter") end(event.target.value);
-    if (event.key === "Escape") end(null);
+    if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+    event.preventDefault(); // else the button that gets the focus is pressed by it
+    end(event.key === "Enter" ? event.target.value : null, false);
   };
   return html`<input
     ref=${field}
@@ -86,6 +95,6 @@ function TitleField({ title, onEnd }) {
     maxlength="200"
     value=${title}
     onKeyDown=${press}
-    onBlur=${(event) => end(event.target.value)}
+    onBlur=${(event) => end(event.target.value, true)}
   />`;
 }

@@ -2,14 +2,14 @@
  * A part of the page that comes in from the side where the window is narrow. Everything but it and
  * the toasts (which may offer to undo) is out of reach until it is closed.
  */
-import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 
 const FOCUSABLE = "button, a[href], input, select, textarea";
 
 /** @param {{label: string, side: "left" | "right", onClose: () => void, children: unknown}} props */
 export function Drawer({ label, side, onClose, children }) {
   const element = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const drawer = element.current;
     const others = [...drawer.parentElement.children].filter((one) => !one.dataset.drawer);

@@ -30,6 +30,7 @@ export function inBlocks(path) {
 export function MessageList({ conversation, memories, onWritten }) {
   const scroll = useRef(null);
   const pinned = useRef(true);
+  const chosen = useRef(null); // the version that somebody has just gone to
   const [atEnd, setAtEnd] = useState(true);
   const path = conversation.path();
   const blocks = inBlocks(path);
@@ -68,12 +69,16 @@ export function MessageList({ conversation, memories, onWritten }) {
   /** Another version of a message: it stays where it is, and so does the focus. */
   const show = (id, direction) => {
     pinned.current = false;
+    chosen.current = { id, direction };
     conversation.show(id);
-    setTimeout(() => {
-      const arrows = scroll.current?.querySelector(`[data-message="${id}"] .branches`);
-      (arrows?.querySelector(`.${direction}:enabled`) ?? arrows?.querySelector(":enabled"))?.focus();
-    });
   };
+  useLayoutEffect(() => {
+    if (chosen.current === null) return;
+    const { id, direction } = chosen.current;
+    chosen.current = null;
+    const arrows = scroll.current.querySelector(`[data-message="${id}"] .branches`);
+    (arrows?.querySelector(`.${direction}:enabled`) ?? arrows?.querySelector(":enabled"))?.focus();
+  });
   const acts = { show, written: onWritten };
   const places = sentPlaces(path);
   const moved = () => {

@@ -1,5 +1,5 @@
 /** The box that names the model: one of the list, or any name that is typed. */
-import { html, useRef, useState } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 
 const AT_ONCE = 100;
 const id = "model";
@@ -37,6 +37,7 @@ export function ModelBox({ models, value, lack, onChoose }) {
   const [typed, setTyped] = useState(null); // null: closed
   const [at, setAt] = useState(-1);
   const field = useRef(null);
+  const list = useRef(null);
   const open = typed !== null;
   const found = open ? matching(models.models, typed === value ? "" : typed) : [];
   const shown = found.slice(0, AT_ONCE);
@@ -44,6 +45,9 @@ export function ModelBox({ models, value, lack, onChoose }) {
   const partial = name !== "" && name !== value && found.length > 0 && !found.includes(name);
   const options = partial ? [...shown, name] : shown; // some upstreams know more than they list
 
+  useLayoutEffect(() => {
+    list.current.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [at]);
   const begin = () => {
     if (open) return;
     setTyped(value);
@@ -103,7 +107,7 @@ export function ModelBox({ models, value, lack, onChoose }) {
       }}
       onKeyDown=${press}
     />
-    <ul id=${`${id}-list`} class="model-list" role="listbox" aria-label="Models" hidden=${!open || !options.length}>
+    <ul ref=${list} id=${`${id}-list`} class="model-list" role="listbox" aria-label="Models" hidden=${!open || !options.length}>
       ${options.map(
         (model, index) => html`<li
           key=${model}

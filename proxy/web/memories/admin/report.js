@@ -29,6 +29,7 @@ export function Report({ report }) {
           count=${lines.length}
           rowHeight=${44}
           label="Lines of the file"
+          stop=${true}
           render=${(index) => html`<${Line} line=${lines[index]} />`}
         />`
       : html`<p class="hint">No line needs a remark.</p>`}

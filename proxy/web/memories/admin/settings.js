@@ -1,5 +1,5 @@
 /** The switches of a user's memories. */
-import { html, useEffect, useState } from "../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useState } from "../../vendor/preact.js";
 import { call } from "../../shell/api.js";
 import { Dialog } from "../../shell/dialog.js";
 import { Loading, Problem } from "../../shell/states.js";
@@ -60,16 +60,8 @@ function Fields({ settings, change }) {
     <p class="hint memories-indent" id=${`about-${name}`}>${hint}</p>
   `;
   const number = (name, title, limits) => html`
-    <label class="field">
-      <span>${title}</span>
-      <input
-        type="number"
-        ...${limits}
-        value=${settings[name]}
-        onChange=${(event) =>
-          event.target.value !== "" && change({ [name]: Number(event.target.value) })}
-      />
-    </label>
+    <${NumberField} ...${{ title, limits }} value=${settings[name]}
+      set=${(value) => change({ [name]: value })} />
   `;
   return html`
     ${free &&
@@ -89,5 +81,23 @@ function Fields({ settings, change }) {
     )}
     ${number("top_k", "Memories beside a message, at most", { min: 1, max: 20, step: 1 })}
     ${number("score_threshold", "Relevance that they need (0 to 1)", { min: 0, max: 1, step: 0.05 })}
+  `;
+}
+
+/** What is typed stays until it counts, also where an answer comes in meanwhile. */
+function NumberField({ title, limits, value, set }) {
+  const [typed, setTyped] = useState(value);
+  useLayoutEffect(() => setTyped(value), [value]);
+  return html`
+    <label class="field">
+      <span>${title}</span>
+      <input
+        type="number"
+        ...${limits}
+        value=${typed}
+        onInput=${(event) => setTyped(event.target.value)}
+        onChange=${(event) => event.target.value !== "" && set(Number(event.target.value))}
+      />
+    </label>
   `;
 }

@@ -1,5 +1,5 @@
 /** Views of the memories and their groups. */
-import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { confirmDialog } from "../../shell/dialog.js";
 import { count } from "../../shell/format.js";
 import { problem } from "../list/use_actions.js";
@@ -124,7 +124,7 @@ function TitleForm({ label, value, save, cancel }) {
   const [title, setTitle] = useState(value);
   const [error, setError] = useState(null);
   const field = useRef(null);
-  useEffect(() => field.current.focus(), []);
+  useLayoutEffect(() => field.current.focus(), []);
   const submit = (event) => {
     event.preventDefault();
     if (title.trim()) save(title.trim()).catch(setError);

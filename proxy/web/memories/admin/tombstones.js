@@ -48,6 +48,7 @@ export function Tombstones({ source, onBack }) {
       count=${stones.length}
       rowHeight=${78}
       label="Forgotten and replaced memories"
+      stop=${true}
       itemKey=${(index) => `${stones[index].id} ${index}`}
       render=${(index) => html`<${Stone} stone=${stones[index]} bringBack=${bringBack} />`}
     />`}

@@ -9,11 +9,14 @@ export function useGroups(source) {
   const [all, setAll] = useState([]);
   const current = useRef(source);
   current.current = source;
+  const turn = useRef(0);
   const { headers } = source;
   const reload = useCallback(async () => {
+    const mine = ++turn.current;
     if (!source.can.groups) return setAll([]);
     const { json } = await call("GET", ROOT, { headers }).catch(() => ({ json: { groups: [] } }));
-    return current.current.key === source.key ? setAll(json.groups) : undefined;
+    const newest = mine === turn.current && current.current.key === source.key;
+    return newest ? setAll(json.groups) : undefined;
   }, [source.key]);
   useEffect(() => {
     setAll([]);

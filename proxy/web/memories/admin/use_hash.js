@@ -8,7 +8,7 @@
  * @property {import("../sources.js").Filter} filter
  * @property {boolean} stones What was forgotten or replaced is shown.
  */
-import { useCallback, useEffect, useState } from "../../vendor/preact.js";
+import { useCallback, useLayoutEffect, useState } from "../../vendor/preact.js";
 
 const NAMES = ["category", "source", "tag", "group", "thread"];
 
@@ -48,7 +48,7 @@ export function writeHash({ whose, filter, stones }) {
 /** @returns {[Place, (place: Place) => void]} */
 export function useHash() {
   const [place, setPlace] = useState(() => readHash(location.hash));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const read = () => setPlace(readHash(location.hash));
     addEventListener("hashchange", read);
     return () => removeEventListener("hashchange", read);

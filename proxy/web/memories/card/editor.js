@@ -1,12 +1,12 @@
 /** A memory while it is edited: in its place, by keyboard alone, losing nothing. */
-import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { CATEGORIES } from "./labels.js";
 
 /** Props as those of `MemoryCard`. */
 export function Editor({ memory, source, draft, actions, label }) {
   const field = useRef(null);
   const whole = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!draft.fresh) return;
     const { value } = field.current;
     field.current.focus({ preventScroll: true });

@@ -1,12 +1,12 @@
 /** "Replaces ...": a newer memory may take the place of an older one with one click. */
-import { html, useEffect, useReducer } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useReducer } from "../../vendor/preact.js";
 import { onReplacements, replacements } from "../remember.js";
 import { excerpt } from "./labels.js";
 
 /** Props as those of `MemoryCard`. Shows nothing where nothing may be replaced. */
 export function Replacement({ memory, source, actions }) {
   const [, redraw] = useReducer((turn) => turn + 1, 0);
-  useEffect(() => onReplacements(redraw), []);
+  useLayoutEffect(() => onReplacements(redraw), []);
   return replacements(source, memory.id).map(
     (older) => html`
       <div key=${older.id} class="note memory-replaces">

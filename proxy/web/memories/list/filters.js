@@ -1,5 +1,5 @@
 /** What narrows a list: words, category, who saved it, and whether it waits for a person. */
-import { html, useMemo, useRef } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { useShortcut } from "../../shell/shortcuts.js";
 import { CATEGORIES, SOURCE_NAMES, sourceLabel } from "../card/labels.js";
 
@@ -71,6 +71,8 @@ function Choice({ label, any, value, names, title = (name) => name, choose }) {
 
 /** Tags that no row in sight has can be typed; it counts on Enter, or when the field is left. */
 function TagField({ value, names, choose }) {
+  const [typed, setTyped] = useState(value);
+  useLayoutEffect(() => setTyped(value), [value]);
   const commit = (event) => choose(canonicalTag(event.target.value));
   return html`
     <input
@@ -79,7 +81,8 @@ function TagField({ value, names, choose }) {
       placeholder="Any tag"
       list="memories-tags"
       maxlength="64"
-      value=${value}
+      value=${typed}
+      onInput=${(event) => setTyped(event.target.value)}
       onChange=${commit}
     />
     <datalist id="memories-tags">

@@ -115,6 +115,7 @@ function deleting(source, of) {
       problem("It was not deleted", error, () => removeMany(rows));
       return;
     }
+    of().memories.forget(rows.map((row) => row.id)); // a list that was asked for before may hold them
     withdraw(rows);
     const text =
       rows.length === 1

@@ -1,5 +1,5 @@
 /** The focus in a list of cards: it moves with the arrow keys, and comes back after an action. */
-import { useEffect, useRef, useState } from "../../vendor/preact.js";
+import { useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 
 /** @param {import("../rows.js").Memory[]} rows */
 export function useFocus(rows) {
@@ -9,7 +9,7 @@ export function useFocus(rows) {
   latest.current = rows;
   const [index, setIndex] = useState(-1);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (wanted.current === null) return;
     const card = find(box.current, wanted.current);
     if (!card || card.classList.contains("editing")) return;

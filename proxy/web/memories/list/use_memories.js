@@ -16,6 +16,7 @@ export function useMemories(source, filter, query) {
   const [set, setSet] = useState(NOTHING);
   const [status, setStatus] = useState({ loading: true, more: false, error: null, degraded: [] });
   const turn = useRef(0);
+  const gone = useRef(new Map()); // id -> the newest turn when it was taken out
   const asked = { source, filter, query: query.trim() };
   const now = useRef(asked);
   now.current = { ...asked, held: set.rows.length };
@@ -29,7 +30,9 @@ export function useMemories(source, filter, query) {
       const read = await readFirst(source, filter, query, quiet ? held : 0);
       if (mine !== turn.current) return;
       const of = nameOf(source, filter, query);
-      setSet((was) => ({ ...read.set, of, total: read.set.total ?? was.total }));
+      // Asked for before it was deleted, and answered after.
+      const rows = read.set.rows.filter((row) => !(gone.current.get(row.id) >= mine));
+      setSet((was) => ({ ...read.set, rows, of, total: read.set.total ?? was.total }));
       setStatus({ loading: false, more: false, error: null, degraded: read.degraded });
     } catch (error) {
       if (mine === turn.current) setStatus((was) => ({ ...was, loading: false, more: false, error }));
@@ -65,11 +68,17 @@ export function useMemories(source, filter, query) {
   }, [set.cursor]);
 
   const follow = useCallback((memory) => {
+    gone.current.delete(memory.id);
     setSet((was) =>
       wanted(now.current.filter, memory) ? put(was, memory) : without(was, [memory.id]),
     );
   }, []);
-  const drop = useCallback((ids) => setSet((was) => without(was, ids)), []);
+  const drop = useCallback((ids) => {
+    for (const id of ids) gone.current.set(id, turn.current);
+    setSet((was) => without(was, ids));
+  }, []);
+  /** The server has deleted them: only the list of deleted ones goes on to hold them. */
+  const forget = useCallback((ids) => now.current.filter.deleted || drop(ids), []);
   const setTotal = useCallback((total) => setSet((was) => ({ ...was, total })), []);
   useChanges(source, now, { load, follow, drop, setTotal });
 
@@ -84,6 +93,7 @@ export function useMemories(source, filter, query) {
     retryMore: loadMore,
     put: follow,
     drop,
+    forget,
     setTotal,
   };
 }
@@ -131,8 +141,9 @@ function useChanges(source, now, { load, follow, drop, setTotal }) {
       changed.set(change.id, change);
       timer ??= setTimeout(read, GATHER);
     };
-    // While nobody listened, more may have changed than the stream tells afterwards.
-    let missed = document.hidden;
+    // While nobody listened, more may have changed than the stream tells afterwards; so it may have
+    // between the first answer and the moment from which on the stream tells.
+    let missed = true;
     const onOpen = () => {
       if (missed) load(true);
       missed = false;

@@ -2,6 +2,7 @@
 
 import { html, useState } from "../../vendor/preact.js";
 import { count } from "../../shell/format.js";
+import { ScrollBox } from "../../shell/scroll_box.js";
 import { signed } from "../saved_card.js";
 import { dayName } from "./scale.js";
 import { byGroup, GROUPS } from "./state_groups.js";
@@ -21,7 +22,7 @@ function Rows({ daily }) {
   const days = daily.filter((day) => Object.keys(day.requests).length).reverse();
   if (!days.length) return html`<p class="hint">No requests came in this time.</p>`;
   return html`
-    <div class="wide" tabindex="0" role="region" aria-label="Every day">
+    <${ScrollBox} class="wide" label="Every day">
       <table>
         <caption class="visually-hidden">
           Requests, tokens and savings by day, the newest first; days without requests are left out
@@ -39,7 +40,7 @@ function Rows({ daily }) {
           ${days.map((day) => html`<${Row} key=${day.date} day=${day} />`)}
         </tbody>
       </table>
-    </div>
+    <//>
   `;
 }
 

@@ -15,8 +15,8 @@ const STEP = 1.6;
 export function useViewport(model, selected) {
   const [view, setView] = useState(() => new Viewport(0, model.tokens));
   const change = (next) => setView((old) => next(old));
-  useEffect(() => setView(new Viewport(0, model.tokens)), [model]);
-  useEffect(() => {
+  useLayoutEffect(() => setView(new Viewport(0, model.tokens)), [model]);
+  useLayoutEffect(() => {
     if (selected < 0) return;
     change((old) =>
       old.showing(model.start[selected], Math.min(model.size[selected], old.size), model.tokens),
@@ -103,7 +103,7 @@ function usePointer(canvas, latest, port, onSelect) {
     const { model, view } = latest.current;
     return nodeAt(model, x, y, view, width, height);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = canvas.current;
     const wheel = (event) => {
       const { model, view } = latest.current;

@@ -1,5 +1,5 @@
 /** The answer that grows: drawn at most once a frame, read out once a sentence. */
-import { html, useEffect, useReducer, useRef, useState } from "../../../vendor/preact.js";
+import { html, useLayoutEffect, useReducer, useRef, useState } from "../../../vendor/preact.js";
 import { Markdown } from "../../../shell/markdown.js";
 import { inPlainWords } from "../../conversation/failures.js";
 import { Sentences } from "../../conversation/sentences.js";
@@ -27,7 +27,7 @@ function eachFrame(run) {
 /** @param {{conversation: import("../../conversation/conversation.js").Conversation, id: string}} props */
 export function GrowingText({ conversation, id }) {
   const [, draw] = useReducer((number) => number + 1, 0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const frames = eachFrame(() => draw());
     const stop = conversation.read(() => frames.ask());
     return () => {
@@ -52,7 +52,7 @@ export function GrowingText({ conversation, id }) {
 export function LiveRegion({ conversation }) {
   const [said, setSaid] = useState([]);
   const reader = useRef({ id: null, sentences: null });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const say = (text) =>
       text && setSaid((before) => [...before, { text, key: Math.random() }].slice(-SAID));
     const frames = eachFrame(() => {

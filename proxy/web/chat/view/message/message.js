@@ -46,12 +46,9 @@ export class MessageItem extends Component {
     const close = (text) => {
       if (text !== null && conversation.edit(message.id, text) === null) return;
       edits.delete(message.id);
-      this.setState({ editing: false });
-      if (text === null) {
-        setTimeout(() => this.base?.querySelector(".edit")?.focus());
-        return;
-      }
-      acts.written();
+      const back = () => this.base.querySelector(".edit")?.focus();
+      this.setState({ editing: false }, text === null ? back : undefined);
+      if (text !== null) acts.written();
     };
     const retry = () => {
       conversation.retry(message.id);
