@@ -63,9 +63,9 @@ def note(text: str, **more: Any) -> StructuredDraft:
 
 @asynccontextmanager
 async def kept(
-    embedder: Embedder | None = None, rules: MemoryRules | None = None
+    embedder: Embedder | None = None, rules: MemoryRules | None = None, **more: Any
 ) -> AsyncIterator[Kept]:
-    async with opened(embedder, rules) as of:
+    async with opened(embedder, rules, **more) as of:
         yield Kept(of)
 
 
@@ -82,7 +82,7 @@ async def test_a_batch_is_embedded_in_one_call():
 
 async def test_an_embedder_that_is_slow_is_not_waited_for():
     embedder = MoodyEmbedder()
-    async with kept(embedder) as of:
+    async with kept(embedder, patience=0.01) as of:
         await of.noted("first")
         embedder.seconds = 3_600.0
         async with asyncio.timeout(60):  # the clock of the embedder is real
