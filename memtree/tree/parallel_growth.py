@@ -190,7 +190,7 @@ def _added(
             skip, frontier = final, spine.frontier()
         if frontier.nodes and tail.frontier.messages + index >= tail.known:
             frontiers[address] = frontier
-    return GrownTree(tuple(made), frontiers, frontier, found.open)
+    return GrownTree(tuple(made), frontiers, frontier, found.open, found.cut)
 
 
 def _leaves(grown: GrownTree) -> Iterator[Node]:

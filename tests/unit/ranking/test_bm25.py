@@ -143,7 +143,7 @@ def test_a_corpus_grows_like_one_that_was_made_at_once(grown):
 def test_an_open_leaf_joins_for_one_request(grown):
     _, leaves, open_leaf = grown
     corpus = corpus_of(leaves)
-    rows, query = len(corpus), terms.terms(open_leaf.summary.headline)
+    rows, query = len(corpus), terms.merge(terms.unpack(open_leaf.terms))
     before = corpus.lexicon.scores(query)
     with corpus.with_open(open_leaf, places([*leaves, open_leaf])[-1]):
         assert len(corpus) == rows + len(open_leaf.passages)

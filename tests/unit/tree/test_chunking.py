@@ -28,12 +28,18 @@ def answer(content):
     return {"role": "assistant", "content": content}
 
 
-def leaves(found):
-    """Texts of the final leaves, and of what is not final yet."""
+def texts_of(found, posted, first=0):
+    """Of blocks of the views `posted`, which begin with message `first`."""
+    return [posted[block.message - first].text[block.start : block.end] for block in found]
+
+
+def leaves(posted):
+    """Texts of the final leaves of views, and of what is not final yet."""
+    found = chunking.blocks(posted, 0, 0)
+    texts = texts_of(found, posted)
     cuts = list(chunking.cuts(found))
-    texts = ["".join(block.text for block in found[cut.first : cut.end]) for cut in cuts]
     end = cuts[-1].end if cuts else 0
-    return texts, "".join(block.text for block in found[end:])
+    return ["".join(texts[cut.first : cut.end]) for cut in cuts], "".join(texts[end:])
 
 
 def sizes(found):
@@ -60,10 +66,11 @@ TEXTS = {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_blocks_and_leaves_give_the_text_again(name):
-    found = chunking.blocks(views(TEXTS[name]), 0, 0)
-    assert "".join(block.text for block in found) == TEXTS[name]
+    posted = views(TEXTS[name])
+    found = chunking.blocks(posted, 0, 0)
+    assert "".join(texts_of(found, posted)) == TEXTS[name]
     assert [b.start for b in found] == [0, *(b.end for b in found[:-1])]
-    texts, rest = leaves(found)
+    texts, rest = leaves(posted)
     assert "".join(texts) + rest == TEXTS[name]
 
 
@@ -80,16 +87,16 @@ def test_leaves_have_300_to_900_tokens(name):
 @settings(max_examples=30)
 @given(st.text(max_size=400), st.sampled_from(["user", "assistant"]))
 def test_any_text_is_kept(text, role):
-    found = chunking.blocks(views({"role": role, "content": text}), 3, 0)
-    assert "".join(block.text for block in found) == text
+    posted = views({"role": role, "content": text})
+    found = chunking.blocks(posted, 3, 0)
+    assert "".join(texts_of(found, posted, 3)) == text
     assert {block.message for block in found} == {3}
 
 
 def test_a_message_of_200k_tokens_is_several_leaves():
     text = prose(6, 100_000)
     assert tokens.count(text) > 200_000
-    found = chunking.blocks(views(text), 0, 0)
-    texts, rest = leaves(found)
+    texts, rest = leaves(views(text))
     assert 200_000 / MAX_LEAF < len(texts) < 200_000 / MIN_LEAF * 1.5
     assert "".join(texts) + rest == text
 
@@ -97,26 +104,23 @@ def test_a_message_of_200k_tokens_is_several_leaves():
 @pytest.mark.slow
 def test_5000_messages_of_one_word_are_few_leaves():
     many = views(*[{"role": ("user", "assistant")[n % 2], "content": "ok"} for n in range(5_000)])
-    texts, rest = leaves(chunking.blocks(many, 0, 0))
+    texts, rest = leaves(many)
     assert 5 <= len(texts) <= 5_000 / MIN_LEAF
     assert len("".join(texts) + rest) == 10_000
 
 
 def test_empty_messages_take_their_place():
-    found = chunking.blocks(views("a", answer(""), answer(None), "b"), 0, 0)
-    assert [(b.message, b.text, b.tokens) for b in found] == [
-        (0, "a", 1),
-        (1, "", 0),
-        (2, "", 0),
-        (3, "b", 1),
-    ]
+    posted = views("a", answer(""), answer(None), "b")
+    found = chunking.blocks(posted, 0, 0)
+    assert texts_of(found, posted) == ["a", "", "", "b"]
+    assert [(b.message, b.tokens) for b in found] == [(0, 1), (1, 0), (2, 0), (3, 1)]
 
 
 def unsplit(piece, around=12):
     """Whether the piece lies in one leaf, wherever in a leaf's length it begins."""
     for words in range(0, 60 * around, 60):
         text = f"{prose(1, words)}\n\n{piece}\n\n{prose(2, 1500)}"
-        texts, rest = leaves(chunking.blocks(views(text), 0, 0))
+        texts, rest = leaves(views(text))
         if not any(piece in one for one in [*texts, rest]):
             return False
     return True
@@ -143,7 +147,7 @@ def test_json_that_fits_stays_in_one_leaf():
     result = {"role": "tool", "tool_call_id": "c", "content": value}
     for words in range(0, 700, 70):
         many = views(f"go {prose(1, words)}", answer("yes"), result, prose(2, 1500))
-        texts, rest = leaves(chunking.blocks(many, 0, 0))
+        texts, rest = leaves(many)
         assert any(value in one for one in [*texts, rest])
 
 
@@ -154,7 +158,7 @@ def test_arguments_of_a_call_that_fit_stay_in_one_leaf():
         many = views(
             f"go {prose(1, words)}", {**answer(None), "tool_calls": [call]}, prose(2, 1500)
         )
-        texts, rest = leaves(chunking.blocks(many, 0, 0))
+        texts, rest = leaves(many)
         assert any(canonical(value) in one for one in [*texts, rest])
 
 
@@ -163,9 +167,7 @@ def test_functions_stay_in_one_leaf():
     source = "\n".join(
         f"def step_{n}(value):\n    {f'value += {n}; ' * 20}\n    return value\n" for n in range(60)
     )
-    texts, _ = leaves(
-        chunking.blocks(views({"role": "tool", "tool_call_id": "c", "content": source}), 0, 0)
-    )
+    texts, _ = leaves(views({"role": "tool", "tool_call_id": "c", "content": source}))
     assert len(texts) > 3
     assert all(text.startswith("def step_") for text in texts)
 
@@ -186,7 +188,7 @@ def test_leaves_end_where_the_topic_changes():
         [f"{word} {n} " * 12 for n in range(6)]
         for word in ("database index query", "violin concert opera")
     )
-    texts, _ = leaves(chunking.blocks(views(*one, *other, *one, *other), 0, 0))
+    texts, _ = leaves(views(*one, *other, *one, *other))
     assert texts
     assert not any("query" in text.split("violin")[0] and "violin" in text for text in texts[:1])
 
@@ -237,7 +239,7 @@ def test_borders_fall_in_step_again_after_an_insertion(seed):
     history = history_of(conversation(seed, 12_000))
     old = [history.view(index) for index in range(len(history))]
     new = [*views(f"inserted {prose(seed, 40)}"), *old]
-    before, _ = leaves(chunking.blocks(old, 0, 0))
-    after, _ = leaves(chunking.blocks(new, 0, 0))
+    before, _ = leaves(old)
+    after, _ = leaves(new)
     assert before[-1] == after[-1]
     assert len(set(after) - set(before)) <= 8
