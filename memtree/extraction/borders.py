@@ -45,8 +45,9 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 # The same in ASCII, where each begins with a space: then the engine skips all other characters.
+# Four characters that are white space elsewhere are none to it.
 _CLAUSE_ASCII = re.compile(
-    r" (?:(?<=[,;!?] )(?!\d{4}\b)|(?:-|->) |(?<=[.] )(?=[^a-z\s])|(?<=[a-z]{3}\. )"
+    r" (?:(?<=[,;!?] )(?!\d{4}\b)|(?:-|->) |(?<=[.] )(?=[^a-z\s\x1c-\x1f])|(?<=[a-z]{3}\. )"
     r"|(?=(?:because|so that|which|whereas|although|though|unless|until|while|but|after|before"
     r"|when|if|(?:and|so) (?:i|we|you|he|she|it|they|the|then|also|that)"
     r"|weil|damit|sondern|aber|parce que|mais|porque|pero)\b))",

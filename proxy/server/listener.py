@@ -10,7 +10,7 @@ import errno
 import os
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from memtree.config import MAX_PORT
@@ -61,15 +61,19 @@ def listen(sockets: Sequence[socket.socket], host: str) -> int:
 
 
 def accept_backlog(sockets: Sequence[socket.socket]) -> list[socket.socket]:
-    """Accept the connections that wait for it, and only those: `sockets` do not block."""
+    """Accept the connections that wait for it, and only those: `sockets` do not block. Those that
+    cannot be accepted are left out: they are gone, or too many files are open."""
     found: list[socket.socket] = []
     for server in sockets:
-        with suppress(BlockingIOError):
-            for _ in range(BACKLOG):
-                with suppress(ConnectionAbortedError):
-                    connection, _ = server.accept()
-                    connection.setblocking(False)
-                    found.append(connection)
+        for _ in range(BACKLOG):
+            try:
+                connection, _ = server.accept()
+            except BlockingIOError:
+                break
+            except OSError:
+                continue
+            connection.setblocking(False)
+            found.append(connection)
     return found
 
 

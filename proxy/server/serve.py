@@ -135,8 +135,12 @@ class Server(uvicorn.Server):
             server.close()
         for listener in sockets or []:
             listener.close()
+        loop = asyncio.get_running_loop()
         for connection in late:
-            await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
+            try:
+                await loop.connect_accepted_socket(self._protocol, connection)
+            except OSError:  # macOS lets nobody set an option of a socket whose client has gone
+                connection.close()
         for _ in range(TURNS_TO_BEGIN):
             await asyncio.sleep(0)
         await super().shutdown(sockets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from memtree.config import Settings
-from proxy.server import http_protocol
+from proxy.server import http_protocol, serve
 from proxy.server.listener import bound, listen
 from proxy.server.serve import Server, listening
 from tests.server import PATIENCE
@@ -183,3 +184,30 @@ async def test_connections_that_the_loop_has_not_accepted_are_answered():
                 here.clients.append(Client(reader, writer))
                 last(await here.clients[-1].rest())
         assert here.app.asked == 200
+
+
+async def test_a_client_that_has_gone_keeps_no_other_from_its_answer(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    loop = asyncio.get_running_loop()
+    connect = loop.connect_accepted_socket
+    async with stopping() as here:
+        with contextlib.ExitStack() as stack:
+            pairs = [socket.socketpair() for _ in range(2)]
+            ends = [stack.enter_context(one) for pair in pairs for one in pair]
+            for one in ends:
+                one.setblocking(False)
+            (gone, _), (waiting, client) = pairs
+
+            async def refuse(protocol: Any, one: socket.socket) -> Any:
+                if one is gone:
+                    raise OSError(errno.EINVAL, "as macOS says it")
+                return await connect(protocol, one)
+
+            monkeypatch.setattr(serve, "accept_backlog", lambda _: [gone, waiting])
+            monkeypatch.setattr(loop, "connect_accepted_socket", refuse)
+            client.send(GET)
+            here.clients.append(Client(*await asyncio.open_connection(sock=client)))
+            here.server.should_exit = True
+            last(await here.clients[-1].rest())
+            assert gone.fileno() < 0

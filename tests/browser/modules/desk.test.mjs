@@ -21,7 +21,7 @@ test("of two chats that are opened at once the newer one is shown, however long 
   let read = null;
   const messages = store.messages.bind(store);
   store.messages = async (id) => {
-    if (id === "long") await new Promise((resolve) => (read = resolve));
+    if (id === "long" && read === null) await new Promise((resolve) => (read = resolve));
     return messages(id);
   };
   const begun = desk.begin();
@@ -33,4 +33,15 @@ test("of two chats that are opened at once the newer one is shown, however long 
   read();
   await begun;
   assert.equal(desk.current.chat.id, "short");
+  await going("#chat=long", "#chat=short");
+  assert.equal(desk.current.chat.id, "short");
 });
+
+/** Go to one place, and on to the next before any of it is read. */
+async function going(...places) {
+  for (const hash of places) {
+    location.hash = hash;
+    listeners.get("hashchange")();
+  }
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve));
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtree.extraction.borders import clause_ends, clauses, ends, units
@@ -51,6 +51,7 @@ PIECES = (
 )
 
 
+@example("A. \x1cb. \x1db. \x1eb. \x1fb")  # white space to patterns, but to those for ASCII
 @given(st.lists(st.sampled_from(PIECES), max_size=24).map(" ".join))
 def test_ascii_is_cut_as_other_text_is(text):
     """It has a pattern of its own, which is the faster one."""

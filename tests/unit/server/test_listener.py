@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
+import resource
 import socket
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -16,6 +19,18 @@ def refused(host: str, port: int) -> BadRequest:
     with pytest.raises(BadRequest) as caught, bound(host, port) as sockets:
         listen(sockets, host)
     return caught.value
+
+
+@contextmanager
+def no_file_may_be_opened() -> Iterator[None]:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.dup(0)  # all below are taken
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_a_free_port_takes_connections_once_it_listens():
@@ -39,6 +54,15 @@ def test_connections_that_wait_are_accepted_and_no_others():
         assert [one.getpeername() for one in found] == [one.getsockname() for one in made]
         assert not any(one.getblocking() for one in found)
         assert accept_backlog(sockets) == []
+
+
+def test_where_too_many_files_are_open_no_connection_is_accepted():
+    with bound("127.0.0.1", 0) as sockets, ExitStack() as stack:
+        listen(sockets, "127.0.0.1")
+        stack.enter_context(socket.create_connection(sockets[0].getsockname()))
+        with no_file_may_be_opened():
+            assert accept_backlog(sockets) == []
+        assert len([stack.enter_context(one) for one in accept_backlog(sockets)]) == 1
 
 
 def test_a_name_with_several_addresses():

@@ -20,6 +20,7 @@ class Desk {
   #open = new Map();
   #begun = null;
   #turn = 0;
+  #showing = false; // another chat than `current` is on its way
 
   constructor() {
     this.store = null;
@@ -55,7 +56,7 @@ class Desk {
 
   /** A new chat; an empty one that is shown already will do. */
   async startNew() {
-    if (this.current && this.current.empty && !this.current.stored) return;
+    if (!this.#showing && this.current?.empty && !this.current.stored) return;
     history.pushState(null, "", location.pathname);
     await this.#show(null);
   }
@@ -89,7 +90,7 @@ class Desk {
 
   #navigate() {
     const id = namedInAddress();
-    if (id !== null && id !== this.current?.chat.id) this.#show(id);
+    if (id !== null && (this.#showing || id !== this.current?.chat.id)) this.#show(id);
     else if (id === null && location.hash === "") this.#show(null);
     else if (id === null && this.current?.stored) this.settle(); // the link to the content
   }
@@ -97,6 +98,7 @@ class Desk {
   /** Of two that are asked for at once the newer one is shown, however long the older one takes. */
   async #show(id) {
     const mine = ++this.#turn;
+    this.#showing = true;
     const known = id === null ? undefined : await this.store.chat(id);
     const live = known && !known.deleted ? known : undefined;
     if (mine !== this.#turn) return;
@@ -115,6 +117,7 @@ class Desk {
       return;
     }
     this.#leave(open);
+    this.#showing = false;
     this.current = open;
     this.#emit();
   }
