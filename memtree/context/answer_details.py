@@ -7,6 +7,7 @@ need them lets them go.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from memtree.context.index_state import IndexState
@@ -48,13 +49,14 @@ class FoldedReader:
         if room < LEAST:
             return NO_ROOM
         posted = self.folded.posted
-        index = self._index.with_open_extracted(posted)
+        # Once for all searches. Not in the event loop: it may stand in a long message.
+        self._index = await asyncio.to_thread(self._index.with_open_extracted, posted)
 
         def work(ranked: RankedHistory) -> str:
             return self.folded.excerpts(ranked, most, room)
 
         try:
-            text, _ = await self._retriever.rank(posted, index, query[:QUERY], work)
+            text, _ = await self._retriever.rank(posted, self._index, query[:QUERY], work)
             return text
         finally:
             self._indexing.drop_forgotten(posted.tenant, self._generation)

@@ -306,7 +306,8 @@ class Indexing:
 
     async def newest(self, posted: History, index: IndexState) -> IndexState:
         """The same with the newest version of each summary, and with that of the open leaf."""
-        index = index.with_open_extracted(posted)
+        if index.open is not None:  # it may stand in a long message: not in the event loop
+            index = await asyncio.to_thread(index.with_open_extracted, posted)
         try:
             later = await self._store.newest_summaries(posted.tenant, list(index.nodes))
         except Unavailable as error:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Thread, current_thread, main_thread
+from typing import Any
 
 import pytest
 
 from memtree.context.index_state import NOTHING_INDEXED, PROVISIONAL_SHARE, IndexState, Trouble
 from memtree.context.known_tree import EMPTY_TREE
 from memtree.context.state import Reason, State, is_degraded, with_size
-from memtree.tree.node import Frontier
+from memtree.tree import growth
+from memtree.tree.node import Frontier, Node
+from tests.properties.process import World, an_ask, story, user
 
 INDEXED = IndexState(Frontier(tokens=1_000), EMPTY_TREE)
 BORDER = int(PROVISIONAL_SHARE * 1_000)
@@ -54,3 +58,26 @@ def test_a_reason_keeps_its_name_in_front_of_its_size() -> None:
     for reason in Reason:
         assert with_size(reason, 53_000).partition(";")[0] == reason
     assert with_size(Reason.CHEAPER_WHOLE, 53_000) == "cheaper-whole; folds-at=53000"
+
+
+async def test_the_open_leaf_is_extracted_in_a_thread_and_once_for_all_searches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may stand in a message of megabytes, which is read for more than 10 ms."""
+    extracted, threads = growth.extracted, list[Thread]()
+
+    def recorded(*given: Any) -> Node:
+        threads.append(current_thread())
+        return extracted(*given)
+
+    monkeypatch.setattr(growth, "extracted", recorded)
+    world = World()
+    posted = [*story(), user("Which port was it that the gateway listens on?")]
+    _, details = await world.used.compress_with_details(an_ask(posted))
+    await world.used.tree(an_ask(posted))
+    assert len(threads) == 2
+    assert details.folded is not None
+    found = [await details.folded.search("gateway port") for _ in range(3)]
+    assert found[0] == found[1] == found[2]
+    assert len(threads) == 3
+    assert main_thread() not in threads
