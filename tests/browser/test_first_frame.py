@@ -86,6 +86,7 @@ def test_a_drawing_that_is_zoomed_at_once_stays_so(open_page: Open):
     page.route(f"**/conversations/{ADDRESS}/plan", lambda route: route.fulfill(json=plan))
     with page.expect_request(f"**/conversations/{ADDRESS}/tree"):
         page.evaluate(f"location.hash = '#conversation={ADDRESS}'")
+    wait_for_routes(page, late, 1)
     page.evaluate(pages.HOLD_EFFECTS)
     late[0].fulfill(json=grown(640))
     page.get_by_role("button", name="Zoom in").click()
