@@ -22,7 +22,28 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 Open = Callable[..., "Page"]
 EVENTS = "**/v1/memories/events*"
+SEARCHES = "**/v1/memories/search*"
+NEXT_PAGES = "**/v1/memories?*cursor=*"
 MESSAGES = '[{"role": "user", "content": "Hello"}]'
+
+
+class Late:
+    """Requests that are held back; those that come after `released` are not."""
+
+    def __init__(self) -> None:
+        self.routes: list[Route] = []
+        self._over = False
+
+    def come(self, route: Route) -> None:
+        if self._over:
+            route.continue_()
+        else:
+            self.routes.append(route)
+
+    def released(self) -> list[Route]:
+        """For the test to answer."""
+        self._over = True
+        return self.routes
 
 
 def wait_for_routes(page: Page, late: Sequence[object], count: int) -> None:
@@ -100,21 +121,20 @@ def test_a_search_that_is_answered_late_brings_nothing_deleted_back(
     open_page: Open, served: Served
 ):
     saved(served, "Ada likes green tea")
-    page = open_page(PAGE)
+    page = open_page("/ui/state")
+    page.route(EVENTS, lambda route: route.abort())  # they would have it searched anew
+    page.goto(served.url + PAGE)
     wait_for_texts(page, "Ada likes green tea")
-    late: list[tuple[Route, object]] = []
-
-    def hold(route: Route) -> None:
-        late.append((route, route.fetch().json()))
-
-    page.route("**/v1/memories/search*", hold)
-    page.route(EVENTS, lambda route: route.abort())
+    late = Late()
+    page.route(SEARCHES, late.come)
     page.get_by_label("Search memories").fill("tea")
-    wait_for_routes(page, late, 1)
+    wait_for_routes(page, late.routes, 1)
+    before = served.call("GET", "/v1/memories/search?query=tea").json()
+    assert len(before["memories"]) == 1
     card(page, "green tea").get_by_role("button", name="Delete").click()
     pages.toasted(page, "Deleted: Ada likes green tea")
-    for route, answer in late:
-        route.fulfill(json=answer)
+    for route in late.released():
+        route.fulfill(json=before)
     page.get_by_text("No memory matches").wait_for()
     assert texts(served) == []
 
@@ -123,10 +143,10 @@ def test_a_page_of_memories_that_was_given_up_is_asked_for_again(open_page: Open
     imported(served, [{"text": f"Note {at} of the museum"} for at in range(150)])
     page = open_page(PAGE)
     page.get_by_text("100 of 150 read").wait_for()
-    late: list[Route] = []
-    page.route("**/v1/memories?*cursor=*", lambda route: late.append(route))  # noqa: PLW0108  a method is none to it
+    late = Late()
+    page.route(NEXT_PAGES, late.come)
     page.evaluate("() => document.querySelector('.virtual-list').scrollTop = 1e9")
-    wait_for_routes(page, late, 1)
+    wait_for_routes(page, late.routes, 1)
     # The list is read anew once events come again.
     refused: list[Route] = []
 
@@ -140,8 +160,8 @@ def test_a_page_of_memories_that_was_given_up_is_asked_for_again(open_page: Open
     wait_for_routes(page, refused, 1)
     saved(served, "A picture of the museum")
     page.unroute(EVENTS)
-    wait_for_routes(page, late, 2)
-    for route in late:
+    wait_for_routes(page, late.routes, 2)
+    for route in late.released():
         route.continue_()
     page.get_by_text("151 shown").wait_for()
 
