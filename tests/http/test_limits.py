@@ -257,8 +257,9 @@ async def test_one_request_too_many_is_a_429(monkeypatch: pytest.MonkeyPatch):
     fake.before = go.wait
     async with edge(None, fake, max_waits=1) as client:
         first = asyncio.create_task(client.post("/context_memory", json=turn(9)))
-        while "memtree_requests_waiting 1.0" not in (await client.get("/metrics")).text:
-            await asyncio.sleep(0.005)  # `get` alone need not let the first one go on
+        # `get` alone need not let the first one go on.
+        while "memtree_requests_waiting 1.0" not in (await client.get("/metrics")).text:  # noqa: ASYNC110  nothing tells
+            await asyncio.sleep(0.005)
         second = await client.post("/context_memory", json=turn(9))
         tree = await client.post("/context_memory/tree", json=turn(9))
         go.set()
